@@ -6,7 +6,7 @@ public struct DatagramListener: ~Copyable, Sendable {
     /// The longest datagram.
     public static let maxByteCount = 65_536
 
-    /// For ``WakeUp/wait(seconds:for:writing:)``.
+    /// For `WakeUp.wait`.
     public let descriptor: Int32
 
     /// Binds a socket.

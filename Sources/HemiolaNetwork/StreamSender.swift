@@ -39,10 +39,10 @@ public final class StreamSender: PacketSender, @unchecked Sendable {
     public init(_ target: NetworkTarget, losses: LossReport) throws(NetworkError) {
         self.target = target
         self.losses = losses
-        do throws(SinkError) {
+        do throws(SystemCallError) {
             wakeUp = try WakeUp()
         } catch {
-            throw NetworkError(error.description)
+            throw NetworkError("cannot create a pipe: \(error)")
         }
     }
 

@@ -1,4 +1,6 @@
 internal import Glibc
+public import Hemiola
+public import HemiolaSystem
 internal import HemiolaVisualizer
 
 // The calls of the system under names that differ from those of the senders' methods.
@@ -21,4 +23,13 @@ func closeSocket(_ descriptor: Int32) {
 /// - Returns: The number of bytes; negative: the error is in `errno`.
 func sendBytes(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
     send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+}
+
+extension WakeUp {
+    /// For the thread of a sink.
+    ///
+    /// - Throws: No file descriptor is left.
+    public static func forSink() throws(SinkError) -> WakeUp {
+        do throws(SystemCallError) { return try WakeUp() } catch { throw SinkError("cannot create a pipe: \(error)") }
+    }
 }

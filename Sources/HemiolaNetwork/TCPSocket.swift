@@ -1,6 +1,6 @@
 internal import Glibc
 internal import Hemiola
-internal import HemiolaSystem
+public import HemiolaSystem
 
 /// A TCP connection to a server, which never blocks once it is established. Closed on deinitialization.
 public struct TCPSocket: ~Copyable, Sendable {
@@ -23,7 +23,7 @@ public struct TCPSocket: ~Copyable, Sendable {
     private static let stream = Int32(SOCK_STREAM.rawValue)
     static let type = stream | Int32(SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
 
-    /// For ``WakeUp/wait(seconds:for:writing:)``.
+    /// For `WakeUp.wait`.
     public let descriptor: Int32
 
     private init(_ descriptor: Int32) {

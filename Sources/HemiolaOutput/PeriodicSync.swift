@@ -7,10 +7,33 @@ internal import Synchronization
 ///
 /// The thread uses a duplicate of the descriptor, so that the file can be closed at any time.
 final class PeriodicSync: Sendable {
-    private let isChanged = Atomic<Bool>(false)
-    private let failure = Atomic<Int32>(0)
-    /// The write end of a pipe. Closing it ends the thread.
-    private let stopEnd: Int32
+    /// What the thread shares with the owner, whom it does not keep.
+    ///
+    /// `@unchecked Sendable`: `isOver` is accessed only under the condition's lock.
+    private final class Shared: @unchecked Sendable {
+        let isChanged = Atomic<Bool>(false)
+        let failure = Atomic<Int32>(0)
+        private let condition = Condition()
+        private var isOver = false
+
+        func end() {
+            condition.locked {
+                isOver = true
+                condition.signal()
+            }
+        }
+
+        /// - Returns: Whether the owner still exists.
+        func wait(for seconds: Double) -> Bool {
+            let time = MonotonicTime.now + seconds
+            return condition.locked {
+                while !isOver, MonotonicTime.now < time { condition.wait(until: time) }
+                return !isOver
+            }
+        }
+    }
+
+    private let shared = Shared()
 
     /// Starts the thread.
     ///
@@ -21,39 +44,30 @@ final class PeriodicSync: Sendable {
         _ descriptor: Int32, interval: Double = 1,
         sync: @escaping @Sendable (Int32) -> Int32 = { fdatasync($0) == 0 ? 0 : errno }
     ) throws(OutputError) {
-        var ends: [Int32] = [-1, -1]
         let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
-        guard copy != -1, pipe(&ends) == 0 else {
-            let code = errno
-            if copy != -1 { _ = Glibc.close(copy) }
+        guard copy != -1 else {
             throw OutputError(
-                "cannot synchronize an output with the disk: \(String(cString: strerror(code))); raise the limit on open files: ulimit -n")
+                "cannot synchronize an output with the disk: \(SystemCallError.last); raise the limit on open files: ulimit -n")
         }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        stopEnd = ends[1]
-        let readEnd = ends[0]
-        startThread { [weak self] in
-            var request = pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0)
-            while poll(&request, 1, Int32(interval * 1000)) <= 0 {
-                guard let self else { break }
-                guard self.isChanged.exchange(false, ordering: .acquiringAndReleasing) else { continue }
+        startThread { [shared] in
+            while shared.wait(for: interval) {
+                guard shared.isChanged.exchange(false, ordering: .acquiringAndReleasing) else { continue }
                 let code = sync(copy)
-                if code != 0 { self.failure.store(code, ordering: .releasing) }
+                if code != 0 { shared.failure.store(code, ordering: .releasing) }
             }
-            _ = Glibc.close(readEnd)
             _ = Glibc.close(copy)
         }
     }
 
     deinit {
-        _ = Glibc.close(stopEnd)
+        shared.end()
     }
 
     /// Requests a call at the end of the current interval. Call after each write.
     func noteWrite() {
-        isChanged.store(true, ordering: .releasing)
+        shared.isChanged.store(true, ordering: .releasing)
     }
 
     /// The error number of the last failed call; 0 if none has failed.
-    var errorNumber: Int32 { failure.load(ordering: .acquiring) }
+    var errorNumber: Int32 { shared.failure.load(ordering: .acquiring) }
 }

@@ -4,7 +4,6 @@ internal import HemiolaProcesses
 internal import HemiolaRIFF
 internal import HemiolaSignal
 internal import HemiolaSystem
-internal import Synchronization
 
 /// A regular file that is open for reading. All file access of this plugin that is not ffmpeg's goes through this type.
 final class InputFile: ChunkSource, Sendable {
@@ -107,13 +106,11 @@ extension InputFile {
         _ path: String, isCancelled: () -> Bool, by openFile: @escaping @Sendable (String) throws(OpenError) -> InputFile
     ) throws(OpenError) -> InputFile {
         let opening = Opening()
-        guard let wake = opening.wake,
-            let thread = startJoinableThread({ opening.finish(Result { () throws(OpenError) in try openFile(path) }) }).thread
+        // Without a thread, for which the system has no room, the caller opens the file itself.
+        guard let thread = startJoinableThread({ opening.finish(Result { () throws(OpenError) in try openFile(path) }) }).thread
         else { return try openFile(path) }
         while true {
-            var request = pollfd(fd: wake.reader, events: Int16(POLLIN), revents: 0)
-            poll(&request, 1, 50)
-            if let result = opening.result.withLock({ $0 }) {
+            if let result = opening.result(within: 0.05) {
                 pthread_join(thread, nil)
                 return try result.get()
             }
@@ -125,20 +122,26 @@ extension InputFile {
     }
 
     /// What the opening thread and the waiting one share.
-    private final class Opening: Sendable {
-        let result = Mutex<Result<InputFile, OpenError>?>(nil)
-        /// Gets a byte when the file is open. Without it (no descriptors left) the caller opens the file itself.
-        let wake: PipeEnds?
+    ///
+    /// `@unchecked Sendable`: `opened` is accessed only under the condition's lock.
+    private final class Opening: @unchecked Sendable {
+        private let condition = Condition()
+        private var opened: Result<InputFile, OpenError>?
 
-        init() { wake = try? PipeEnds() }
-
-        deinit {
-            if let wake { for end in [wake.reader, wake.writer] { close(end) } }
+        func finish(_ result: Result<InputFile, OpenError>) {
+            condition.locked {
+                opened = result
+                condition.signal()
+            }
         }
 
-        func finish(_ opened: Result<InputFile, OpenError>) {
-            result.withLock { $0 = opened }
-            if let wake { _ = write(wake.writer, "\n", 1) }
+        /// - Returns: nil: the file is not open yet.
+        func result(within seconds: Double) -> Result<InputFile, OpenError>? {
+            let end = MonotonicTime.now + seconds
+            return condition.locked {
+                while opened == nil, MonotonicTime.now < end { condition.wait(until: end) }
+                return opened
+            }
         }
     }
 }

@@ -32,7 +32,7 @@ extension CaptureSession {
                 clock?.change(sampleRate: format.sampleRate)
             }
         } else {
-            let queue = DeliveryQueue(format, wakeUpPipe: wakeUpPipe)
+            let queue = DeliveryQueue(format, wakeUp: wakeUp)
             self.queue = queue
             clock = StreamClock(sampleRate: format.sampleRate)
             outcome = .success(Opening(source: source, queue: queue))
@@ -41,7 +41,7 @@ extension CaptureSession {
             if let reported { reported.name != name ? .moved : reported.isPresent && !isNewStream ? nil : .opened } else { .opened }
         reported = (name, summary, true)
         if let state { queue?.append(.device(DeviceEvent(name: name, summary: summary, state: state, format: format))) }
-        wakeUpPipe.signal()
+        wakeUp.signal()
     }
 
     /// Starts an interruption, and reports the device as lost once.
@@ -65,11 +65,11 @@ extension CaptureSession {
         guard outcome == nil else { return }
         guard !options.waits else {
             waitReason = reason
-            wakeUpPipe.signal()
+            wakeUp.signal()
             return
         }
         outcome = .failure(CaptureError(reason))
-        wakeUpPipe.signal()
+        wakeUp.signal()
     }
 
     // MARK: - Silence while an output of PipeWire is idle

@@ -30,7 +30,7 @@ final class CaptureSession: ConnectionDelegate, RecordStreamDelegate {
     let query: DeviceQuery
     let options: Options
     let connection: Connection
-    let wakeUpPipe: WakeUpPipe
+    let wakeUp: WakeUp
     var queue: DeliveryQueue?
 
     var target: DeviceQuery.Target?
@@ -56,10 +56,10 @@ final class CaptureSession: ConnectionDelegate, RecordStreamDelegate {
     /// Nanoseconds without a tick after which this process itself must have been stopped: load alone does not delay a tick that much.
     private static let longestTick: Int64 = 350_000_000
 
-    init(_ query: DeviceQuery, options: Options, server: String?, wakeUpPipe: WakeUpPipe) throws(CaptureError) {
+    init(_ query: DeviceQuery, options: Options, server: String?, wakeUp: WakeUp) throws(CaptureError) {
         self.query = query
         self.options = options
-        self.wakeUpPipe = wakeUpPipe
+        self.wakeUp = wakeUp
         connection = try Connection(server: server, watchesStreams: query.isApplication)
         connection.delegate = self
     }

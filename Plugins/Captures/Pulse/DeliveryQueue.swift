@@ -1,6 +1,7 @@
 internal import Glibc
 internal import Hemiola
 internal import HemiolaSignal
+internal import HemiolaSystem
 internal import Synchronization
 
 /// A queue of about two seconds of audio between libpulse's thread and the analysis thread. Gaps, device events and source changes are
@@ -18,7 +19,7 @@ final class DeliveryQueue: @unchecked Sendable {
 
     private static let seconds = 2
 
-    private let wakeUpPipe: WakeUpPipe
+    private let wakeUp: WakeUp
     private let markers = Mutex<[Marker]>([])
     /// Position of the first marker, so that the reader needs no lock between markers.
     private let nextMarker = Atomic(Int.max)
@@ -34,8 +35,8 @@ final class DeliveryQueue: @unchecked Sendable {
     private var source: AudioRing
     private var channelCount: Int
 
-    init(_ format: StreamFormat, wakeUpPipe: WakeUpPipe) {
-        self.wakeUpPipe = wakeUpPipe
+    init(_ format: StreamFormat, wakeUp: WakeUp) {
+        self.wakeUp = wakeUp
         self.format = format
         target = Self.ring(format)
         source = target
@@ -61,7 +62,7 @@ final class DeliveryQueue: @unchecked Sendable {
         }
         appendOverrun()
         target.write(samples, count: count)
-        if target.end >= awaited.load(ordering: .sequentiallyConsistent) { wakeUpPipe.signal() }
+        if target.end >= awaited.load(ordering: .sequentiallyConsistent) { wakeUp.signal() }
     }
 
     /// Appends a delivery other than frames.
@@ -90,7 +91,7 @@ final class DeliveryQueue: @unchecked Sendable {
             markers.append(marker)
             if markers.count == 1 { nextMarker.store(marker.position, ordering: .sequentiallyConsistent) }
         }
-        wakeUpPipe.signal()
+        wakeUp.signal()
     }
 
     // MARK: - Reading thread
@@ -104,7 +105,7 @@ final class DeliveryQueue: @unchecked Sendable {
         awaited.store(source.position + room, ordering: .sequentiallyConsistent)
         defer { awaited.store(.max, ordering: .relaxed) }
         if let delivery = take(into: samples, room: room, allowsPartial: false) { return delivery }
-        wakeUpPipe.wait(milliseconds: milliseconds)
+        wakeUp.wait(seconds: Double(milliseconds) / 1000)
         return take(into: samples, room: room, allowsPartial: true) ?? .idle
     }
 
@@ -131,41 +132,5 @@ final class DeliveryQueue: @unchecked Sendable {
             channelCount = new.format.channelCount
         }
         return marker.delivery
-    }
-}
-
-/// A wake-up pipe: lets one thread wait until another signals.
-final class WakeUpPipe: Sendable {
-    private let reader: Int32
-    private let writer: Int32
-
-    init() {
-        var ends: [Int32] = [0, 0]
-        precondition(pipe(&ends) == 0, "no file descriptors left")
-        for end in ends {
-            _ = fcntl(end, F_SETFL, O_NONBLOCK)
-            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-        }
-        (reader, writer) = (ends[0], ends[1])
-    }
-
-    deinit {
-        _ = Glibc.close(reader)
-        _ = Glibc.close(writer)
-    }
-
-    /// Wakes the waiting thread, or the next one that waits. Never blocks: a full pipe already holds a signal.
-    func signal() {
-        var byte: UInt8 = 0
-        _ = Glibc.write(writer, &byte, 1)
-    }
-
-    /// Waits for a signal or for `milliseconds`.
-    func wait(milliseconds: Int32) {
-        var request = pollfd(fd: reader, events: Int16(POLLIN), revents: 0)
-        guard poll(&request, 1, milliseconds) > 0 else { return }
-        withUnsafeTemporaryAllocation(byteCount: 64, alignment: 1) { buffer in
-            _ = Glibc.read(reader, buffer.baseAddress, buffer.count)
-        }
     }
 }

@@ -6,9 +6,10 @@ internal import HemiolaSystem
 final class DeviceProbe: ConnectionDelegate {
     private var result: Result<ServerSnapshot, CaptureError>?
     private let connection: Connection
-    private let wakeUpPipe = WakeUpPipe()
+    private let wakeUp: WakeUp
 
     private init(server: String?) throws(CaptureError) {
+        wakeUp = try PulseCapture.makeWakeUp()
         connection = try Connection(server: server, watchesStreams: false)
         connection.delegate = self
     }
@@ -23,7 +24,7 @@ final class DeviceProbe: ConnectionDelegate {
         let start = MonotonicTime.nanosecondsWithSleep
         while isStarted, MonotonicTime.nanosecondsWithSleep - start < PulseCapture.responseTimeout {
             if let result = probe.connection.locked({ probe.result }) { return DeviceList(try result.get()) }
-            probe.wakeUpPipe.wait(milliseconds: 100)
+            probe.wakeUp.wait(seconds: 0.1)
         }
         throw CaptureError("the sound server at \(probe.connection.locked { probe.connection.address }) does not respond; restart it")
     }
@@ -33,12 +34,12 @@ final class DeviceProbe: ConnectionDelegate {
     func connectionDidFail(_ reason: String) {
         result =
             result ?? .failure(CaptureError("no sound server answers at \(connection.address): \(reason); \(PulseCapture.startServerHint)"))
-        wakeUpPipe.signal()
+        wakeUp.signal()
     }
 
     func connectionDidUpdate(_ snapshot: ServerSnapshot) {
         result = .success(snapshot)
-        wakeUpPipe.signal()
+        wakeUp.signal()
     }
 
     func connectionDidTick() {}

@@ -31,17 +31,17 @@ final class PulseCapture: Capture {
     }
 
     func open(_ request: FormatRequest) throws(CaptureError) -> StreamSource {
-        let wakeUpPipe = WakeUpPipe()
+        let wakeUp = try Self.makeWakeUp()
         let options = CaptureSession.Options(
             sampleRate: request.sampleRate, followsDeviceRate: request.followsDeviceRate, channelCount: request.channelCount,
             batchFrames: request.batchFrames, waits: settings.waits)
-        let session = try CaptureSession(settings.device, options: options, server: settings.server, wakeUpPipe: wakeUpPipe)
+        let session = try CaptureSession(settings.device, options: options, server: settings.server, wakeUp: wakeUp)
         guard session.connection.start() else {
             session.stop()
             throw CaptureError("cannot create a thread for the sound server connection")
         }
         do {
-            let opening = try Self.outcome(of: session, wakeUpPipe, request, waits: settings.waits)
+            let opening = try Self.outcome(of: session, wakeUp, request, waits: settings.waits)
             self.session = session
             queue = opening.queue
             return opening.source
@@ -51,8 +51,15 @@ final class PulseCapture: Capture {
         }
     }
 
+    /// For a thread that waits for libpulse's.
+    static func makeWakeUp() throws(CaptureError) -> WakeUp {
+        do throws(SystemCallError) { return try WakeUp() } catch {
+            throw CaptureError("cannot create a pipe: \(error); raise the limit on open files: ulimit -n")
+        }
+    }
+
     private static func outcome(
-        of session: CaptureSession, _ wakeUpPipe: WakeUpPipe, _ request: FormatRequest, waits: Bool
+        of session: CaptureSession, _ wakeUp: WakeUp, _ request: FormatRequest, waits: Bool
     ) throws(CaptureError) -> CaptureSession.Opening {
         let start = MonotonicTime.nanosecondsWithSleep
         var isReported = false
@@ -70,7 +77,7 @@ final class PulseCapture: Capture {
                 let address = session.connection.locked { session.connection.address }
                 throw CaptureError("the sound server at \(address) does not respond; restart it")
             }
-            wakeUpPipe.wait(milliseconds: 100)
+            wakeUp.wait(seconds: 0.1)
         }
     }
 

@@ -7,7 +7,9 @@ internal import Synchronization
 ///
 /// Messages are written in order. Once `capacity` bytes are pending, further messages are dropped and counted; the count is
 /// printed as soon as the output accepts text again. Of the status line only the newest state is kept.
-final class MessagePrinter: Sendable {
+///
+/// `@unchecked Sendable`: `state` is accessed only under the condition's lock.
+final class MessagePrinter: @unchecked Sendable {
     /// Bytes of messages that may be pending.
     static let capacity = 1 << 20
     /// Bytes that are written at once, so that `finish` sees that a slow output makes progress.
@@ -24,8 +26,8 @@ final class MessagePrinter: Sendable {
         /// Whether the status line was removed for good.
         var isStatusOver = false
         var isWriting = false
-        /// The pipes of the thread, made by `start`: `wake` is signalled when text is pending, `progress` after each chunk.
-        var pipes: (wake: System.WakeUpPipe, progress: System.WakeUpPipe)?
+        /// Chunks that were written.
+        var writtenChunks = 0
         var hasStarted = false
         /// Whether `finish` timed out: a second call does not wait again.
         var isGivenUp = false
@@ -65,7 +67,9 @@ final class MessagePrinter: Sendable {
         var statusLine: String??
     }
 
-    private let state = Mutex(State())
+    /// Signals that text is pending, or that a chunk was written.
+    private let condition = Condition()
+    private var state = State()
     /// Whether a status line is on the screen. Changed only by the thread that is writing.
     private let isStatusShown = Atomic<Bool>(false)
     private let hasThread: Bool
@@ -85,17 +89,9 @@ final class MessagePrinter: Sendable {
         self.writeStatus = writeStatus
     }
 
-    /// Makes the pipes of the thread before the first message: a run that has used up all file descriptors can still print.
-    func start() {
-        guard hasThread else { return }
-        state.withLock { state in
-            if state.pipes == nil { state.pipes = (System.WakeUpPipe(), System.WakeUpPipe()) }
-        }
-    }
-
     /// Prints a message, which ends with a newline.
     func print(_ message: String) {
-        state.withLock { state in
+        condition.locked {
             let count = message.utf8.count
             guard state.byteCount + count <= Self.capacity, state.dropped == 0 else {
                 state.dropped += 1
@@ -109,7 +105,7 @@ final class MessagePrinter: Sendable {
 
     /// Draws the status line, or draws it again.
     func show(status line: String) {
-        let isShown = state.withLock { state in
+        let isShown = condition.locked {
             guard !state.isStatusOver else { return false }
             (state.statusLine, state.isStatusNew) = (line, true)
             return true
@@ -119,7 +115,7 @@ final class MessagePrinter: Sendable {
 
     /// Removes the status line; none is drawn afterwards.
     func endStatus() {
-        let wasShown = state.withLock { state in
+        let wasShown = condition.locked {
             state.isStatusOver = true
             guard state.statusLine != nil else { return false }
             (state.statusLine, state.isStatusNew) = (nil, true)
@@ -134,13 +130,14 @@ final class MessagePrinter: Sendable {
     @discardableResult
     func finish(timeout: Double = 2, limit: Double = 10) -> Bool {
         let deadline = MonotonicTime.now + limit
-        while true {
-            let progress = state.withLock { $0.isPending && !$0.isGivenUp ? $0.pipes?.progress : nil }
-            guard let progress else { return state.withLock { !$0.isPending } }
-            guard MonotonicTime.now < deadline, progress.wait(timeout: timeout) else {
-                state.withLock { $0.isGivenUp = true }
-                return false
+        return condition.locked {
+            while hasThread, state.isPending, !state.isGivenUp {
+                let written = state.writtenChunks
+                let end = min(MonotonicTime.now + timeout, deadline)
+                while state.isPending, state.writtenChunks == written, MonotonicTime.now < end { condition.wait(until: end) }
+                state.isGivenUp = state.isPending && (state.writtenChunks == written || MonotonicTime.now >= deadline)
             }
+            return !state.isPending
         }
     }
 
@@ -149,31 +146,33 @@ final class MessagePrinter: Sendable {
     /// Starts the thread at the first message: most runs print none.
     private func wake() {
         guard hasThread else { return writeAll() }
-        start()
-        let (wake, isNew) = state.withLock { state in
+        let isNew = condition.locked {
             defer { state.hasStarted = true }
-            return (state.pipes?.wake, !state.hasStarted)
+            condition.broadcast()
+            return !state.hasStarted
         }
-        guard let wake else { return }
-        guard isNew else { return wake.wakeUp() }
+        guard isNew else { return }
         let code = startThreadIfPossible { [self] in
             while true {
                 writeAll()
-                _ = wake.wait(timeout: nil)
+                condition.locked {
+                    while !state.isPending { condition.wait() }
+                }
             }
         }
         guard code != 0 else { return }
         // The calling thread writes, and the next message tries again.
-        state.withLock { $0.hasStarted = false }
+        condition.locked { state.hasStarted = false }
         writeAll()
     }
 
     private func writeAll() {
-        while let chunk = state.withLock({ $0.takeChunk(Self.chunk) }) {
+        while let chunk = condition.locked({ state.takeChunk(Self.chunk) }) {
             write(chunk)
-            state.withLock { state in
+            condition.locked {
                 state.isWriting = false
-                state.pipes?.progress.wakeUp()
+                state.writtenChunks += 1
+                condition.broadcast()
             }
         }
     }

@@ -106,7 +106,7 @@ struct InputOptions: ParsableArguments {
         }
         let inputs = readsList ? CorpusInputs(files, types: types ?? .none) : try inputs(types)
         try check(files)
-        return OrderedSource(inputs, readsList: readsList, isNullSeparated: isNullSeparated, spec: try spec())
+        return try OrderedSource(inputs, readsList: readsList, isNullSeparated: isNullSeparated, spec: try spec())
     }
 }
 

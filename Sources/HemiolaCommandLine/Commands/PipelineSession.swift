@@ -35,7 +35,6 @@ struct PipelineSession {
         let configuration = pipeline.configuration
         let notifier = ServiceNotifier(pipeline)
         if configuration.jobCount == 1 || configuration.captures.count == 1 { System.useOneArena() }
-        console.start()
         printPipeline()
         let listener = System.SignalListener()
         startThread { [self] in handleSignals(from: listener, notifier) }

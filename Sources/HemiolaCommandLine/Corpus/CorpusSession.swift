@@ -28,7 +28,6 @@ struct CorpusSession: Sendable {
 
     func run() -> CommandStatus {
         if pipelines.count == 1 { System.useOneArena() }
-        console.start()
         let listener = System.SignalListener()
         startThread { [self] in handleSignals(from: listener) }
         let runs = pipelines.map { pipeline in

@@ -6,13 +6,13 @@ internal import Synchronization
 
 /// The inputs of a run with one output: files and the files of folders, then the names that arrive on standard input.
 ///
-/// `@unchecked Sendable`: `next` is called by one thread at a time; `cancel` uses the atomic and the pipe only.
+/// `@unchecked Sendable`: `next` is called by one thread at a time; `cancel` uses the atomic and the wake-up only.
 final class OrderedSource: InputSource, @unchecked Sendable {
     let results = ResultForm.sharedOutput
 
     private let spec: @Sendable (String) throws(Failure) -> PluginSpec
     private let hasFolders: Bool
-    private let wake = System.WakeUpPipe()
+    private let wakeUp: WakeUp
     private let isCancelled = Atomic<Bool>(false)
     private let problem = Mutex<Failure?>(nil)
     private var inputs: CorpusInputs
@@ -26,11 +26,14 @@ final class OrderedSource: InputSource, @unchecked Sendable {
     ///   - spec: Makes the capture of a file.
     init(
         _ inputs: CorpusInputs, readsList: Bool, isNullSeparated: Bool, spec: @escaping @Sendable (String) throws(Failure) -> PluginSpec
-    ) {
+    ) throws(Failure) {
+        do throws(SystemCallError) { wakeUp = try WakeUp() } catch {
+            throw Failure("cannot create a pipe: \(error); raise the limit on open files: ulimit -n")
+        }
         self.inputs = inputs
         self.spec = spec
         hasFolders = inputs.count == nil
-        if readsList { list = PathList(isNullSeparated: isNullSeparated, wake: wake) }
+        if readsList { list = PathList(isNullSeparated: isNullSeparated, wakeUp: wakeUp) }
     }
 
     /// Why the inputs ended early; nil: they did not.
@@ -71,7 +74,7 @@ final class OrderedSource: InputSource, @unchecked Sendable {
 
     func cancel() {
         isCancelled.store(true, ordering: .releasing)
-        wake.wakeUp()
+        wakeUp.signal()
     }
 
     func inputEnded(_ input: SourceInput, _ end: InputEnd) {}

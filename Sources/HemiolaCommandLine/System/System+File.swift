@@ -3,17 +3,6 @@ internal import HemiolaSignal
 internal import HemiolaSystem
 
 extension System {
-    /// Waits until a descriptor can be read, or has ended, or a pipe wakes the caller.
-    ///
-    /// - Returns: false if the pipe woke the caller.
-    static func waitUntilReadable(_ descriptor: Int32, orWokenBy pipe: WakeUpPipe) -> Bool {
-        var requests = [
-            pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0), pollfd(fd: pipe.reader, events: Int16(POLLIN), revents: 0),
-        ]
-        while poll(&requests, 2, -1) < 0, errno == EINTR {}
-        return requests[1].revents == 0
-    }
-
     /// The next bytes of a descriptor, which waits for them; empty at the end.
     static func nextBytes(of descriptor: Int32, count: Int) throws(SystemCallError) -> [UInt8] {
         var number: Int32 = 0

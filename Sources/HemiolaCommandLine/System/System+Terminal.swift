@@ -13,14 +13,17 @@ extension System {
         /// Seconds between two checks whether this process is in the foreground.
         private static let interval = 0.25
 
-        private let wake = WakeUpPipe()
+        private let wakeUp: WakeUp
         private let isStopped = Mutex(false)
 
         /// Whether standard input and standard output are terminals.
         static var isPossible: Bool { isatty(standardInput) == 1 && isatty(standardOutput) == 1 }
 
         /// - Parameter process: Receives the bytes of the keys, on the reading thread.
-        init(_ process: @escaping @Sendable (ArraySlice<UInt8>) -> Void) {
+        /// - Returns: nil: no file descriptor is left.
+        init?(_ process: @escaping @Sendable (ArraySlice<UInt8>) -> Void) {
+            guard let wakeUp = try? WakeUp() else { return nil }
+            self.wakeUp = wakeUp
             for number in [SIGTSTP, SIGQUIT] {
                 var action = sigaction()
                 sigaction(number, nil, &action)
@@ -37,7 +40,7 @@ extension System {
                 isStopped = true
                 restoreTerminal()
             }
-            wake.wakeUp()
+            wakeUp.signal()
         }
 
         private func read(_ process: (ArraySlice<UInt8>) -> Void) {
@@ -45,12 +48,8 @@ extension System {
             while !isStopped.withLock({ $0 }) {
                 let isInForeground = tcgetpgrp(standardInput) == getpgrp()
                 if isInForeground { isStopped.withLock { if !$0 { setSingleKeyMode() } } }
-                var requests = [
-                    pollfd(fd: wake.reader, events: Int16(POLLIN), revents: 0),
-                    // A negative number is skipped: a read in the background would stop the process.
-                    pollfd(fd: isInForeground ? standardInput : -1, events: Int16(POLLIN), revents: 0),
-                ]
-                guard poll(&requests, 2, Int32(Self.interval * 1000)) > 0, requests[1].revents != 0 else { continue }
+                // A read in the background would stop the process.
+                guard wakeUp.wait(seconds: Self.interval, for: isInForeground ? standardInput : nil).isReadable else { continue }
                 let count = Glibc.read(standardInput, &buffer, buffer.count)
                 if count > 0 {
                     process(buffer[..<count])

@@ -177,7 +177,7 @@ extension System {
     /// Handles SIGINT, SIGTERM and SIGHUP. A SIGHUP that the caller ignores (`nohup`) stays ignored. An ignored SIGINT is handled:
     /// background jobs of a script start with it, and `kill -INT` must end them in order.
     ///
-    /// The signal handler runs on any thread and writes to a pipe, which `next(timeout:)` reads. `sigwait` with all signals blocked is
+    /// The signal handler runs on any thread and wakes the one that waits in `next(timeout:)`. `sigwait` with all signals blocked is
     /// not reliable, because threads of libraries may unblock signals. A second signal ends the process at once.
     struct SignalListener: Sendable {
         /// The result of waiting.
@@ -188,17 +188,13 @@ extension System {
             case nothing
         }
 
-        private let reader: Int32
-
         /// Create at most one per process.
         init() {
-            var ends: [Int32] = [-1, -1]
-            let code = pipe(&ends)
-            precondition(code == 0, "cannot create a pipe: error \(errno)")
-            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-            reader = ends[0]
             firstSignal.store(0, ordering: .relaxed)
-            signalPipe.store(ends[1], ordering: .releasing)
+            isSignalNew.store(false, ordering: .relaxed)
+            isFinishNew.store(false, ordering: .relaxed)
+            // The signal handler must not be the first to use it: it would create it.
+            _ = signalWakeUp
             for number in [SIGINT, SIGTERM, SIGHUP] {
                 var action = sigaction()
                 sigaction(number, nil, &action)
@@ -210,16 +206,20 @@ extension System {
 
         /// Waits for a signal or `finish`.
         func next(timeout seconds: Double) -> Message {
-            var request = pollfd(fd: reader, events: Int16(POLLIN), revents: 0)
-            guard poll(&request, 1, Int32(seconds * 1000)) > 0 else { return .nothing }
-            var byte: UInt8 = 0
-            guard read(reader, &byte, 1) == 1 else { return .nothing }
-            return byte == 0 ? .finish : .signal(Int32(byte))
+            if let message = newMessage { return message }
+            signalWakeUp.wait(seconds: seconds)
+            return newMessage ?? .nothing
+        }
+
+        private var newMessage: Message? {
+            if isSignalNew.exchange(false, ordering: .acquiringAndReleasing) { return .signal(firstSignal.load(ordering: .acquiring)) }
+            return isFinishNew.exchange(false, ordering: .acquiringAndReleasing) ? .finish : nil
         }
 
         /// Ends `next(timeout:)` on the waiting thread.
         func finish() {
-            writeToSignalPipe(0)
+            isFinishNew.store(true, ordering: .releasing)
+            signalWakeUp.signal()
         }
 
         /// The first signal; nil when none was received.
@@ -233,10 +233,17 @@ extension System {
 /// Whether the program itself ends the process.
 private let isEnding = Atomic<Bool>(false)
 
-/// The first signal, 0 for none, and the write end of the pipe. Global, because a signal handler has no context; atomic, because a
-/// signal handler must not use locks.
+/// The first signal, 0 for none. Global, because a signal handler has no context; atomic, because a signal handler must not use locks.
 private let firstSignal = Atomic<Int32>(0)
-private let signalPipe = Atomic<Int32>(-1)
+
+/// Whether `next(timeout:)` has not returned the signal or the end yet.
+private let isSignalNew = Atomic<Bool>(false)
+private let isFinishNew = Atomic<Bool>(false)
+
+/// Wakes the thread in `next(timeout:)`.
+private let signalWakeUp: WakeUp = {
+    do throws(SystemCallError) { return try WakeUp() } catch { preconditionFailure("cannot create a pipe: \(error)") }
+}()
 
 /// The time of the first signal, in milliseconds of the monotonic clock.
 private let firstSignalTime = Atomic<Int>(0)
@@ -244,12 +251,13 @@ private let firstSignalTime = Atomic<Int>(0)
 /// Milliseconds within which a second signal is ignored: timeout(1) sends each signal twice, to the process and to its group.
 private let duplicateSignalTime = 200
 
-/// The signal handler. Only async-signal-safe calls: atomics, the clock, write(2), tcsetattr(3) and _exit(2).
+/// The signal handler. Only async-signal-safe calls: atomics, the clock, `WakeUp.signal`, tcsetattr(3) and _exit(2).
 private func handleSignal(_ number: Int32) {
     let now = Int(MonotonicTime.nanoseconds / 1_000_000)
     if firstSignal.compareExchange(expected: 0, desired: number, ordering: .acquiringAndReleasing).exchanged {
         firstSignalTime.store(now, ordering: .releasing)
-        writeToSignalPipe(UInt8(truncatingIfNeeded: number))
+        isSignalNew.store(true, ordering: .releasing)
+        signalWakeUp.signal()
     } else {
         let first = firstSignalTime.load(ordering: .acquiring)
         if first > 0, now - first > duplicateSignalTime {
@@ -257,13 +265,6 @@ private func handleSignal(_ number: Int32) {
             _exit(128 + number)
         }
     }
-}
-
-private func writeToSignalPipe(_ byte: UInt8) {
-    let before = errno
-    var byte = byte
-    write(signalPipe.load(ordering: .acquiring), &byte, 1)
-    errno = before
 }
 
 extension sigaction {

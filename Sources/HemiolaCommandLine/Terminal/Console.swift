@@ -109,12 +109,6 @@ final class Console: Sendable {
         status.endStatus()
     }
 
-    /// Starts the threads that write, before the first message does.
-    func start() {
-        messages.start()
-        status.start()
-    }
-
     /// Waits until all messages are written, or the output has accepted no text for two seconds.
     func finish() {
         messages.finish()

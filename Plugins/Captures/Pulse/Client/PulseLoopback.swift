@@ -14,7 +14,7 @@ final class PulseLoopback: Loopback, ConnectionDelegate {
     private static let channelCount = 2
 
     private let connection: Connection
-    private let wakeUpPipe = WakeUpPipe()
+    private let wakeUp: WakeUp
     private let name = LatencySink.name(of: .current)
 
     private var module: UInt32?
@@ -30,6 +30,7 @@ final class PulseLoopback: Loopback, ConnectionDelegate {
 
     /// - Throws: No server responds, or it does not create a sink.
     init() throws(CaptureError) {
+        wakeUp = try PulseCapture.makeWakeUp()
         connection = try Connection(server: nil, watchesStreams: false)
         connection.delegate = self
         guard connection.start() else { throw CaptureError("cannot create a thread for the sound server connection") }
@@ -70,7 +71,7 @@ final class PulseLoopback: Loopback, ConnectionDelegate {
         while MonotonicTime.nanosecondsWithSleep - start < PulseCapture.responseTimeout {
             if connection.locked({ condition() }) { return }
             if let fault = connection.locked({ self.fault }) { throw CaptureError(fault) }
-            wakeUpPipe.wait(milliseconds: 100)
+            wakeUp.wait(seconds: 0.1)
         }
         throw CaptureError(message)
     }
@@ -112,7 +113,7 @@ final class PulseLoopback: Loopback, ConnectionDelegate {
         closePlayer()
         module = nil
         fault = "no sound server answers at \(connection.address): \(reason); \(PulseCapture.startServerHint)"
-        wakeUpPipe.signal()
+        wakeUp.signal()
     }
 
     func connectionDidUpdate(_ snapshot: ServerSnapshot) {}
@@ -121,7 +122,7 @@ final class PulseLoopback: Loopback, ConnectionDelegate {
     private func moduleDidLoad(_ index: UInt32) {
         guard index != UInt32.max else {
             fault = "the sound server cannot create a null sink: \(String(cString: pa_strerror(pa_context_errno(connection.context))))"
-            wakeUpPipe.signal()
+            wakeUp.signal()
             return
         }
         module = index
@@ -130,7 +131,7 @@ final class PulseLoopback: Loopback, ConnectionDelegate {
 
     private func moduleDidUnload() {
         module = nil
-        wakeUpPipe.signal()
+        wakeUp.signal()
     }
 
     // MARK: - Playback stream
@@ -150,7 +151,7 @@ final class PulseLoopback: Loopback, ConnectionDelegate {
         let flags = PA_STREAM_DONT_MOVE.rawValue | PA_STREAM_ADJUST_LATENCY.rawValue
         if pa_stream_connect_playback(player, name, &attributes, pa_stream_flags_t(rawValue: flags), nil, nil) < 0 {
             fault = "the sound server cannot play: \(String(cString: pa_strerror(pa_context_errno(connection.context))))"
-            wakeUpPipe.signal()
+            wakeUp.signal()
         }
     }
 
@@ -160,7 +161,7 @@ final class PulseLoopback: Loopback, ConnectionDelegate {
         case PA_STREAM_FAILED, PA_STREAM_TERMINATED: fault = "the sound server ended the playback stream"
         default: return
         }
-        wakeUpPipe.signal()
+        wakeUp.signal()
     }
 
     /// The server requests `wanted` bytes.
@@ -177,7 +178,7 @@ final class PulseLoopback: Loopback, ConnectionDelegate {
             clickTime = MonotonicTime.now
         }
         pa_stream_write(player, data, count, nil, 0, PA_SEEK_RELATIVE)
-        if clickTime != nil { wakeUpPipe.signal() }
+        if clickTime != nil { wakeUp.signal() }
     }
 
     private func closePlayer() {

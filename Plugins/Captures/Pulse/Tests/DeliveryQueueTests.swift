@@ -1,6 +1,7 @@
 import Foundation
 import Hemiola
 import HemiolaSignal
+import HemiolaSystem
 import Synchronization
 import Testing
 
@@ -22,8 +23,8 @@ import Testing
         }
     }
 
-    @Test func `gaps between frames: delivered at their position`() {
-        let queue = DeliveryQueue(Self.mono, wakeUpPipe: WakeUpPipe())
+    @Test func `gaps between frames: delivered at their position`() throws {
+        let queue = DeliveryQueue(Self.mono, wakeUp: try WakeUp())
         let gap = ReadResult.gap(Gap(frames: 7, reason: .frozen))
         queue.append(gap)
         queue.write([1, 2, 3], frames: 3)
@@ -35,8 +36,8 @@ import Testing
         #expect(samples == [1, 2, 3, 4, 5])
     }
 
-    @Test func `change of format: delivered after the last frame of the old one`() {
-        let queue = DeliveryQueue(Self.mono, wakeUpPipe: WakeUpPipe())
+    @Test func `change of format: delivered after the last frame of the old one`() throws {
+        let queue = DeliveryQueue(Self.mono, wakeUp: try WakeUp())
         let stereo = StreamFormat(sampleRate: 16_000, channelCount: 2)
         queue.write([1], frames: 1)
         let source = StreamSource(format: stereo, kind: "pulse", name: "other")
@@ -47,8 +48,8 @@ import Testing
     }
 
     @Test(arguments: [1, 7, 80, 999])
-    func `frames that do not fit: one gap of their length at their position`(fragment: Int) {
-        let queue = DeliveryQueue(Self.mono, wakeUpPipe: WakeUpPipe())
+    func `frames that do not fit: one gap of their length at their position`(fragment: Int) throws {
+        let queue = DeliveryQueue(Self.mono, wakeUp: try WakeUp())
         var written = 0
         var samples: [Float] = []
         func write(until count: Int) {
@@ -77,8 +78,8 @@ import Testing
         #expect(second.deliveries.count(where: { if case .gap = $0 { true } else { false } }) == 1)
     }
 
-    @Test func `no audio: waits no longer than requested, then delivers a part or idle`() {
-        let queue = DeliveryQueue(Self.mono, wakeUpPipe: WakeUpPipe())
+    @Test func `no audio: waits no longer than requested, then delivers a part or idle`() throws {
+        let queue = DeliveryQueue(Self.mono, wakeUp: try WakeUp())
         var buffer = [Float](repeating: 0, count: 64)
         let start = ProcessInfo.processInfo.systemUptime
         #expect(buffer.withUnsafeMutableBufferPointer { queue.next(into: $0, waiting: 50) } == .idle)
@@ -90,8 +91,8 @@ import Testing
 
     /// Every sample and every marker arrives once and in order.
     @Test func `writer and reader on two threads: nothing is lost or reordered`() async throws {
-        let wakeUpPipe = WakeUpPipe()
-        let queue = DeliveryQueue(StreamFormat(sampleRate: 8_000, channelCount: 2), wakeUpPipe: wakeUpPipe)
+        let wakeUp = try WakeUp()
+        let queue = DeliveryQueue(StreamFormat(sampleRate: 8_000, channelCount: 2), wakeUp: wakeUp)
         let total = 400_000
         let taken = Atomic(0)
         let (stream, done) = AsyncStream<[ReadResult]>.makeStream()

@@ -49,7 +49,7 @@ final class OS2LConnection: Sendable {
     init(to endpoint: NetworkEndpoint, _ context: SinkContext) throws(SinkError) {
         self.endpoint = endpoint
         self.context = context
-        wakeUp = try WakeUp()
+        wakeUp = try WakeUp.forSink()
         let code = startThreadIfPossible { [self] in run() }
         guard code == 0 else { throw SinkError("cannot create a thread: \(String(cString: strerror(code)))") }
     }

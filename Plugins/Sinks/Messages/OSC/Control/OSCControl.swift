@@ -61,7 +61,7 @@ final class OSCControlReader: Sink {
         } catch {
             throw SinkError("osc-control: \(error.message)")
         }
-        let loop = OSCControlLoop(listener, routes: routes, prefix: prefix, wakeUp: try WakeUp(), context: context)
+        let loop = OSCControlLoop(listener, routes: routes, prefix: prefix, wakeUp: try WakeUp.forSink(), context: context)
         let (thread, code) = startJoinableThread { loop.run() }
         guard code == 0, let thread else {
             throw SinkError("osc-control: cannot create a thread: \(String(cString: strerror(code))); raise the limit: ulimit -u")
