@@ -143,7 +143,7 @@ public final class DatagramSender: PacketSender {
     }
 
     private func resolve() {
-        var delay = ReconnectDelay(first: 1, last: 30)
+        var delay = RetryDelay(first: 1, longest: 30)
         while !state.withLock({ $0.isClosed }) {
             let fault: String
             switch SocketAddress.resolve(target, isNumeric: false) {
@@ -157,9 +157,9 @@ public final class DatagramSender: PacketSender {
             }
             state.withLock { if $0.descriptor < 0 { $0.reason = fault } }
             losses.lose(0, because: fault)
-            let end = MonotonicTime.now + delay.next()
+            delay.noteFailure(at: MonotonicTime.now)
             wakeUp.lock()
-            while MonotonicTime.now < end, !state.withLock({ $0.isClosed }) { wakeUp.wait(until: end) }
+            while MonotonicTime.now < delay.nextAttempt, !state.withLock({ $0.isClosed }) { wakeUp.wait(until: delay.nextAttempt) }
             wakeUp.unlock()
         }
     }

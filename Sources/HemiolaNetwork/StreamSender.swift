@@ -96,7 +96,7 @@ public final class StreamSender: PacketSender, @unchecked Sendable {
     private var mustEnd: Bool { condition.locked { isClosing } }
 
     private func work() {
-        var delay = ReconnectDelay(first: 0.2, last: 10)
+        var delay = RetryDelay(first: 0.2, longest: 10)
         while !mustEnd {
             do throws(TCPSocket.Failure) {
                 let socket = try TCPSocket.connect(to: target.endpoint, timeout: Self.connectTime, wakeUp) { mustEnd }
@@ -109,8 +109,8 @@ public final class StreamSender: PacketSender, @unchecked Sendable {
                 let fault = error.reason + remedy
                 discardQueue(because: fault)
             }
-            let end = MonotonicTime.now + delay.next()
-            while !mustEnd, case let rest = end - MonotonicTime.now, rest > 0 { _ = wakeUp.wait(seconds: rest) }
+            delay.noteFailure(at: MonotonicTime.now)
+            while !mustEnd, case let rest = delay.nextAttempt - MonotonicTime.now, rest > 0 { _ = wakeUp.wait(seconds: rest) }
         }
         condition.locked {
             isDone = true

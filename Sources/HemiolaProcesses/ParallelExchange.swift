@@ -32,7 +32,7 @@ final class ParallelExchange: BlockExchange, @unchecked Sendable {
     private var state: State
 
     private var session: (any BlockSession)?
-    private var delay = RestartDelay()
+    private var delay = RetryDelay(longest: ProgramSettings.longestPause)
 
     /// Blocks that wait: 186 ms of 1024 frames at 44.1 kHz, for programs that pause now and then.
     private static let capacity = 8
@@ -145,7 +145,7 @@ final class ParallelExchange: BlockExchange, @unchecked Sendable {
 
     private func process(_ block: (bytes: [UInt8], frame: Int64)) throws(ProgramFault) {
         if session == nil {
-            guard MonotonicTime.now >= delay.nextStart else {
+            guard MonotonicTime.now >= delay.nextAttempt else {
                 change { $0.losses += 1 }
                 return
             }

@@ -19,6 +19,9 @@ public struct ProgramSettings: Sendable {
     private static let timeout = Setting(
         "timeout_s", default: 10.0, in: 0.1...3600, unit: .seconds, "Time in which the program must read, answer or end.")
 
+    /// Longest pause before a program that fails is started again, in seconds.
+    public static let longestPause = 10.0
+
     /// Their declarations, in order. The first is the primary one.
     public static var declared: [DeclaredSetting] { [command.declared, timeout.declared, FailurePolicy.setting.declared] }
     /// The key of the primary one.

@@ -27,29 +27,6 @@ import Testing
         #expect(error?.description.contains(message) == true)
     }
 
-    @Test func `pauses: double up to the limit, and begin again`() {
-        var delay = ReconnectDelay(first: 0.5, last: 3)
-        #expect((0..<5).map { _ in delay.next() } == [0.5, 1, 2, 3, 3])
-        delay.reset()
-        #expect(delay.next() == 0.5)
-    }
-
-    @Test func `wait: ends with a signal, and with its time`() throws {
-        let wakeUp = try WakeUp()
-        wakeUp.signal()
-        let start = MonotonicTime.now
-        let readiness = wakeUp.wait(seconds: 30)
-        #expect(!readiness.isReadable && !readiness.isWritable)
-        #expect(MonotonicTime.now - start < 20)
-        let second = MonotonicTime.now
-        var end = second
-        while end < second + 0.0305 {
-            _ = wakeUp.wait(seconds: second + 0.0305 - end)
-            end = MonotonicTime.now
-        }
-        #expect(end - second < 20)
-    }
-
     @Test func `connection: sends, and notices that the peer has gone`() throws {
         let server = try TCPServer()
         let wakeUp = try WakeUp()

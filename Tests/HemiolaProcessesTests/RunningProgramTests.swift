@@ -162,17 +162,4 @@ final class Lines: Sendable {
         // posix_spawn of the GNU C library leaves two signals of its own, 32 and 33, ignored.
         #expect(lines.allSatisfy { $0.hasSuffix("0000000000000000") || $0.hasSuffix("\t0000000180000000") })
     }
-
-    @Test func `restart delay: grows to ten seconds, and starts again after a long run`() {
-        var delay = RestartDelay()
-        var pauses: [Double] = []
-        for _ in 0..<9 {
-            delay.noteStart(at: 100)
-            pauses.append(delay.noteFailure(at: 101))
-        }
-        #expect(pauses == [0.1, 0.2, 0.5, 1, 2, 5, 10, 10, 10])
-        delay.noteStart(at: 200)
-        #expect(delay.noteFailure(at: 210) == 0.1)
-        #expect(delay.nextStart == 210.1)
-    }
 }

@@ -43,7 +43,7 @@ class ExecCapture: Capture {
     private var program: RunningProgram?
     private var reader: PCMReader?
     private var format = StreamFormat(sampleRate: 1, channelCount: 1)
-    private var delay = RestartDelay()
+    private var delay = RetryDelay(longest: ProgramSettings.longestPause)
     /// When the program delivered the last audio, in seconds on the monotonic clock.
     private var lastTime = 0.0
     private var state = State.reading
@@ -170,7 +170,7 @@ class ExecCapture: Capture {
 
     /// Starts a failed program again when its pause is over.
     private func restart() throws(CaptureError) -> ReadResult {
-        let pause = delay.nextStart - MonotonicTime.now
+        let pause = delay.nextAttempt - MonotonicTime.now
         if pause > 0 {
             RunningProgram.pause(for: min(pause, Self.readWait))
             return .idle

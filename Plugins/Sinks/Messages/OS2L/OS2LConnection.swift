@@ -118,27 +118,26 @@ final class OS2LConnection: Sendable {
 
     private func run() {
         var socket: TCPSocket?
-        var delay = ReconnectDelay(last: Self.longestPause)
-        var nextAttempt = 0.0
+        var delay = RetryDelay(first: 0.2, longest: Self.longestPause)
         var earliest = 0.0
         // When the thread ends although messages wait.
         var end = Double.infinity
         var report = Report()
         var mustEnd: Bool { isClosing.load(ordering: .relaxed) }
         while true {
-            if socket == nil, !mustEnd, MonotonicTime.now >= nextAttempt {
+            if socket == nil, !mustEnd, MonotonicTime.now >= delay.nextAttempt {
                 do throws(TCPSocket.Failure) {
                     socket = try TCPSocket.connect(to: endpoint, timeout: Self.connectTimeout, wakeUp) { mustEnd }
                     delay.reset()
                     noteConnection(&report)
                 } catch {
                     if !mustEnd { note(outage: "cannot connect to \(endpoint): \(error.reason)", &report) }
-                    nextAttempt = MonotonicTime.now + delay.next()
+                    delay.noteFailure(at: MonotonicTime.now)
                 }
             }
             let now = MonotonicTime.now
             if mustEnd { end = min(end, now + Self.closeTimeout) }
-            let step = next(at: now, isConnected: socket != nil, earliest: earliest, nextAttempt: nextAttempt, end: end, &report)
+            let step = next(at: now, isConnected: socket != nil, earliest: earliest, nextAttempt: delay.nextAttempt, end: end, &report)
             // What is left to report, `close` reports.
             if case .stop = step { return }
             reportLosses(&report, now)
@@ -148,7 +147,7 @@ final class OS2LConnection: Sendable {
                 let readiness = wakeUp.wait(seconds: seconds, for: socket?.descriptor)
                 if readiness.isReadable, socket?.discardInput() == false {
                     socket = nil
-                    nextAttempt = MonotonicTime.now + delay.next()
+                    delay.noteFailure(at: MonotonicTime.now)
                     note(outage: "\(endpoint) has closed the connection", &report)
                 }
             case .send(let message):
@@ -163,7 +162,7 @@ final class OS2LConnection: Sendable {
                 case .broken?, nil:
                     socket = nil
                     report.drop(1)
-                    nextAttempt = MonotonicTime.now + delay.next()
+                    delay.noteFailure(at: MonotonicTime.now)
                     note(outage: "the connection to \(endpoint) is broken", &report)
                 }
             }

@@ -12,7 +12,7 @@ struct ProgramFeed: ~Copyable {
     private var context = SinkContext(name: "exec")
     private var policy = FailurePolicy.fail
     private var child: RunningProgram?
-    private var delay = RestartDelay()
+    private var delay = RetryDelay(longest: ProgramSettings.longestPause)
     private var encoder: RecordEncoder?
     /// The records of the current call.
     private var buffer = JSONBuffer(capacity: 1 << 16)
@@ -49,12 +49,12 @@ struct ProgramFeed: ~Copyable {
         buffer.removeAll()
         (sentCount, isPending, stallStart) = (0, false, nil)
         let now = MonotonicTime.now
-        guard now >= delay.nextStart else {
+        guard now >= delay.nextAttempt else {
             throw SinkError("\(settings.name): failed, and is started again later", remedy: .reopen)
         }
         let name = settings.name
         // A program that fails again and again prints the same lines each time: they are counted as other warnings are.
-        let relayStart = delay.nextStart > 0 ? now + RestartDelay.longRun : now
+        let relayStart = delay.nextAttempt > 0 ? now + RetryDelay.longRun : now
         do throws(SystemCallError) {
             child = try RunningProgram(
                 settings.command, hasInput: true, output: context.mayUseStandardOutput ? .inherited : .log,
