@@ -7,7 +7,7 @@ public enum FailurePolicy: String, SettingChoice {
     case auto
     /// The first error ends the input or the sink, and counts in the exit code. The other inputs and sinks go on.
     case fail
-    /// The plugin is opened again after the pauses of ``RetryDelay``: live until the run ends, from files ten times. What is lost meanwhile is
+    /// The plugin is opened again after the pauses of `RetryDelay`: live until the run ends, from files ten times. What is lost meanwhile is
     /// counted and reported.
     case retry
     /// The run goes on without the plugin, after a warning; what is lost is counted, and the exit code is that of a run without the error.

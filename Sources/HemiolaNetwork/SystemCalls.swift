@@ -1,6 +1,6 @@
 internal import Glibc
-public import Hemiola
-public import HemiolaSystem
+package import Hemiola
+package import HemiolaSystem
 internal import HemiolaVisualizer
 
 // The calls of the system under names that differ from those of the senders' methods.
@@ -29,7 +29,7 @@ extension WakeUp {
     /// For the thread of a sink.
     ///
     /// - Throws: No file descriptor is left.
-    public static func forSink() throws(SinkError) -> WakeUp {
+    package static func forSink() throws(SinkError) -> WakeUp {
         do throws(SystemCallError) { return try WakeUp() } catch { throw SinkError("cannot create a pipe: \(error)") }
     }
 }

@@ -79,16 +79,16 @@ public final class RunningProgram {
             case .arguments(let words): Spawn(.named(words.first ?? ""), words.dropFirst().map(PathText.bytes(of:)))
             }
         var open: [Int32] = []
-        func pipe() throws(SystemCallError) -> PipeEnds {
+        func makePipe() throws(SystemCallError) -> PipeEnds {
             let ends = try PipeEnds()
             open += [ends.reader, ends.writer]
             return ends
         }
         do throws(SystemCallError) {
-            let errors = try pipe()
-            let input = try hasInput ? pipe() : nil
+            let errors = try makePipe()
+            let input = try hasInput ? makePipe() : nil
             var output: PipeEnds?
-            if case .pipe = destination { output = try pipe() }
+            if case .pipe = destination { output = try makePipe() }
             let standardOutput: Int32? =
                 switch destination {
                 case .pipe: output?.writer

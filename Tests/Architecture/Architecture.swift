@@ -48,6 +48,26 @@ struct Architecture {
         "CMosquitto": ["Plugins/Sinks/Messages/MQTT/MosquittoClient.swift"],
         "CWebPage": ["Plugins/Sinks/Visualizers/Web/PageFiles.swift"], "CBeatWeights": ["Plugins/Analyzers/Beat/NetworkWeights.swift"],
     ]
+    /// Calls and types that stand in one place, so that there is one clock, two wake-ups, one back-off, one line splitter and one atomic
+    /// replacement of files: a regular expression, and the files or folders where it may match.
+    static let places: [(pattern: String, files: [String])] = [
+        (
+            #"\b(clock_gettime|gettimeofday|time\(nil|ContinuousClock|SuspendingClock|systemUptime)"#,
+            ["Sources/HemiolaSystem/MonotonicTime.swift"]
+        ),
+        (#"\b(pthread_cond_|sem_(init|wait|timedwait|post))"#, ["Sources/HemiolaSystem/Condition.swift"]),
+        (#"\b(eventfd|socketpair|pipe2?)\("#, ["Sources/HemiolaSystem/Spawn.swift"]),
+        (
+            #"\bPipeEnds\(\)"#,
+            [
+                "Sources/HemiolaSystem/WakeUp.swift", "Sources/HemiolaProcesses/RunningProgram.swift",
+                "Sources/HemiolaCommandLine/System/System+Child.swift", "Sources/HemiolaCommandLine/System/System+Player.swift",
+            ]
+        ),
+        (#"\b(struct|class|enum|actor) \w*(Delay|Back[Oo]ff)\b"#, ["Sources/HemiolaSystem/RetryDelay.swift"]),
+        (#"\b(struct|class|enum|actor) \w*Splitter\b"#, ["Sources/HemiolaSystem/LineSplitter.swift"]),
+        (#"\brename(at2?)?\(|options: \.atomic"#, ["Sources/HemiolaSystem/PartialFile.swift"]),
+    ]
     static let withoutFoundation: Set = [
         "HemiolaSystem", "HemiolaSignal", "Hemiola", "HemiolaEvaluation", "HemiolaRIFF", "HemiolaSpectrum", "HemiolaVisualizer",
         "HemiolaOutput",
@@ -113,6 +133,7 @@ struct Architecture {
             if text.contains("UInt8(bitPattern:") || text.contains("CChar(bitPattern:") {
                 result.append("\(path) converts a CChar with bitPattern, but it is unsigned on arm64; use truncatingIfNeeded")
             }
+            result += Self.misplaced(in: text, at: path)
             result += Self.unexplained(in: text).map { "\(path):\($0.line) has \($0.what) without a reason next to it" }
         }
         return result
@@ -187,6 +208,16 @@ struct Architecture {
         let line =
             /^\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|package|internal|fileprivate|private)\s+)?import\s+(?:(?:struct|class|enum|protocol|func|var|let|typealias)\s+)?(\w+)/
         return text.split(separator: "\n").compactMap { $0.firstMatch(of: line).map { String($0.1) } }
+    }
+
+    /// Calls and types of `places` in another place. Comments are not searched.
+    static func misplaced(in text: String, at path: String) -> [String] {
+        let lines = text.split(separator: "\n").filter { !$0.drop(while: \.isWhitespace).hasPrefix("//") }
+        let code = lines.joined(separator: "\n")
+        return places.compactMap { pattern, files in
+            guard !files.contains(path), let match = code.range(of: pattern, options: .regularExpression) else { return nil }
+            return "\(path) has \(code[match]), which belongs to \(files.joined(separator: " and "))"
+        }
     }
 
     private static func words(in text: String) -> Set<Substring> {

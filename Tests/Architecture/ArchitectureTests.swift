@@ -83,6 +83,14 @@ import Testing
             "Package.swift: the plugin TwoSink uses the plugin OneCapture"
         ),
         ("Sources/Hemiola/Bytes.swift", "let byte = UInt8(bitPattern: character)", "Bytes.swift converts a CChar with bitPattern"),
+        ("Plugins/Sinks/Two/Time.swift", "let start = ContinuousClock.now", "has ContinuousClock, which belongs to"),
+        ("Sources/HemiolaEngine/Now.swift", "let time = time(nil)", "has time(nil, which belongs to"),
+        ("Sources/HemiolaEngine/Wait.swift", "pthread_cond_wait(a, b)", "has pthread_cond_, which belongs to"),
+        ("Plugins/Sinks/Two/Wake.swift", "let code = pipe(&ends)", "has pipe(, which belongs to"),
+        ("Plugins/Sinks/Two/Wake.swift", "let ends = try PipeEnds()", "has PipeEnds(), which belongs to"),
+        ("Plugins/Sinks/Two/Pause.swift", "struct ReconnectDelay {}", "has struct ReconnectDelay, which belongs to"),
+        ("Sources/Hemiola/Lines.swift", "  private struct NameSplitter {", "has struct NameSplitter, which belongs to"),
+        ("Sources/HemiolaEngine/File.swift", "rename(path, other)", "has rename(, which belongs to"),
         ("Package.swift", "module(\"HemiolaManager\")", "the target HemiolaManager, which has no layer"),
         ("Package.swift", "module(\"HemiolaEngine\", uses: [arguments])", "HemiolaEngine uses ArgumentParser, which belongs to"),
     ])
@@ -100,6 +108,13 @@ import Testing
     ])
     func `unsafe attribute with a reason: accepted`(text: String) {
         #expect(Architecture.unexplained(in: text).isEmpty)
+    }
+
+    @Test(arguments: [
+        "// Not with pipe(2), ContinuousClock or rename().", "let pipeline = pipeline(a)", "struct DelayedSink {}", "retimed(nil)",
+    ])
+    func `comment, or part of another name: in its place`(text: String) {
+        #expect(Architecture.misplaced(in: text, at: "Sources/Hemiola/File.swift") == [])
     }
 
     @Test func `imports with attributes and access levels: all found`() {

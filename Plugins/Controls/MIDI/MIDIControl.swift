@@ -31,8 +31,7 @@ extension SinkPlugin {
 /// The sink `midi-control`: writes nothing. A thread of its own reads the device, and opens it again when it is gone.
 final class MIDIControlReader: Sink {
     private struct State {
-        /// The writing end of a pipe whose reading end the thread waits for; closed to end the thread.
-        var wakeUp: Int32 = -1
+        var loop: MIDIControlLoop?
         var thread: pthread_t?
     }
 
@@ -63,21 +62,19 @@ final class MIDIControlReader: Sink {
         } catch {
             throw SinkError(error.message)
         }
-        var ends: (Int32, Int32) = (-1, -1)
-        let made = withUnsafeMutableBytes(of: &ends) { pipe($0.baseAddress!.assumingMemoryBound(to: Int32.self)) }
-        guard made == 0 else {
+        let loop: MIDIControlLoop
+        do throws(SystemCallError) {
+            loop = try MIDIControlLoop(path: path, routes: routes, channel: channel, context: context)
+        } catch {
             Glibc.close(device)
-            throw SinkError("midi-control: cannot create a pipe: \(MIDIDevice.cause(errno)); raise the limit on open files: ulimit -n")
+            throw SinkError("midi-control: cannot create a pipe: \(error); raise the limit on open files: ulimit -n")
         }
-        for end in [ends.0, ends.1] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        let loop = MIDIControlLoop(path: path, routes: routes, channel: channel, context: context)
-        let stop = ends.0
-        let (thread, code) = startJoinableThread { loop.run(device: device, stop: stop) }
+        let (thread, code) = startJoinableThread { loop.run(device: device) }
         guard code == 0 else {
-            for descriptor in [device, ends.0, ends.1] { Glibc.close(descriptor) }
+            Glibc.close(device)
             throw SinkError("midi-control: cannot create a thread: \(MIDIDevice.cause(code)); raise the limit: ulimit -u")
         }
-        state = State(wakeUp: ends.1, thread: thread)
+        state = State(loop: loop, thread: thread)
     }
 
     func begin(_ stream: StreamHeader) {}
@@ -86,7 +83,7 @@ final class MIDIControlReader: Sink {
 
     func close() {
         guard let thread = state.thread else { return }
-        Glibc.close(state.wakeUp)
+        state.loop?.stop()
         pthread_join(thread, nil)
         state = State()
     }

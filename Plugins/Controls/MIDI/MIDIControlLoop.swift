@@ -18,36 +18,47 @@ final class MIDIControlLoop: Sendable {
     /// Controls whose refusal was reported.
     private let refused = Mutex<Set<String>>([])
 
-    init(path: String, routes: ControlRoutes, channel: Int?, context: SinkContext) {
+    private let wakeUp: WakeUp
+    private let isStopped = Atomic<Bool>(false)
+
+    /// - Throws: No file descriptor is left.
+    init(path: String, routes: ControlRoutes, channel: Int?, context: SinkContext) throws(SystemCallError) {
+        wakeUp = try WakeUp()
         self.path = path
         self.routes = routes
         self.channel = channel
         self.context = context
     }
 
-    /// Reads until the other end of `stop` is closed. Closes both descriptors.
-    func run(device first: Int32, stop: Int32) {
+    /// Ends `run`.
+    func stop() {
+        isStopped.store(true, ordering: .releasing)
+        wakeUp.signal()
+    }
+
+    /// Reads until `stop`. Closes the device.
+    func run(device first: Int32) {
         var device = first
         var parser = MIDIParser()
         var pedals = MIDIPedals()
         var buffer = [UInt8](repeating: 0, count: Self.blockSize)
-        var attempts = 0
-        while true {
-            var requests = [
-                pollfd(fd: stop, events: Int16(POLLIN), revents: 0), pollfd(fd: device, events: Int16(POLLIN), revents: 0),
-            ]
-            // A negative descriptor is ignored: the device is gone.
-            let pause = device >= 0 ? -1 : Int32(RetryDelay.seconds(after: attempts) * 1000)
-            guard poll(&requests, 2, pause) >= 0 || errno == EINTR else { break }
-            if requests[0].revents != 0 { break }
+        var delay = RetryDelay(longest: 2)
+        while !isStopped.load(ordering: .acquiring) {
             if device < 0 {
+                let pause = delay.nextAttempt - MonotonicTime.now
+                if pause > 0 {
+                    wakeUp.wait(seconds: pause)
+                    continue
+                }
                 device = (try? MIDIDevice.open(path, for: .input)) ?? -1
-                attempts += 1
                 if device >= 0 {
                     context.inform("\(path): connected again", [])
-                    (attempts, parser) = (0, MIDIParser())
+                    delay.reset()
+                    parser = MIDIParser()
+                } else {
+                    delay.noteFailure(at: MonotonicTime.now)
                 }
-            } else if requests[1].revents != 0 {
+            } else if wakeUp.wait(seconds: nil, for: device).isReadable {
                 let count = read(device, &buffer, buffer.count)
                 let code = errno
                 if count > 0 {
@@ -56,12 +67,12 @@ final class MIDIControlLoop: Sendable {
                     let cause = MIDIDevice.cause(count == 0 ? EIO : code)
                     context.warn("\(path): the device is gone: \(cause); trying to connect again")
                     close(device)
-                    (device, attempts) = (-1, 1)
+                    device = -1
+                    delay.noteFailure(at: MonotonicTime.now)
                 }
             }
         }
         if device >= 0 { close(device) }
-        close(stop)
     }
 
     /// Submits the controls of messages that arrived together.

@@ -22,9 +22,9 @@ final class MIDIWriter: Sink {
         var mapping: MIDIMapping?
         /// Seconds by which messages are sent after the events.
         var shift = 0.0
-        /// Failed attempts to open the port since it was open, the time of the next one, and whether the port was open before.
-        var attempts = 0
-        var nextAttempt = 0.0
+        /// The pauses between attempts to open the port.
+        var delay = RetryDelay(longest: 2)
+        /// Whether the port was open before.
         var wasOpen = false
         var lastReport = -Double.infinity
         /// Whether the user was warned of losses since the port was opened.
@@ -54,7 +54,7 @@ final class MIDIWriter: Sink {
         } catch {
             guard error.isTemporary else { throw SinkError(error.message) }
             context.inform("\(error.message); waiting for one", [])
-            (new.attempts, new.nextAttempt) = (1, MonotonicTime.now + RetryDelay.seconds(after: 1))
+            new.delay.noteFailure(at: MonotonicTime.now)
         }
         let code = thread.start()
         guard code == 0 else { throw SinkError("midi: cannot create a thread: \(MIDIDevice.cause(code)); raise the limit: ulimit -u") }
@@ -140,9 +140,9 @@ final class MIDIWriter: Sink {
         let (code, isGone) = thread.withOutput { ($0.takeFault(), $0.port == nil) }
         if let code {
             context.warn("\(settings.name): the receiver is gone: \(MIDIDevice.cause(code)); trying to connect again")
-            (state.attempts, state.nextAttempt) = (1, now + RetryDelay.seconds(after: 1))
+            state.delay.noteFailure(at: now)
         }
-        guard isGone, now >= state.nextAttempt else { return }
+        guard isGone, now >= state.delay.nextAttempt else { return }
         do throws(MIDIDevice.OpenError) {
             let port = try settings.openPort()
             let lost = thread.withOutput { output in
@@ -154,10 +154,10 @@ final class MIDIWriter: Sink {
                 context.inform("\(settings.name): connected again", [])
                 if lost > 0 { context.controls.report(drop(lost, context)) }
             }
-            (state.attempts, state.wasOpen, state.isLossReported) = (0, true, false)
+            state.delay.reset()
+            (state.wasOpen, state.isLossReported) = (true, false)
         } catch {
-            state.attempts += 1
-            state.nextAttempt = now + RetryDelay.seconds(after: state.attempts)
+            state.delay.noteFailure(at: now)
         }
     }
 
