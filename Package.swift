@@ -195,7 +195,7 @@ let modules: [Target] = [
     module("Hemiola", uses: ["HemiolaSignal", "HemiolaSystem"]),
     module("HemiolaYAML", uses: ["HemiolaSignal", "CYAML"]),
     module("HemiolaTonal", uses: ["HemiolaSignal"], settings: lifetimeSettings),
-    module("HemiolaVisualizer", uses: ["HemiolaSignal"]),
+    module("HemiolaVisualizer", uses: ["HemiolaSignal", "HemiolaSystem"]),
     module("HemiolaSpectrum", uses: ["HemiolaSignal", "CFFTW"], settings: lifetimeSettings),
     module("HemiolaEvaluation"),
     module("HemiolaRIFF", uses: ["HemiolaSignal"]),

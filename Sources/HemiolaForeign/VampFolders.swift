@@ -7,8 +7,8 @@ public enum VampFolders {
     /// The folders that are searched, in order: `$VAMP_PATH`, or if it is unset `$HOME/vamp`, `$HOME/.vamp`, `/usr/local/lib/vamp` and
     /// `/usr/lib/vamp`, as the specification says, and Debian's folder of libraries for this processor.
     public static var searched: [String] {
-        if let path = variable("VAMP_PATH") { return path.split(separator: ":").map(String.init) }
-        let home = variable("HOME").map { ["\($0)/vamp", "\($0)/.vamp"] } ?? []
+        if let path = EnvironmentVariable.value("VAMP_PATH") { return path.split(separator: ":").map(String.init) }
+        let home = EnvironmentVariable.value("HOME").map { ["\($0)/vamp", "\($0)/.vamp"] } ?? []
         return home + ["/usr/local/lib/vamp", "/usr/lib/vamp", "/usr/lib/\(multiarch)/vamp"]
     }
 
@@ -41,11 +41,6 @@ public enum VampFolders {
         #else
             "x86_64-linux-gnu"
         #endif
-    }
-
-    private static func variable(_ name: String) -> String? {
-        guard let value = getenv(name), value.pointee != 0 else { return nil }
-        return PathText.text(of: UnsafeBufferPointer(start: value, count: strlen(value)).map { UInt8(truncatingIfNeeded: $0) })
     }
 
     private static func exists(_ path: String) -> Bool {

@@ -1,26 +1,6 @@
 internal import Glibc
 internal import Hemiola
-
-/// Temporary files without a name: the kernel deletes them when the process ends, however it ends.
-package enum TemporaryFile {
-    /// Where they are: `$TMPDIR`, or `/tmp`.
-    package static var folder: String {
-        let given = getenv("TMPDIR").map { String(cString: $0) } ?? ""
-        return given.isEmpty ? "/tmp" : given
-    }
-
-    /// Creates a file.
-    ///
-    /// - Returns: Its descriptor, which the caller must close; negative on an error, whose number is in `errno`.
-    package static func create() -> Int32 {
-        var template = Array("\(folder)/hemiola-XXXXXX".utf8CString)
-        let descriptor = mkstemp(&template)
-        guard descriptor >= 0 else { return descriptor }
-        unlink(template)
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        return descriptor
-    }
-}
+internal import HemiolaSystem
 
 /// A temporary file that stores the bytes of a pipe.
 final class Spool {

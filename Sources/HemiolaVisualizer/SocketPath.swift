@@ -1,4 +1,5 @@
 public import Glibc
+internal import HemiolaSystem
 
 /// The path of the socket. The sink and `hemiola send` use the same default.
 public struct SocketPath: Sendable, Hashable {
@@ -28,19 +29,12 @@ public struct SocketPath: Sendable, Hashable {
 
     /// The default: `$XDG_RUNTIME_DIR/hemiola.sock`, else `hemiola-UID/hemiola.sock` in the folder for temporary files.
     public static func standard() -> SocketPath {
-        // The XDG Base Directory Specification requires that a relative path is ignored.
-        if let folder = environment("XDG_RUNTIME_DIR"), isUsersFolder(folder) {
+        if let folder = EnvironmentVariable.absolutePath("XDG_RUNTIME_DIR"), isUsersFolder(folder) {
             return SocketPath(path: "\(folder)/hemiola.sock", isInOwnFolder: false)
         }
-        var temporary = environment("TMPDIR") ?? "/tmp"
+        var temporary = EnvironmentVariable.absolutePath("TMPDIR") ?? "/tmp"
         while temporary.count > 1, temporary.last == "/" { temporary.removeLast() }
         return SocketPath(path: "\(temporary)/hemiola-\(geteuid())/hemiola.sock", isInOwnFolder: true)
-    }
-
-    private static func environment(_ name: String) -> String? {
-        guard let value = getenv(name) else { return nil }
-        let text = String(cString: value)
-        return text.hasPrefix("/") ? text : nil
     }
 
     /// Whether the folder exists and belongs to the current user. With sudo, the variable can name another user's folder.

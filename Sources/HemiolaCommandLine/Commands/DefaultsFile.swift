@@ -34,7 +34,7 @@ struct DefaultsFile {
     /// The path of the file; nil when the environment has neither `XDG_CONFIG_HOME` nor `HOME`.
     ///
     /// - Parameter variable: Reads an environment variable.
-    static func path(_ variable: (String) -> String? = System.environment) -> String? {
+    static func path(_ variable: (String) -> String? = EnvironmentVariable.value) -> String? {
         // The XDG Base Directory Specification requires that relative paths are ignored.
         if let folder = variable("XDG_CONFIG_HOME"), folder.hasPrefix("/") { return "\(folder)/hemiola/defaults.yaml" }
         if let home = variable("HOME"), home.hasPrefix("/") { return "\(home)/.config/hemiola/defaults.yaml" }

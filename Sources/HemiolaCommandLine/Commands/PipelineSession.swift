@@ -28,7 +28,7 @@ struct PipelineSession {
             && ProgressLine.fits(
                 standardError: System.destination(of: System.standardError),
                 standardOutput: usesStandardOutput ? System.destination(of: System.standardOutput) : .nowhere,
-                terminal: System.environment("TERM"))
+                terminal: EnvironmentVariable.value("TERM"))
     }
 
     func run() -> CommandStatus {
@@ -71,7 +71,7 @@ struct PipelineSession {
     private func handleSignals(from listener: System.SignalListener, _ notifier: ServiceNotifier?) {
         var meter = ProgressMeter(start: MonotonicTime.now)
         // Made with the first line: comparing strings takes more of a short run than all else on this thread.
-        lazy var style = ProgressLine.Style(environment: System.environment)
+        lazy var style = ProgressLine.Style(environment: EnvironmentVariable.value)
         var showsBar = showsBar
         var deadline = Double.infinity
         while true {

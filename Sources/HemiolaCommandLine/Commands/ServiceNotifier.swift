@@ -1,5 +1,6 @@
 internal import HemiolaEngine
 internal import HemiolaSignal
+internal import HemiolaSystem
 internal import Synchronization
 
 /// Reports the state of a run to a service manager (systemd's `Type=notify`): ready, status, watchdog, stopping.
@@ -33,9 +34,9 @@ final class ServiceNotifier: Sendable {
     ///
     /// - Returns: nil when the process was not started by a service manager that expects notifications.
     convenience init?(_ pipeline: Pipeline) {
-        guard let name = System.environment("NOTIFY_SOCKET") else { return nil }
-        let watchdog = System.environment("WATCHDOG_USEC")
-        let process = System.environment("WATCHDOG_PID")
+        guard let name = EnvironmentVariable.value("NOTIFY_SOCKET") else { return nil }
+        let watchdog = EnvironmentVariable.value("WATCHDOG_USEC")
+        let process = EnvironmentVariable.value("WATCHDOG_PID")
         for variable in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] { System.removeFromEnvironment(variable) }
         let isForThisProcess = process.map { Int32($0) == System.processIdentifier } ?? true
         self.init(pipeline, socket: name, watchdog: isForThisProcess ? watchdog.flatMap { Int64($0) } : nil)

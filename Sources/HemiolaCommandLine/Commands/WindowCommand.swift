@@ -118,7 +118,7 @@ struct WindowCommand: Command {
     static var installedPath: String? { try? path() }
 
     private static func path() throws(Failure) -> String {
-        try path(named: System.environment(variable), search: System.environment("PATH"), hemiola: System.programPath)
+        try path(named: EnvironmentVariable.value(variable), search: EnvironmentVariable.value("PATH"), hemiola: System.programPath)
     }
 
     /// The path of `hemiola-window`.

@@ -23,7 +23,8 @@ struct CorpusSession: Sendable {
         self.failures = failures
         self.console = console
         showsBar = ProgressLine.fits(
-            standardError: System.destination(of: System.standardError), standardOutput: .nowhere, terminal: System.environment("TERM"))
+            standardError: System.destination(of: System.standardError), standardOutput: .nowhere,
+            terminal: EnvironmentVariable.value("TERM"))
     }
 
     func run() -> CommandStatus {
@@ -99,7 +100,7 @@ struct CorpusSession: Sendable {
                 let text = CorpusProgress(counts: source.counts, elapsed: MonotonicTime.now - start).text
                 if showsBar {
                     let width = System.columns(of: System.standardError) ?? 80
-                    console.show(bar: text.shortened(to: width - 1, ProgressLine.Style(environment: System.environment)))
+                    console.show(bar: text.shortened(to: width - 1, ProgressLine.Style(environment: EnvironmentVariable.value)))
                 } else {
                     console.remark(text)
                 }

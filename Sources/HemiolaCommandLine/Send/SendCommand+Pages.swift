@@ -256,7 +256,8 @@ private final class PageProgress {
 
     init(_ title: String, on console: Console) {
         self.title = title
-        let fits = System.destination(of: System.standardError) == .terminal && ProgressLine.canMoveCursor(System.environment("TERM"))
+        let fits =
+            System.destination(of: System.standardError) == .terminal && ProgressLine.canMoveCursor(EnvironmentVariable.value("TERM"))
         self.console = fits ? console : nil
     }
 
@@ -264,7 +265,7 @@ private final class PageProgress {
         guard let console else { return }
         isShown = true
         let width = System.columns(of: System.standardError) ?? 80
-        let style = ProgressLine.Style(environment: System.environment)
+        let style = ProgressLine.Style(environment: EnvironmentVariable.value)
         switch state {
         case .fraction(let fraction):
             console.show(bar: ProgressLine(name: title, fraction: fraction, seconds: 0).rendered(width: width, style: style))

@@ -10,18 +10,18 @@ extension System {
         found.swift = swift
         found.libraries = libraries(registry).map { ($0, $0.installedVersion) }
         found.formats = soundFileFormats
-        found.ffmpeg = environment("PATH")?.split(separator: ":").map { "\($0)/ffmpeg" }.first { access($0, X_OK) == 0 }
+        found.ffmpeg = EnvironmentVariable.value("PATH")?.split(separator: ":").map { "\($0)/ffmpeg" }.first { access($0, X_OK) == 0 }
         found.window = WindowCommand.installedPath
-        found.runtime = environment("XDG_RUNTIME_DIR").map { path in
+        found.runtime = EnvironmentVariable.value("XDG_RUNTIME_DIR").map { path in
             var folder = folder(path)
             folder.isShared = isOpenToOthers(path)
             return folder
         }
-        let home = environment("XDG_STATE_HOME") ?? environment("HOME").map { "\($0)/.local/state" }
+        let home = EnvironmentVariable.value("XDG_STATE_HOME") ?? EnvironmentVariable.value("HOME").map { "\($0)/.local/state" }
         found.state = home.map { folder("\($0)/hemiola", mayBeMissing: true) }
-        found.temporary = folder(environment("TMPDIR") ?? "/tmp")
+        found.temporary = folder(EnvironmentVariable.value("TMPDIR") ?? "/tmp")
         found.terminal = terminal
-        found.locale = environment("LC_ALL") ?? environment("LC_CTYPE") ?? environment("LANG")
+        found.locale = EnvironmentVariable.value("LC_ALL") ?? EnvironmentVariable.value("LC_CTYPE") ?? EnvironmentVariable.value("LANG")
         return found
     }
 
@@ -53,6 +53,6 @@ extension System {
 
     private static var terminal: String {
         guard destination(of: standardError) == .terminal else { return "standard error is not a terminal: no progress bar" }
-        return "\(environment("TERM") ?? "TERM is not set"), \(columns(of: standardError) ?? 80) columns"
+        return "\(EnvironmentVariable.value("TERM") ?? "TERM is not set"), \(columns(of: standardError) ?? 80) columns"
     }
 }

@@ -79,12 +79,6 @@ enum System {
         restoreTerminal()
         _exit(status.rawValue)
     }
-
-    /// The value of an environment variable; nil when it is unset or empty.
-    static func environment(_ name: String) -> String? {
-        guard let value = getenv(name), value.pointee != 0 else { return nil }
-        return String(cString: value)
-    }
 }
 
 // MARK: - Files and terminals

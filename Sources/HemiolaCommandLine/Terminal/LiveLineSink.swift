@@ -41,8 +41,8 @@ final class LiveLineSink: Sink, Sendable {
     }
 
     private let console: Console
-    private let style = ProgressLine.Style(environment: System.environment)
-    private let movesCursor = ProgressLine.canMoveCursor(System.environment("TERM"))
+    private let style = ProgressLine.Style(environment: EnvironmentVariable.value)
+    private let movesCursor = ProgressLine.canMoveCursor(EnvironmentVariable.value("TERM"))
     private let state = Mutex(State())
 
     init(_ console: Console) {

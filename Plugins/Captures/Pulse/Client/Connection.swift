@@ -114,7 +114,7 @@ final class Connection {
     var address: String {
         if let server { return server }
         if let context, let name = pa_context_get_server(context) { return String(cString: name) }
-        return getenv("PULSE_SERVER").map { String(cString: $0) } ?? "the default address"
+        return EnvironmentVariable.value("PULSE_SERVER") ?? "the default address"
     }
 
     static func from(_ opaque: UnsafeMutableRawPointer?) -> Connection {

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Hemiola
+internal import HemiolaSystem
 
 /// User and password for a broker. The password is never a setting: other users see the command line of a process.
 struct Credentials {
@@ -11,18 +12,12 @@ struct Credentials {
 
     /// Reads the variables `HEMIOLA_MQTT_USER` and `HEMIOLA_MQTT_PASSWORD` for what the settings do not have.
     init(user: String?, passwordFile: String?, _ context: SinkContext) throws(SinkError) {
-        self.user = user ?? Self.variable("HEMIOLA_MQTT_USER")
+        self.user = user ?? EnvironmentVariable.value("HEMIOLA_MQTT_USER")
         password =
-            if let passwordFile { try Self.password(in: passwordFile, context) } else { Self.variable("HEMIOLA_MQTT_PASSWORD") }
+            if let passwordFile { try Self.password(in: passwordFile, context) } else { EnvironmentVariable.value("HEMIOLA_MQTT_PASSWORD") }
         if password != nil, self.user == nil {
             throw SinkError("\(context.name): there is a password, but no user; set user= or HEMIOLA_MQTT_USER")
         }
-    }
-
-    private static func variable(_ name: String) -> String? {
-        guard let value = getenv(name) else { return nil }
-        let text = String(cString: value)
-        return text.isEmpty ? nil : text
     }
 
     /// The first line of a file.

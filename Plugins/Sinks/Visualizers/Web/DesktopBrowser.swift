@@ -9,17 +9,11 @@ struct DesktopBrowser: Sendable {
 
     /// - Parameter variable: Reads an environment variable.
     /// - Returns: nil without a desktop session (X11 or Wayland), or without `xdg-open` in PATH.
-    init?(_ variable: (String) -> String? = Self.variable) {
+    init?(_ variable: (String) -> String? = EnvironmentVariable.value) {
         guard variable("DISPLAY") != nil || variable("WAYLAND_DISPLAY") != nil else { return nil }
         let candidates: [String] = (variable("PATH") ?? "").split(separator: ":").map { "\($0)/xdg-open" }
         guard let opener = candidates.first(where: { access($0, X_OK) == 0 }) else { return nil }
         self.opener = opener
-    }
-
-    /// The value of an environment variable; nil when it is unset or empty.
-    private static func variable(_ name: String) -> String? {
-        guard let value = getenv(name), value.pointee != 0 else { return nil }
-        return String(cString: value)
     }
 
     /// Opens a URL, without waiting for the browser, which continues when this process ends.

@@ -13,15 +13,8 @@ struct TokenFile {
     ///
     /// - Returns: nil when the environment has neither `XDG_STATE_HOME` nor `HOME`.
     static func standard() -> TokenFile? {
-        // The XDG Base Directory Specification requires that relative paths are ignored.
-        if let state = environment("XDG_STATE_HOME") { return TokenFile(path: "\(state)/hemiola/web-token") }
-        return environment("HOME").map { TokenFile(path: "\($0)/.local/state/hemiola/web-token") }
-    }
-
-    private static func environment(_ name: String) -> String? {
-        guard let value = getenv(name) else { return nil }
-        let text = String(cString: value)
-        return text.hasPrefix("/") ? text : nil
+        if let state = EnvironmentVariable.absolutePath("XDG_STATE_HOME") { return TokenFile(path: "\(state)/hemiola/web-token") }
+        return EnvironmentVariable.absolutePath("HOME").map { TokenFile(path: "\($0)/.local/state/hemiola/web-token") }
     }
 
     /// 32 hexadecimal digits of the system's random numbers.
