@@ -189,7 +189,7 @@ let modules: [Target] = [
         uses: ["Hemiola", "HemiolaVisualizer", "HemiolaWire", "HemiolaSignal", "HemiolaSystem", nioCore, nioPosix, nioHTTP, nioWebSocket]),
 
     module("HemiolaFieldMaps", uses: ["Hemiola", "HemiolaYAML", "HemiolaSignal", "HemiolaSystem", "CFieldMaps"]),
-    module("HemiolaNetwork", uses: ["Hemiola", "HemiolaVisualizer", "HemiolaSignal", "HemiolaSystem"]),
+    module("HemiolaNetwork", uses: ["Hemiola", "HemiolaSignal", "HemiolaSystem"]),
 
     // 1
     module("Hemiola", uses: ["HemiolaSignal", "HemiolaSystem"]),

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import HemiolaVisualizer
+internal import HemiolaSystem
 
 /// A UDP socket that receives datagrams. Closed on deinitialization.
 public struct DatagramListener: ~Copyable, Sendable {

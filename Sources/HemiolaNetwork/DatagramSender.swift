@@ -1,7 +1,6 @@
 internal import Glibc
 internal import Hemiola
 internal import HemiolaSystem
-internal import HemiolaVisualizer
 internal import Synchronization
 
 /// Sends messages as UDP datagrams to one host or group. Thread-safe; no call blocks.

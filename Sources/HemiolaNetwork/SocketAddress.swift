@@ -1,5 +1,5 @@
 internal import Glibc
-internal import HemiolaVisualizer
+internal import HemiolaSystem
 
 /// A resolved address of a socket.
 struct SocketAddress: Sendable {

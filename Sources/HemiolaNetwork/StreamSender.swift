@@ -1,7 +1,6 @@
 internal import Glibc
 internal import Hemiola
 internal import HemiolaSystem
-internal import HemiolaVisualizer
 internal import Synchronization
 
 /// Sends messages on a TCP connection. Thread-safe; `send` never blocks.

@@ -1,7 +1,6 @@
 internal import Glibc
 package import Hemiola
 package import HemiolaSystem
-internal import HemiolaVisualizer
 
 // The calls of the system under names that differ from those of the senders' methods.
 

@@ -112,7 +112,7 @@ extension SendCommand {
         let progress = PageProgress(request.title, on: console)
         let answer: PageAnswer
         do throws(SystemCallError) {
-            let connection = try System.UnixConnection(to: path, until: MonotonicTime.now + timeLimit)
+            let connection = try UnixConnection(to: path, until: MonotonicTime.now + timeLimit)
             try connection.write(ControlMessage.quiet + line, until: MonotonicTime.now + timeLimit)
             answer = try Self.answer(from: connection, file, timeLimit: timeLimit + Self.margin, progress)
         } catch {
@@ -168,7 +168,7 @@ extension SendCommand {
     ///
     /// - Parameter timeLimit: Seconds for a call, and for each part of a file. The running program checks it too, and replies then.
     private static func answer(
-        from connection: System.UnixConnection, _ file: ImportFile?, timeLimit: Double, _ progress: PageProgress
+        from connection: UnixConnection, _ file: ImportFile?, timeLimit: Double, _ progress: PageProgress
     ) throws(SystemCallError) -> PageAnswer {
         if let file {
             for start in file.starts {

@@ -102,9 +102,9 @@ struct SendCommand: Command {
         let deadline = MonotonicTime.now + (timeout ?? Self.timeLimit)
         let isKnown = ControlMessage.isKnown(type, registry.catalog)
         var message = isKnown ? try ControlMessage(type, fields, registry.catalog) : nil
-        let connection: System.UnixConnection
+        let connection: UnixConnection
         do throws(SystemCallError) {
-            connection = try System.UnixConnection(to: path, until: deadline)
+            connection = try UnixConnection(to: path, until: deadline)
         } catch {
             throw isKnown ? Failure(Self.text(error, path), status: .refused) : ControlMessage.unknown(type, registry.catalog)
         }
@@ -138,7 +138,7 @@ struct SendCommand: Command {
     ///
     /// - Throws: The server has refused the connection.
     private static func declarations(
-        from connection: System.UnixConnection, _ path: String, until deadline: Double
+        from connection: UnixConnection, _ path: String, until deadline: Double
     ) throws(Failure) -> RecordCatalog? {
         // Where clients get bare samples by default, the subscription requests lines; a refused connection may be closed already.
         try? connection.write(ControlMessage.quiet, until: deadline)
@@ -152,7 +152,7 @@ struct SendCommand: Command {
         return nil
     }
 
-    private func reply(from connection: System.UnixConnection, until deadline: Double) throws(SystemCallError) -> Reply {
+    private func reply(from connection: UnixConnection, until deadline: Double) throws(SystemCallError) -> Reply {
         var status: StatusReport?
         while let line = try connection.readLine(until: deadline) {
             guard let message = try? JSONValue(message: line) else { continue }

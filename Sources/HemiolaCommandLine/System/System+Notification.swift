@@ -1,5 +1,5 @@
 internal import Glibc
-internal import HemiolaVisualizer
+internal import HemiolaSystem
 
 extension System {
     /// The datagram socket of a service manager, by the protocol of `sd_notify(3)`. Thread-safe; never blocks.

@@ -67,8 +67,8 @@ struct SocketFile: Sendable {
     static func error(inPath path: String) -> String? {
         let count = path.utf8.count
         if path.utf8.contains(0) { return "the path contains a NUL byte" }
-        if count <= SocketPath.limit { return nil }
-        return "the socket path is too long: \(count) bytes, maximum \(SocketPath.limit); use a shorter path"
+        if count <= UnixAddress.limit { return nil }
+        return "the socket path is too long: \(count) bytes, maximum \(UnixAddress.limit); use a shorter path"
     }
 
     // MARK: - The folder
@@ -122,7 +122,7 @@ struct SocketFile: Sendable {
         let probe = socket(AF_UNIX, SocketType.stream | SocketType.nonBlocking | SocketType.closeOnExec, 0)
         guard probe >= 0 else { throw error("create a socket for", path) }
         defer { _ = systemClose(probe) }
-        let code = SocketPath.withAddress(of: path) { connect(probe, $0, $1) }
+        let code = UnixAddress.with(path: path) { connect(probe, $0, $1) }
         if code == 0 || errno == EAGAIN || errno == EINPROGRESS {
             throw SinkError("\(path): Address already in use: another process listens on it; stop it, or use another path: socket:PATH")
         }
@@ -136,7 +136,7 @@ struct SocketFile: Sendable {
         // The file gets the mode of the socket's descriptor, so that it is never accessible to others. The umask, which is shared by all
         // threads, is not changed.
         _ = fchmod(descriptor, 0o600)
-        guard SocketPath.withAddress(of: path, { systemBind(descriptor, $0, $1) }) == 0 else { throw error("bind the socket", path) }
+        guard UnixAddress.with(path: path, { systemBind(descriptor, $0, $1) }) == 0 else { throw error("bind the socket", path) }
         guard let identity = identity(of: path) else { throw error("stat", path) }
         do throws(SinkError) {
             guard chmod(path, 0o600) == 0 else { throw error("change the mode of", path) }

@@ -1,6 +1,6 @@
 internal import Glibc
 internal import Hemiola
-internal import HemiolaVisualizer
+internal import HemiolaSystem
 
 /// A listening TCP socket.
 struct ListeningSocket {

@@ -1,0 +1,102 @@
+internal import Glibc
+
+/// A connection to a Unix socket; closed with this object.
+package final class UnixConnection {
+    private let descriptor: Int32
+    /// Maximum length of a line in bytes; hemiola sends shorter lines only.
+    private static let longestLine = 16 << 20
+
+    /// Bytes that were received but not yet returned.
+    private var lines = LineSplitter(limit: longestLine)
+
+    /// - Parameter deadline: When to give up, a ``MonotonicTime``. connect(2) blocks while the backlog of the server is full.
+    /// - Throws: `ETIMEDOUT` at the deadline, else the error of the system call.
+    package init(to path: String, until deadline: Double) throws(SystemCallError) {
+        descriptor = try Self.connected(to: path, until: deadline)
+    }
+
+    private static func connected(to path: String, until deadline: Double) throws(SystemCallError) -> Int32 {
+        guard path.utf8.count <= UnixAddress.limit else { throw SystemCallError(number: ENAMETOOLONG) }
+        let descriptor = socket(AF_UNIX, SocketType.stream | SocketType.closeOnExec, 0)
+        guard descriptor >= 0 else { throw SystemCallError.last }
+        while true {
+            let number = UnixAddress.with(path: path) { connect(descriptor, $0, $1, until: deadline) }
+            if number == 0 { return descriptor }
+            // A signal interrupted the call.
+            if number == EINTR { continue }
+            close(descriptor)
+            throw SystemCallError(number: number)
+        }
+    }
+
+    /// Calls connect(2), which waits for a place in the backlog until the send timeout of the socket has passed.
+    ///
+    /// - Returns: 0 or the error number; `ETIMEDOUT` at the deadline.
+    private static func connect(
+        _ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t, until deadline: Double
+    ) -> Int32 {
+        let seconds = deadline - MonotonicTime.now
+        guard seconds > 0 else { return ETIMEDOUT }
+        // At least a microsecond: 0 means no limit.
+        var limit = timeval()
+        limit.tv_sec = .init(seconds)
+        limit.tv_usec = .init(max(1, seconds.truncatingRemainder(dividingBy: 1) * 1e6))
+        guard setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size)) == 0 else {
+            return errno
+        }
+        let code = Glibc.connect(descriptor, address, length)
+        if code == 0 { return 0 }
+        return errno == EAGAIN ? ETIMEDOUT : errno
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// Writes all bytes, or throws `ETIMEDOUT` at the deadline.
+    package func write(_ bytes: [UInt8], until deadline: Double) throws(SystemCallError) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            try wait(for: Int16(POLLOUT), until: deadline)
+            let count = rest.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)) }
+            if count < 0, errno == EINTR || errno == EAGAIN { continue }
+            guard count > 0 else { throw SystemCallError.last }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    /// Whether bytes can be read without waiting.
+    package var hasInput: Bool {
+        var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return lines.pendingCount > 0 || poll(&request, 1, 0) > 0
+    }
+
+    /// Waits until the socket can be read or written.
+    private func wait(for events: Int16, until deadline: Double) throws(SystemCallError) {
+        while true {
+            let seconds = deadline - MonotonicTime.now
+            guard seconds > 0 else { throw SystemCallError(number: ETIMEDOUT) }
+            var request = pollfd(fd: descriptor, events: events, revents: 0)
+            let ready = poll(&request, 1, Int32((seconds * 1000).rounded(.up)))
+            if ready > 0 { return }
+            if ready < 0, errno != EINTR { throw SystemCallError.last }
+        }
+    }
+
+    /// - Returns: The next line, without its newline; nil at the end.
+    package func readLine(until deadline: Double) throws(SystemCallError) -> [UInt8]? {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            guard MonotonicTime.now < deadline else { throw SystemCallError(number: ETIMEDOUT) }
+            if let line = lines.next() {
+                guard !line.isCut else { throw SystemCallError(number: EMSGSIZE) }
+                return line.bytes
+            }
+            try wait(for: Int16(POLLIN), until: deadline)
+            let count = read(descriptor, &buffer, buffer.count)
+            if count == 0 { return nil }
+            guard count > 0 else { throw SystemCallError.last }
+            lines.append(buffer[..<count])
+        }
+    }
+}
