@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Hemiola
 internal import HemiolaSignal
 internal import HemiolaSystem
@@ -33,31 +32,19 @@ extension FieldMap {
 
     private static func bytes(ofFile path: String) throws(FieldMapError) -> [UInt8] {
         let title = PathText.shown(path).onOneLine
-        func fail() -> FieldMapError { FieldMapError(["\(title): \(String(cString: strerror(errno)))"]) }
-        // Without waiting: a FIFO without a writer would block.
-        let descriptor = open(PathText.systemPath(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw fail() }
-        defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw fail() }
-        guard status.st_mode & S_IFMT == S_IFREG else { throw FieldMapError(["\(title): not a regular file; name a map in YAML"]) }
-        var bytes = [UInt8](repeating: 0, count: maxByteCount + 1)
-        var count = 0
-        while count < bytes.count {
-            let size = bytes.count - count
-            // The pointer is valid during the call, and the size is that of the rest.
-            let result = bytes.withUnsafeMutableBytes { read(descriptor, $0.baseAddress! + count, size) }
-            if result == 0 { break }
-            if result < 0 {
-                if errno == EINTR { continue }
-                throw fail()
-            }
-            count += result
+        let kind: FileKind
+        let bytes: [UInt8]
+        do throws(SystemCallError) {
+            kind = try FileSystem.status(of: path).kind
+            // Another kind may block or never end.
+            bytes = kind == .file ? try FileSystem.bytes(of: path, count: maxByteCount + 1) : []
+        } catch {
+            throw FieldMapError(["\(title): \(error)"])
         }
-        guard count <= maxByteCount else {
+        guard kind == .file else { throw FieldMapError(["\(title): not a regular file; name a map in YAML"]) }
+        guard bytes.count <= maxByteCount else {
             throw FieldMapError(["\(title): the map has more than \(maxByteCount >> 10) KiB; name a map in YAML"])
         }
-        bytes.removeLast(bytes.count - count)
         guard String(validating: bytes, as: UTF8.self) != nil else { throw FieldMapError(["\(title): not UTF-8 text"]) }
         return bytes
     }

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import HemiolaSignal
 internal import HemiolaSystem
 
@@ -44,18 +43,11 @@ public enum VampFolders {
     }
 
     private static func exists(_ path: String) -> Bool {
-        access(PathText.systemPath(path), F_OK) == 0
+        (try? FileSystem.status(of: path)) != nil
     }
 
     /// The sorted names of the files of a folder; none when it cannot be read.
     private static func files(in folder: String) -> [String] {
-        guard let stream = opendir(PathText.systemPath(folder)) else { return [] }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in PathText.text(of: bytes.prefix { $0 != 0 }) }
-            names.append(name)
-        }
-        return names.sorted()
+        ((try? FileSystem.entries(of: folder)) ?? []).map(\.name).sorted()
     }
 }

@@ -40,13 +40,18 @@ package enum FileSystem {
     }
 
     /// The names in a folder and their types, without `.` and `..`, in no order.
-    package static func entries(of folder: String) throws(SystemCallError) -> [(name: String, kind: FileKind)] {
+    ///
+    /// - Parameter limit: How many are read at most.
+    package static func entries(of folder: String, limit: Int = .max) throws(SystemCallError) -> [(name: String, kind: FileKind)] {
         guard let stream = opendir(PathText.systemPath(folder)) else { throw SystemCallError.last }
         defer { closedir(stream) }
         var entries: [(name: String, kind: FileKind)] = []
-        while true {
+        while entries.count < limit {
             errno = 0
-            guard let entry = readdir(stream) else { break }
+            guard let entry = readdir(stream) else {
+                guard errno == 0 else { throw SystemCallError.last }
+                break
+            }
             // Safe: the system ends the name with a zero byte.
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in PathText.text(of: bytes.prefix { $0 != 0 }) }
             guard name != ".", name != ".." else { continue }
@@ -60,7 +65,6 @@ package enum FileSystem {
                 }
             entries.append((name, kind))
         }
-        guard errno == 0 else { throw SystemCallError.last }
         return entries
     }
 

@@ -1,8 +1,12 @@
 internal import Hemiola
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// The errors of this capture: one line each, with the file, what is wrong with it and what to do.
 enum FileError {
+    /// Names of a folder that are compared with that of a missing file.
+    private static let mostNames = 2000
+
     /// The shell command that decodes a file with ffmpeg and analyses the result.
     static func ffmpegPipe(_ path: String) -> String { "ffmpeg -v error -i \(path.quotedForShell) -f wav - | hemiola analyze -" }
 
@@ -47,14 +51,12 @@ enum FileError {
             return CaptureError(
                 "\(name): the shell did not expand ~; write \"$HOME\(path.displayName.dropFirst())\"")
         }
-        let slash = path.lastIndex(of: "/")
-        let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-        let file = slash.map { String(path[path.index(after: $0)...]) } ?? path
-        guard let names = InputFile.names(in: folder) else {
+        let (folder, file) = (FileSystem.folder(of: path), FileSystem.lastName(of: path))
+        guard let entries = try? FileSystem.entries(of: folder, limit: mostNames) else {
             return CaptureError("\(name): no such file: the folder \(folder.displayName) does not exist or cannot be read; check the path")
         }
-        if !file.isEmpty, let near = file.nearest(in: names) {
-            let prefix = slash.map { String(path[...$0]) } ?? ""
+        if !file.isEmpty, let near = file.nearest(in: entries.map(\.name).sorted()) {
+            let prefix = String(path.dropLast(file.count))
             return CaptureError("\(name): no such file; did you mean \((prefix + near).displayName)?")
         }
         return CaptureError("\(name): no such file; list the folder: ls \(folder.quotedForShell)")

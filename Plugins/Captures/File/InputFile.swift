@@ -78,21 +78,6 @@ final class InputFile: ChunkSource, Sendable {
             }
         }
     }
-
-    /// The sorted names in a folder, at most `limit` of them; nil when it cannot be read.
-    static func names(in folder: String, limit: Int = 2000) -> [String]? {
-        guard let stream = opendir(PathText.systemPath(folder)) else { return nil }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while names.count < limit, let entry = readdir(stream) {
-            // Safe: the name is zero-terminated, and copied before the next call overwrites it.
-            let name = withUnsafePointer(to: &entry.pointee.d_name) { tuple in
-                tuple.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names.sorted()
-    }
 }
 
 extension InputFile {

@@ -128,16 +128,9 @@ extension System {
     /// The files and folders whose paths start with a text; folders end with a slash. For completion.
     static func paths(startingWith prefix: String) -> [String] {
         let folder = prefix.lastIndex(of: "/").map { String(prefix[...$0]) } ?? ""
-        guard let stream = opendir(PathText.systemPath(folder.isEmpty ? "." : folder)) else { return [] }
-        defer { closedir(stream) }
-        var paths: [String] = []
-        while let entry = readdir(stream) {
-            // Safe: the system ends the name with a zero byte.
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in PathText.text(of: bytes.prefix { $0 != 0 }) }
-            guard name != ".", name != "..", (folder + name).hasPrefix(prefix) else { continue }
-            paths.append(folder + name + (entry.pointee.d_type == DT_DIR ? "/" : ""))
-        }
-        return paths.sorted()
+        let entries = (try? FileSystem.entries(of: folder.isEmpty ? "." : folder)) ?? []
+        let paths = entries.map { folder + $0.name + ($0.kind == .folder ? "/" : "") }
+        return paths.filter { $0.hasPrefix(prefix) }.sorted()
     }
 
     /// The destination of output to a descriptor.
