@@ -34,7 +34,7 @@ public struct DatagramListener: ~Copyable, Sendable {
                 case EACCES: "; use a port from 1024 on"
                 default: ""
                 }
-            throw NetworkError("\(endpoint): \(String(cString: strerror(code)))\(remedy)")
+            throw NetworkError("\(endpoint): \(SystemCallError(number: code))\(remedy)")
         }
         return descriptor
     }

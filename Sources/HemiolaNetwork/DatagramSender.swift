@@ -125,9 +125,9 @@ public final class DatagramSender: PacketSender {
         case EAGAIN, ENOBUFS: "the network accepts no more messages at this rate"
         case ECONNREFUSED: "Connection refused; start the program that receives there"
         case EMSGSIZE: "the message is too long for a datagram"
-        case ENETUNREACH, EHOSTUNREACH, ENETDOWN: "\(String(cString: strerror(code))); check the network"
-        case EACCES: "\(String(cString: strerror(code))); a broadcast address needs the address of its network"
-        default: String(cString: strerror(code))
+        case ENETUNREACH, EHOSTUNREACH, ENETDOWN: "\(SystemCallError(number: code)); check the network"
+        case EACCES: "\(SystemCallError(number: code)); a broadcast address needs the address of its network"
+        default: SystemCallError(number: code).description
         }
     }
 
@@ -213,6 +213,6 @@ public final class DatagramSender: PacketSender {
     private func set<Value>(_ descriptor: Int32, _ level: Int32, _ option: Int32, _ value: Value) throws(NetworkError) {
         // Safe: the pointer is valid during the call, and the length is that of the value.
         let result = withUnsafePointer(to: value) { setsockopt(descriptor, level, option, $0, socklen_t(MemoryLayout<Value>.size)) }
-        guard result == 0 else { throw NetworkError("cannot configure a socket: \(String(cString: strerror(errno)))") }
+        guard result == 0 else { throw NetworkError("cannot configure a socket: \(SystemCallError.last)") }
     }
 }

@@ -28,7 +28,7 @@ final class FrameSender<Source: FrameSource>: @unchecked Sendable {
     /// Starts the thread.
     func start() throws(SinkError) {
         let code = startThreadIfPossible { [self] in run() }
-        guard code == 0 else { throw SinkError("cannot create a thread: \(String(cString: strerror(code)))") }
+        guard code == 0 else { throw SinkError("cannot create a thread: \(SystemCallError(number: code))") }
     }
 
     func begin(_ stream: StreamHeader) throws(SinkError) {

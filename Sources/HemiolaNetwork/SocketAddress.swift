@@ -55,7 +55,7 @@ struct SocketAddress: Sendable {
         let code = getaddrinfo(target.endpoint.host, String(target.endpoint.port), &hints, &list)
         defer { if let list { freeaddrinfo(list) } }
         guard code == 0, let first = list?.pointee, let address = first.ai_addr else {
-            return .failure(ResolveError(text: code == EAI_SYSTEM ? String(cString: strerror(errno)) : String(cString: gai_strerror(code))))
+            return .failure(ResolveError(text: code == EAI_SYSTEM ? SystemCallError.last.description : String(cString: gai_strerror(code))))
         }
         return .success(SocketAddress(address, first.ai_addrlen))
     }

@@ -127,7 +127,7 @@ public final class StreamSender: PacketSender, @unchecked Sendable {
     }
 
     private static let closed = "the output is closed"
-    private static let refused = String(cString: strerror(ECONNREFUSED))
+    private static let refused = SystemCallError(number: ECONNREFUSED).description
 
     /// Writes messages until the connection ends, or the output is closed and the queue empty.
     ///
@@ -164,7 +164,7 @@ public final class StreamSender: PacketSender, @unchecked Sendable {
                 rest = rest.dropFirst(count)
                 if rest.isEmpty { losses.send() }
             } else if errno != EAGAIN, errno != EINTR {
-                return String(cString: strerror(errno))
+                return SystemCallError.last.description
             }
         }
     }

@@ -8,7 +8,7 @@ extension SocketType {
     /// Makes a socket that does not block and is not inherited.
     static func makeSocket(_ address: SocketAddress, _ kind: Int32) throws(NetworkError) -> Int32 {
         let descriptor = socket(address.domain, kind | nonBlocking | closeOnExec, 0)
-        guard descriptor >= 0 else { throw NetworkError("cannot make a socket: \(String(cString: strerror(errno)))") }
+        guard descriptor >= 0 else { throw NetworkError("cannot make a socket: \(SystemCallError.last)") }
         return descriptor
     }
 }

@@ -51,7 +51,7 @@ public struct TCPSocket: ~Copyable, Sendable {
         hints.ai_socktype = stream
         let code = getaddrinfo(endpoint.host, String(endpoint.port), &hints, &list)
         guard code == 0 else {
-            throw Failure(reason: code == EAI_SYSTEM ? String(cString: strerror(errno)) : String(cString: gai_strerror(code)))
+            throw Failure(reason: code == EAI_SYSTEM ? SystemCallError.last.description : String(cString: gai_strerror(code)))
         }
         defer { freeaddrinfo(list) }
         var reason = "no address"
@@ -71,12 +71,12 @@ public struct TCPSocket: ~Copyable, Sendable {
         to address: addrinfo, timeout: Double, _ wakeUp: WakeUp, _ isCancelled: () -> Bool
     ) throws(Failure) -> TCPSocket {
         let descriptor = socket(address.ai_family, type, 0)
-        guard descriptor >= 0 else { throw Failure(reason: String(cString: strerror(errno))) }
+        guard descriptor >= 0 else { throw Failure(reason: SystemCallError.last.description) }
         let connection = TCPSocket(descriptor)
         var isOn: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &isOn, socklen_t(MemoryLayout<Int32>.size))
         if systemConnect(descriptor, address.ai_addr, address.ai_addrlen) == 0 { return connection }
-        guard errno == EINPROGRESS else { throw Failure(reason: String(cString: strerror(errno))) }
+        guard errno == EINPROGRESS else { throw Failure(reason: SystemCallError.last.description) }
         let deadline = MonotonicTime.now + timeout
         while !isCancelled() {
             let wait = deadline - MonotonicTime.now
@@ -85,7 +85,7 @@ public struct TCPSocket: ~Copyable, Sendable {
             var number: Int32 = 0
             var size = socklen_t(MemoryLayout<Int32>.size)
             getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &number, &size)
-            guard number == 0 else { throw Failure(reason: String(cString: strerror(number))) }
+            guard number == 0 else { throw Failure(reason: SystemCallError(number: number).description) }
             return connection
         }
         throw Failure(reason: "cancelled")

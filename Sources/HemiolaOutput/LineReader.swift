@@ -50,7 +50,7 @@ public final class LineReader {
             return
         }
         descriptor = open(PathText.systemPath(path), O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw CaptureError("cannot read \(name): \(String(cString: strerror(errno)))") }
+        guard descriptor >= 0 else { throw CaptureError("cannot read \(name): \(SystemCallError.last)") }
     }
 
     deinit {
@@ -92,7 +92,7 @@ public final class LineReader {
             count = max(0, read)
         }
         if failure == EINTR || failure == EAGAIN { return false }
-        if failure != 0 { throw CaptureError("cannot read \(name): \(String(cString: strerror(failure)))") }
+        if failure != 0 { throw CaptureError("cannot read \(name): \(SystemCallError(number: failure))") }
         isAtEnd = bytes.isEmpty
         if let decompressor {
             compressed = bytes[...]

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import HemiolaSystem
 
 /// Opens MIDI devices, which carry the raw bytes of MIDI 1.0: character devices, pseudo-terminals and named pipes.
 public enum MIDIDevice {
@@ -70,7 +71,7 @@ public enum MIDIDevice {
 
     /// The system's text for an error number, with a lower-case first letter.
     public static func cause(_ code: Int32) -> String {
-        let text = String(cString: strerror(code))
+        let text = SystemCallError(number: code).description
         return text.prefix(1).lowercased() + text.dropFirst()
     }
 }

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Hemiola
+internal import HemiolaSystem
 
 /// An output cannot be opened or written.
 struct OutputError: Error, Sendable {
@@ -100,7 +101,7 @@ extension OutputError {
 
     /// The system's text for an error number, with a lower-case first letter.
     private static func text(of code: Int32) -> String {
-        let text = String(cString: strerror(code))
+        let text = SystemCallError(number: code).description
         return text.prefix(1).lowercased() + text.dropFirst()
     }
 }

@@ -9,20 +9,10 @@ extension OutputFile {
         var path = path
         var info = stat()
         // A loop of links is another error (ELOOP), which opening the path reports.
-        while stat(PathText.systemPath(path), &info) == -1, errno == ENOENT, let target = linkText(at: path) {
+        while stat(PathText.systemPath(path), &info) == -1, errno == ENOENT, let target = FileSystem.linkTarget(of: path) {
             path = target.hasPrefix("/") ? target : FileSystem.folder(of: path) + "/" + target
         }
         return path
-    }
-
-    /// The text of a symbolic link; nil for anything else.
-    private static func linkText(at path: String) -> String? {
-        let text = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
-            buffer.withMemoryRebound(to: CChar.self) { text in
-                count = max(0, readlink(PathText.systemPath(path), text.baseAddress!, text.count))
-            }
-        }
-        return text.isEmpty ? nil : PathText.text(of: text)
     }
 
     /// The absolute path of an existing writable file with links resolved, so that renaming to it keeps the links.

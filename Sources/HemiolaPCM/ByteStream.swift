@@ -68,7 +68,7 @@ final class ByteStream: ChunkSource {
         let name = PathText.shown(path)
         let descriptor = open(PathText.systemPath(path), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard descriptor >= 0 else {
-            throw CaptureError("cannot open \(name): \(String.lastError)")
+            throw CaptureError("cannot open \(name): \(SystemCallError.last)")
         }
         try self.init(descriptor, name: name, isOwner: true, spools: spools)
     }
@@ -144,7 +144,7 @@ final class ByteStream: ChunkSource {
             ? read(descriptor, buffer + tail, room) : pread(descriptor, buffer + tail, room, off_t(origin + position))
         if count < 0 {
             if errno == EINTR || errno == EAGAIN { return .idle }
-            throw CaptureError("cannot read \(name): \(String.lastError)")
+            throw CaptureError("cannot read \(name): \(SystemCallError.last)")
         }
         if count == 0 {
             isOver = true
@@ -163,7 +163,7 @@ final class ByteStream: ChunkSource {
     private func isReady(within milliseconds: Int32) throws(CaptureError) -> Bool {
         var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         let ready = poll(&request, 1, milliseconds)
-        if ready < 0 && errno != EINTR { throw CaptureError("cannot read \(name): \(String.lastError)") }
+        if ready < 0 && errno != EINTR { throw CaptureError("cannot read \(name): \(SystemCallError.last)") }
         // POLLHUP counts as ready: the remaining bytes can still be read.
         return ready > 0
     }
@@ -221,9 +221,4 @@ extension ByteStream {
     func hasText(_ text: StaticString, at offset: Int = 0) -> Bool {
         count >= offset + text.utf8CodeUnitCount && memcmp(bytes + offset, text.utf8Start, text.utf8CodeUnitCount) == 0
     }
-}
-
-extension String {
-    /// The message of errno.
-    static var lastError: String { String(cString: strerror(errno)) }
 }

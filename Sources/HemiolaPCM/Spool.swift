@@ -17,7 +17,8 @@ final class Spool {
         directory = TemporaryFile.folder
         descriptor = TemporaryFile.create()
         guard descriptor >= 0 else {
-            throw CaptureError("cannot store \(streamName) in \(directory): \(String.lastError); set TMPDIR to a directory with more space")
+            throw CaptureError(
+                "cannot store \(streamName) in \(directory): \(SystemCallError.last); set TMPDIR to a directory with more space")
         }
     }
 
@@ -31,7 +32,7 @@ final class Spool {
             if written < 0 {
                 if errno == EINTR { continue }
                 throw CaptureError(
-                    "cannot store \(streamName) in \(directory): \(String.lastError); set TMPDIR to a directory with more space")
+                    "cannot store \(streamName) in \(directory): \(SystemCallError.last); set TMPDIR to a directory with more space")
             }
             done += written
             count += Int64(written)
@@ -46,7 +47,7 @@ final class Spool {
             let got = pread(descriptor, bytes, min(limit, Int(count - offset)), off_t(offset))
             if got > 0 { return got }
             if got < 0 && errno == EINTR { continue }
-            throw CaptureError("cannot reread \(streamName): \(got == 0 ? "its copy is truncated" : String.lastError)")
+            throw CaptureError("cannot reread \(streamName): \(got == 0 ? "its copy is truncated" : SystemCallError.last.description)")
         }
     }
 }

@@ -75,6 +75,16 @@ package enum FileSystem {
         return PathText.text(of: UnsafeRawBufferPointer(start: pointer, count: strlen(pointer)))
     }
 
+    /// The target of a symbolic link, as it is written there; nil for anything else.
+    package static func linkTarget(of path: String) -> String? {
+        let target = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
+            buffer.withMemoryRebound(to: CChar.self) { text in
+                count = max(0, readlink(PathText.systemPath(path), text.baseAddress!, text.count))
+            }
+        }
+        return target.isEmpty ? nil : PathText.text(of: target)
+    }
+
     /// The working directory.
     package static var workingFolder: String { realPath(".") ?? "/" }
 

@@ -23,7 +23,13 @@ package enum TrustedPath {
     ///   - thing: What a user who can change the path could replace, for the message: `the socket`.
     package static func check(_ path: String, for thing: String) throws(Fault) {
         var rest = parts(of: path)
-        var folder = path.hasPrefix("/") ? "/" : try workingDirectory()
+        var folder = "/"
+        if !path.hasPrefix("/") {
+            guard let working = FileSystem.realPath(".") else {
+                throw Fault(message: "cannot read the working directory: \(SystemCallError.last)")
+            }
+            folder = working
+        }
         // The folders above the working directory are checked too.
         if folder != "/" {
             rest = parts(of: folder) + rest
@@ -40,7 +46,7 @@ package enum TrustedPath {
             }
             let next = folder == "/" ? "/\(name)" : "\(folder)/\(name)"
             var status = stat()
-            guard lstat(next, &status) == 0 else { throw fault(next) }
+            guard lstat(PathText.systemPath(next), &status) == 0 else { throw fault(next) }
             guard status.st_mode & S_IFMT == S_IFLNK else {
                 try checkEntry(next, thing)
                 folder = next
@@ -50,7 +56,7 @@ package enum TrustedPath {
                 throw Fault(message: "\(next): symbolic link of another user, who can redirect it; use a path that only you can change")
             }
             links += 1
-            guard links <= linkLimit, let target = target(of: next) else {
+            guard links <= linkLimit, let target = FileSystem.linkTarget(of: next) else {
                 throw fault(next, links > linkLimit ? ELOOP : errno)
             }
             rest = parts(of: target) + rest
@@ -60,7 +66,7 @@ package enum TrustedPath {
 
     private static func checkEntry(_ path: String, _ thing: String) throws(Fault) {
         var status = stat()
-        guard lstat(path, &status) == 0 else { throw fault(path) }
+        guard lstat(PathText.systemPath(path), &status) == 0 else { throw fault(path) }
         guard isTrusted(status.st_uid) else {
             throw Fault(message: "\(path): belongs to another user, who can replace \(thing); use one of your own")
         }
@@ -75,7 +81,7 @@ package enum TrustedPath {
     }
 
     private static func fault(_ path: String, _ code: Int32 = errno) -> Fault {
-        Fault(message: "\(path): \(String(cString: strerror(code)))", isMissing: [ENOENT, ENOTDIR, EACCES].contains(code))
+        Fault(message: "\(path): \(SystemCallError(number: code))", isMissing: [ENOENT, ENOTDIR, EACCES].contains(code))
     }
 
     private static func isTrusted(_ user: uid_t) -> Bool {
@@ -105,18 +111,4 @@ package enum TrustedPath {
     }
 
     private static func parts(of path: String) -> [String] { path.split(separator: "/").map(String.init) }
-
-    private static func workingDirectory() throws(Fault) -> String {
-        guard let path = getcwd(nil, 0) else {
-            throw Fault(message: "cannot read the working directory: \(String(cString: strerror(errno)))")
-        }
-        defer { free(path) }
-        return String(cString: path)
-    }
-
-    private static func target(of link: String) -> String? {
-        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
-        let count = readlink(link, &buffer, Int(PATH_MAX))
-        return count < 0 ? nil : String(decoding: buffer[..<count].map { UInt8(truncatingIfNeeded: $0) }, as: UTF8.self)
-    }
 }

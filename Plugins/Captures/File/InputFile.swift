@@ -159,7 +159,7 @@ extension InputFile.OpenError {
         case ENOENT, ENOTDIR: self = .notFound
         case EACCES, EPERM: self = .notPermitted
         case ENXIO: self = .socket
-        default: self = .system(String(cString: strerror(code)))
+        default: self = .system(SystemCallError(number: code).description)
         }
     }
 

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import HemiolaSystem
 
 /// The folder of the user's page.
 ///
@@ -20,9 +21,9 @@ public struct PageFolder: Sendable {
     ///
     /// - Throws: A ``Failure`` if the path does not exist, cannot be read, or is a folder without `index.html`.
     public init(_ path: String) throws(Failure) {
-        guard let resolved = Self.resolve(path) else { throw Failure(message: "\(path): \(String(cString: strerror(errno)))") }
+        guard let resolved = Self.resolve(path) else { throw Failure(message: "\(path): \(SystemCallError.last)") }
         var status = stat()
-        guard stat(resolved, &status) == 0 else { throw Failure(message: "\(path): \(String(cString: strerror(errno)))") }
+        guard stat(resolved, &status) == 0 else { throw Failure(message: "\(path): \(SystemCallError.last)") }
         if status.st_mode & S_IFMT == S_IFDIR {
             (root, index) = (resolved, "index.html")
         } else {

@@ -71,7 +71,7 @@ struct FFmpegDecoder: Sendable {
         let (status, output, text) = try run(program, options + encoding, file, sizeLimit, isCancelled)
         let message = String(decoding: text.bytes(at: 0, count: Self.longestText), as: UTF8.self)
         if status & 0x7f != 0 { throw .killed(status & 0x7f) }
-        if status != 0, message.contains(String(cString: strerror(ENOSPC))) { throw .noSpace(folder: TemporaryFile.folder) }
+        if status != 0, message.contains(SystemCallError(number: ENOSPC).description) { throw .noSpace(folder: TemporaryFile.folder) }
         guard case .success(let header) = PCMHeader.read(output, size: output.size), output.size > header.offset else {
             throw .failed(Self.reason(message))
         }
@@ -164,7 +164,7 @@ extension InputFile {
     /// Creates a file without a name.
     fileprivate static func temporary() throws(FFmpegDecoder.Failure) -> InputFile {
         let descriptor = TemporaryFile.create()
-        guard descriptor >= 0 else { throw .failed("no temporary file in \(TemporaryFile.folder): \(String(cString: strerror(errno)))") }
+        guard descriptor >= 0 else { throw .failed("no temporary file in \(TemporaryFile.folder): \(SystemCallError.last)") }
         return InputFile(descriptor: descriptor, size: 0)
     }
 

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import HemiolaSystem
 
 /// A range of a file with a read position, buffered: the input of a library that reads through callbacks, which get its address.
 final class FileReader {
@@ -62,7 +63,7 @@ final class FileReader {
     }
 
     /// The error of the system, if a read failed.
-    var error: DecodingError? { failure == 0 ? nil : DecodingError(String(cString: strerror(failure))) }
+    var error: DecodingError? { failure == 0 ? nil : DecodingError(SystemCallError(number: failure).description) }
 
     private func fill(from offset: Int64) -> Bool {
         while true {
