@@ -172,11 +172,6 @@ public final class RunningProgram {
         wait(for: output, Int16(POLLIN), until: MonotonicTime.now + seconds)
     }
 
-    /// Blocks the calling thread.
-    public static func pause(for seconds: Double) {
-        usleep(UInt32(max(0, seconds) * 1e6))
-    }
-
     /// Ends the program's input: it reads the end of file.
     public func closeInput() {
         guard input >= 0 else { return }

@@ -1,5 +1,6 @@
 internal import Hemiola
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// From files: waits for the answer to each block.
 final class WaitingExchange: BlockExchange {
@@ -49,7 +50,7 @@ final class WaitingExchange: BlockExchange {
             isOver = true
         } else if starter.policy == .retry, attempts < Self.maximumAttempts {
             starter.warn("\(fault.message); starting it again")
-            RunningProgram.pause(for: 0.1 * Double(attempts))
+            MonotonicTime.sleep(for: 0.1 * Double(attempts))
         } else if starter.policy == .skip {
             isOver = true
             starter.warn("\(fault.message); its values are null from here on")

@@ -1,6 +1,7 @@
 internal import Glibc
 public import Hemiola
 public import HemiolaSignal
+internal import HemiolaSystem
 internal import Synchronization
 
 /// A sink that stores all that it receives. On demand it is slow, blocks, fails, and submits controls.
@@ -182,7 +183,7 @@ public final class CollectingSink: Sink, Sendable {
 
     private static func block(for delay: Duration) {
         let (seconds, attoseconds) = delay.components
-        usleep(UInt32(seconds * 1_000_000 + attoseconds / 1_000_000_000_000))
+        MonotonicTime.sleep(for: Double(seconds) + Double(attoseconds) * 1e-18)
     }
 }
 

@@ -1,6 +1,6 @@
-internal import Glibc
 public import Hemiola
 public import HemiolaSignal
+internal import HemiolaSystem
 
 /// A step of a scripted capture: what one or several reads return.
 public enum CaptureStep: Sendable {
@@ -114,7 +114,7 @@ class ScriptedCapture: Capture {
             case .pause(until: let isOver):
                 if !isOver() {
                     // A read of a real source waits for audio; without a wait the reader would use a whole core.
-                    usleep(1000)
+                    MonotonicTime.sleep(for: 0.001)
                     return .idle
                 }
                 next()

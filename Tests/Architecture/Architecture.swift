@@ -55,6 +55,8 @@ struct Architecture {
             #"\b(clock_gettime|gettimeofday|time\(nil|ContinuousClock|SuspendingClock|systemUptime)"#,
             ["Sources/HemiolaSystem/MonotonicTime.swift"]
         ),
+        (#"\b(usleep|nanosleep)\("#, ["Sources/HemiolaSystem/MonotonicTime.swift", "Sources/HemiolaSystem/WakeUp.swift"]),
+        (#"\bstrerror(_r)?\("#, ["Sources/HemiolaSystem/SystemCallError.swift"]),
         (#"\b(pthread_cond_|sem_(init|wait|timedwait|post))"#, ["Sources/HemiolaSystem/Condition.swift"]),
         (#"\b(eventfd|socketpair|pipe2?)\("#, ["Sources/HemiolaSystem/Spawn.swift"]),
         (

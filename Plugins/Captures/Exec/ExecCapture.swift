@@ -172,7 +172,7 @@ class ExecCapture: Capture {
     private func restart() throws(CaptureError) -> ReadResult {
         let pause = delay.nextAttempt - MonotonicTime.now
         if pause > 0 {
-            RunningProgram.pause(for: min(pause, Self.readWait))
+            MonotonicTime.sleep(for: min(pause, Self.readWait))
             return .idle
         }
         do throws(CaptureError) {

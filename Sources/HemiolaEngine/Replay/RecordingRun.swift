@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Hemiola
 internal import HemiolaSignal
 internal import HemiolaSystem
@@ -213,7 +212,7 @@ final class RecordingRun {
             let ahead = pace.timeUntil(time, now: MonotonicTime.now)
             if ahead <= 0 { return true }
             if ahead > Self.longWait { applyControls(for: receiver) }
-            usleep(useconds_t(min(ahead, Self.longestSleep) * 1e6))
+            MonotonicTime.sleep(for: min(ahead, Self.longestSleep))
         }
         return false
     }

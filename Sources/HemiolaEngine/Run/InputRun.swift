@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Hemiola
 internal import HemiolaSignal
 internal import HemiolaSpectrum
@@ -186,7 +185,7 @@ final class InputRun {
         // Steps of 0.1 s, after which the run's end is noticed.
         for _ in 0..<Int((seconds * 10).rounded(.up)) where !pipeline.shouldStop {
             pipeline.noteActivity()
-            usleep(100_000)
+            MonotonicTime.sleep(for: 0.1)
         }
     }
 

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Hemiola
 internal import HemiolaSignal
 internal import HemiolaSystem
@@ -35,7 +34,7 @@ final class PacedCapture: Capture {
     func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> ReadResult {
         let wait = pace.timeUntil(seconds, now: MonotonicTime.now)
         if wait > 0 {
-            usleep(useconds_t(min(wait, Self.longestWait) * 1e6))
+            MonotonicTime.sleep(for: min(wait, Self.longestWait))
             if wait > Self.longestWait { return .idle }
         }
         // Whether audio follows a gap is known when its first frame was read: at the end of a file that was cut off there is nothing to

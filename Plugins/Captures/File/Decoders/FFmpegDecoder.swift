@@ -140,7 +140,7 @@ struct FFmpegDecoder: Sendable {
                 waitpid(process, &status, 0)
                 throw failure
             }
-            usleep(5000)
+            MonotonicTime.sleep(for: 0.005)
         }
         return (status, output.resized(), messages.resized())
     }

@@ -48,7 +48,7 @@ struct Credentials {
     }
 
     private static func error(_ action: String, _ path: String) -> SinkError {
-        SinkError("cannot \(action) \(path): \(String(cString: strerror(errno)))")
+        SinkError("cannot \(action) \(path): \(SystemCallError.last)")
     }
 }
 

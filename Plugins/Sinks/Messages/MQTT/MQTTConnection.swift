@@ -95,7 +95,7 @@ final class MQTTConnection: Sendable {
     /// Messages that the library has at most, but for the rest of a group.
     private static let unpublishedLimit = 100
     /// Seconds between two attempts to connect.
-    private static let pause: UInt32 = 1
+    private static let pause = 1.0
     /// Seconds after which a first attempt without a result is reported.
     private static let slowConnection = 5.0
     /// Seconds that the last messages may take when the sink is closed, and the status after them.
@@ -124,7 +124,7 @@ final class MQTTConnection: Sendable {
             throw SinkError("\(context.name): \(error.reason)")
         }
         let code = startThreadIfPossible { [self] in run() }
-        guard code == 0 else { throw SinkError("cannot create a thread: \(String(cString: strerror(code)))") }
+        guard code == 0 else { throw SinkError("cannot create a thread: \(SystemCallError(number: code))") }
     }
 
     /// Why the sink cannot work: the broker has refused the first connection. nil: it can, or the reason was returned before.
@@ -193,7 +193,7 @@ final class MQTTConnection: Sendable {
         while true {
             let (goesOn, phase) = state.withLock { (condition($0), $0.phase) }
             guard goesOn, MonotonicTime.now < deadline else { return phase }
-            usleep(5000)
+            MonotonicTime.sleep(for: 0.005)
         }
     }
 
@@ -210,7 +210,7 @@ final class MQTTConnection: Sendable {
                 }
             } catch {
                 goesOn = lose(error.reason)
-                if goesOn { sleep(Self.pause) }
+                if goesOn { MonotonicTime.sleep(for: Self.pause) }
             }
         }
     }

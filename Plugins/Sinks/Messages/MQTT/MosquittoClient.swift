@@ -86,7 +86,7 @@ final class MosquittoClient: @unchecked Sendable {
         guard let encryption = settings.encryption else { return }
         let folder = encryption.authorities == nil ? Self.authorityFolders.first { access($0, R_OK) == 0 } ?? Self.authorityFolders[0] : nil
         for file in [encryption.authorities, encryption.certificate, encryption.key].compactMap(\.self) where access(file, R_OK) != 0 {
-            throw Failure(reason: "cannot read \(file): \(String(cString: strerror(errno)))")
+            throw Failure(reason: "cannot read \(file): \(SystemCallError.last)")
         }
         code = mosquitto_tls_set(client, encryption.authorities, folder, encryption.certificate, encryption.key, nil)
         guard code == 0 else { throw Failure(reason: "cannot use TLS: \(String(cString: mosquitto_strerror(code)).withoutPeriod)") }
@@ -137,7 +137,7 @@ final class MosquittoClient: @unchecked Sendable {
         let text = withUnsafeBytes(of: &events.pointee.error) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
         if !text.isEmpty { throw Failure(reason: text) }
         if code == Int32(CMOSQUITTO_KEEPALIVE) { throw Failure(reason: "no answer for \(Self.keepAlive) s") }
-        if code == Int32(CMOSQUITTO_ERRNO), number != 0 { throw Failure(reason: String(cString: strerror(number))) }
+        if code == Int32(CMOSQUITTO_ERRNO), number != 0 { throw Failure(reason: SystemCallError(number: number).description) }
         throw Failure(reason: String(cString: mosquitto_strerror(code)).withoutPeriod)
     }
 

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Hemiola
 internal import HemiolaNetwork
 internal import HemiolaSignal
@@ -51,7 +50,7 @@ final class OS2LConnection: Sendable {
         self.context = context
         wakeUp = try WakeUp.forSink()
         let code = startThreadIfPossible { [self] in run() }
-        guard code == 0 else { throw SinkError("cannot create a thread: \(String(cString: strerror(code)))") }
+        guard code == 0 else { throw SinkError("cannot create a thread: \(SystemCallError(number: code))") }
     }
 
     /// Adds a message. Does not block.
@@ -76,7 +75,7 @@ final class OS2LConnection: Sendable {
         wakeUp.signal()
         var result: Report?
         while result == nil, MonotonicTime.now < end {
-            usleep(2000)
+            MonotonicTime.sleep(for: 0.002)
             result = state.withLock { $0.result }
         }
         guard var result else { return }

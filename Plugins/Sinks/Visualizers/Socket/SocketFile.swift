@@ -103,7 +103,7 @@ struct SocketFile: Sendable {
     private static func lock(_ folder: String) -> Int32 {
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return -1 }
-        for _ in 0..<100 where flock(descriptor, LOCK_EX | LOCK_NB) != 0 { usleep(20_000) }
+        for _ in 0..<100 where flock(descriptor, LOCK_EX | LOCK_NB) != 0 { MonotonicTime.sleep(for: 0.02) }
         return descriptor
     }
 
@@ -165,7 +165,7 @@ struct SocketFile: Sendable {
     }
 
     private static func error(_ action: String, _ path: String) -> SinkError {
-        SinkError("cannot \(action) \(path): \(String(cString: strerror(errno)))")
+        SinkError("cannot \(action) \(path): \(SystemCallError.last)")
     }
 }
 

@@ -103,7 +103,7 @@ struct ListeningSocket {
 
     private static func error(_ action: String, _ place: String) -> SinkError {
         let hint = errno == EADDRNOTAVAIL ? "; bind= must be an address of this machine" : errno == EACCES ? "; use a port above 1023" : ""
-        return SinkError("cannot \(action) \(place): \(String(cString: strerror(errno)))\(hint)")
+        return SinkError("cannot \(action) \(place): \(SystemCallError.last)\(hint)")
     }
 }
 

@@ -64,7 +64,7 @@ final class OSCControlReader: Sink {
         let loop = OSCControlLoop(listener, routes: routes, prefix: prefix, wakeUp: try WakeUp.forSink(), context: context)
         let (thread, code) = startJoinableThread { loop.run() }
         guard code == 0, let thread else {
-            throw SinkError("osc-control: cannot create a thread: \(String(cString: strerror(code))); raise the limit: ulimit -u")
+            throw SinkError("osc-control: cannot create a thread: \(SystemCallError(number: code)); raise the limit: ulimit -u")
         }
         running = (loop, thread)
     }
