@@ -121,20 +121,3 @@ public struct ChannelMap: Sendable, Hashable {
         UInt8(truncatingIfNeeded: (index < 8 ? low : high) >> UInt64(8 * (index & 7)))
     }
 }
-
-extension ChannelMap: Codable {
-    public init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        let names = try container.decode([String].self)
-        let positions = names.compactMap { name in ChannelPosition.allCases.first { $0.name == name } }
-        guard positions.count == names.count, let map = ChannelMap(positions) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "not a list of channel positions")
-        }
-        self = map
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(names)
-    }
-}

@@ -62,7 +62,7 @@ public struct SpectrumParts: OptionSet, Sendable, Hashable {
 }
 
 /// The window functions, all periodic.
-public enum WindowShape: String, Sendable, Hashable, CaseIterable, Codable {
+public enum WindowShape: String, Sendable, Hashable, CaseIterable {
     /// 0.5 − 0.5 cos.
     case hann
     /// 0.54 − 0.46 cos.

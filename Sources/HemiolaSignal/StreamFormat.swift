@@ -1,7 +1,7 @@
 internal import HemiolaSystem
 
 /// The shape of an audio stream: how many frames a second, how many channels a frame.
-public struct StreamFormat: Sendable, Hashable, Codable {
+public struct StreamFormat: Sendable, Hashable {
     /// The sample rates that Hemiola analyses, in hertz.
     public static let sampleRates = 8_000...384_000
     /// The channel counts that Hemiola analyses.

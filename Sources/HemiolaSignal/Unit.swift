@@ -1,5 +1,5 @@
 /// The unit of a feature. It also settles how many digits are written.
-public struct Unit: RawRepresentable, Sendable, Hashable, Codable, ExpressibleByStringLiteral {
+public struct Unit: RawRepresentable, Sendable, Hashable, ExpressibleByStringLiteral {
     /// As the header prints it.
     public let rawValue: String
     /// Whether numbers are written with all digits, whatever the unit. Units are equal without regard to it.

@@ -37,6 +37,20 @@ extension Field {
     }
 }
 
+extension JSONValue {
+    /// The value of a setting or of a control's field.
+    package init(_ value: ParameterValue) {
+        switch value {
+        case .none: self = .null
+        case .boolean(let flag): self = .boolean(flag)
+        case .integer(let number): self = .integer(number)
+        case .number(let number): self = .number(number)
+        case .text(let text): self = .text(text)
+        case .list(let items): self = .list(items.map { JSONValue($0) })
+        }
+    }
+}
+
 extension ParameterValue {
     /// Whether it is a list in which a number is NaN.
     fileprivate var hasMissingNumber: Bool {

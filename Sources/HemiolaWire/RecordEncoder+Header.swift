@@ -86,7 +86,8 @@ extension RecordEncoder {
         buffer.append(#","causal":"#)
         buffer.append(analyzer.outputs.isCausal)
         buffer.append(#","parameters":"#)
-        buffer.appendObject(analyzer.parameters, key: \.key) { $0.append($1.value) }
+        // With all digits, so that the same value can be given again; measurements have six.
+        buffer.appendObject(analyzer.parameters, key: \.key) { $0.append(JSONValue($1.value)) }
         buffer.append(#","outputs":"#)
         buffer.appendList(analyzer.outputs.features.filter { isWritten($0, of: analyzer) }) { $0.append($1) }
         buffer.append(#","events":"#)
@@ -150,19 +151,6 @@ extension JSONBuffer {
         append(#","description":"#)
         append(string: field.summary)
         append("}")
-    }
-
-    fileprivate mutating func append(_ value: ParameterValue) {
-        switch value {
-        case .none: append("null")
-        case .boolean(let flag): append(flag)
-        case .integer(let number): append(integer: number)
-        // The value of a setting has all digits, so that the same value can be given again; measurements have six.
-        case .number(let number) where number.isFinite: append(bytes: Array(number.description.utf8))
-        case .number: append("null")
-        case .text(let text): append(string: text)
-        case .list(let items): appendList(items) { $0.append($1) }
-        }
     }
 
     fileprivate mutating func append(_ feature: Feature) {

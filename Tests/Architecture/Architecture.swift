@@ -48,8 +48,8 @@ struct Architecture {
         "CMosquitto": ["Plugins/Sinks/Messages/MQTT/MosquittoClient.swift"],
         "CWebPage": ["Plugins/Sinks/Visualizers/Web/PageFiles.swift"], "CBeatWeights": ["Plugins/Analyzers/Beat/NetworkWeights.swift"],
     ]
-    /// Calls and types that stand in one place, so that there is one clock, two wake-ups, one back-off, one line splitter and one atomic
-    /// replacement of files: a regular expression, and the files or folders where it may match.
+    /// Calls, types and words that stand in one place, so that there is one clock, two wake-ups, one back-off, one line splitter, one atomic
+    /// replacement of files, one JSON tree and one `async` function: a regular expression, and the files where it may match.
     static let places: [(pattern: String, files: [String])] = [
         (
             #"\b(clock_gettime|gettimeofday|time\(nil|ContinuousClock|SuspendingClock|systemUptime)"#,
@@ -69,12 +69,18 @@ struct Architecture {
         (#"\b(struct|class|enum|actor) \w*(Delay|Back[Oo]ff)\b"#, ["Sources/HemiolaSystem/RetryDelay.swift"]),
         (#"\b(struct|class|enum|actor) \w*Splitter\b"#, ["Sources/HemiolaSystem/LineSplitter.swift"]),
         (#"\brename(at2?)?\(|options: \.atomic"#, ["Sources/HemiolaSystem/PartialFile.swift"]),
+        (
+            #"\b(JSONDecoder|JSONEncoder|JSONSerialization|Decodable|Encodable|Codable|enum \w*(JSON|Tree)\w*)\b"#,
+            ["Sources/HemiolaWire/JSONValue.swift"]
+        ),
+        (#"\basync\b(?!-signal)"#, ["Sources/HemiolaEngine/Run/Pipeline.swift"]),
     ]
     static let withoutFoundation: Set = [
         "HemiolaSystem", "HemiolaSignal", "Hemiola", "HemiolaEvaluation", "HemiolaRIFF", "HemiolaSpectrum", "HemiolaVisualizer",
         "HemiolaOutput",
         "HemiolaFieldMaps", "HemiolaForeign", "HemiolaLink", "HemiolaNetwork", "HemiolaPCM", "HemiolaPictures", "HemiolaProcesses",
-        "HemiolaTonal", "HemiolaYAML", "HemiolaEngine", "HemiolaTesting", "HemiolaVamp",
+        "HemiolaTonal", "HemiolaYAML", "HemiolaEngine", "HemiolaTesting", "HemiolaVamp", "HemiolaWire", "HemiolaBridge",
+        "HemiolaCommandLine",
     ]
     /// External modules that any module may import, and those that only one module may import. Foundation is in neither: it links ICU,
     /// about 40 MB, into the program.

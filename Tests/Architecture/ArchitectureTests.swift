@@ -30,7 +30,7 @@ import Testing
         "Sources/Hemiola/Sink.swift": "public import HemiolaSignal\nimport Synchronization",
         "Sources/HemiolaEngine/Loop.swift": "internal import Hemiola\nimport struct HemiolaSignal.Batch",
         "Sources/HemiolaSpectrum/RealFFT.swift": "internal import CFFTW",
-        "Sources/HemiolaCommandLine/Root.swift": "import ArgumentParser\nimport FoundationEssentials\nimport HemiolaEngine",
+        "Sources/HemiolaCommandLine/Root.swift": "import ArgumentParser\nimport HemiolaEngine",
         "Plugins/Captures/One/SoundFile.swift": "import Hemiola",
         "Plugins/Captures/One/README.md": "# One",
         "Plugins/Sinks/Two/Two.swift": "import FoundationEssentials\nimport Hemiola",
@@ -91,6 +91,10 @@ import Testing
         ("Plugins/Sinks/Two/Pause.swift", "struct ReconnectDelay {}", "has struct ReconnectDelay, which belongs to"),
         ("Sources/Hemiola/Lines.swift", "  private struct NameSplitter {", "has struct NameSplitter, which belongs to"),
         ("Sources/HemiolaEngine/File.swift", "rename(path, other)", "has rename(, which belongs to"),
+        ("Plugins/Sinks/Two/State.swift", "let state = try? JSONDecoder().decode(", "has JSONDecoder, which belongs to"),
+        ("Plugins/Sinks/Two/State.swift", "struct State: Codable {", "has Codable, which belongs to"),
+        ("Sources/HemiolaEngine/Tree.swift", "indirect enum RecordTree {", "has enum RecordTree, which belongs to"),
+        ("Plugins/Sinks/Two/Wait.swift", "func open() async {", "has async, which belongs to"),
         ("Package.swift", "module(\"HemiolaManager\")", "the target HemiolaManager, which has no layer"),
         ("Package.swift", "module(\"HemiolaEngine\", uses: [arguments])", "HemiolaEngine uses ArgumentParser, which belongs to"),
     ])
@@ -112,6 +116,7 @@ import Testing
 
     @Test(arguments: [
         "// Not with pipe(2), ContinuousClock or rename().", "let pipeline = pipeline(a)", "struct DelayedSink {}", "retimed(nil)",
+        "let lines = JSONLinesEncoder()", "enum Street {}", "let isAsynchronous = true",
     ])
     func `comment, or part of another name: in its place`(text: String) {
         #expect(Architecture.misplaced(in: text, at: "Sources/Hemiola/File.swift") == [])

@@ -270,7 +270,7 @@ extension DeclaredSetting {
             .init("key", .text(key)), .init("type", .text(kind.word)),
             .init("choices", kind.choices.map { .list($0.map { .text($0) }) } ?? .null),
             .init("unit", .text(unit.rawValue)), .init("minimum", range.map { .number($0.lowerBound) } ?? .null),
-            .init("maximum", range.map { .number($0.upperBound) } ?? .null), .init("default", defaultValue.json),
+            .init("maximum", range.map { .number($0.upperBound) } ?? .null), .init("default", JSONValue(defaultValue)),
             .init("description", .text(summary)),
         ])
     }
@@ -294,19 +294,6 @@ extension DeclaredSetting.Kind {
         case .choice(let names): names
         case .list(let kind): kind.choices
         default: nil
-        }
-    }
-}
-
-extension ParameterValue {
-    fileprivate var json: JSONValue {
-        switch self {
-        case .none: .null
-        case .boolean(let flag): .boolean(flag)
-        case .integer(let number): .integer(number)
-        case .number(let number): .number(number)
-        case .text(let text): .text(text)
-        case .list(let items): .list(items.map(\.json))
         }
     }
 }

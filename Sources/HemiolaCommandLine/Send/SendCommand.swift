@@ -208,7 +208,7 @@ struct ControlMessage: Equatable {
             guard values.updateValue(value, forKey: field.name) == nil else {
                 throw Failure("\"\(field.name)\" is given twice")
             }
-            members.append(.init(field.name, JSONValue(value)))
+            members.append(.init(field.name, value.json))
         }
         if let control = catalog.control(type) {
             do throws(ControlFault) {
@@ -289,15 +289,13 @@ extension Field {
     }
 }
 
-extension JSONValue {
-    fileprivate init(_ value: ParameterValue) {
-        switch value {
-        case .none: self = .null
-        case .boolean(let flag): self = .boolean(flag)
-        case .integer(let number): self = .integer(number)
-        case .number(let number): self = number == number.rounded() && abs(number) < 1e15 ? .integer(Int(number)) : .number(number)
-        case .text(let text): self = .text(text)
-        case .list(let items): self = .list(items.map { JSONValue($0) })
+extension ParameterValue {
+    /// The value in a message, where whole numbers have no point.
+    fileprivate var json: JSONValue {
+        switch self {
+        case .number(let number) where number == number.rounded() && abs(number) < 1e15: .integer(Int(number))
+        case .list(let items): .list(items.map(\.json))
+        default: JSONValue(self)
         }
     }
 }
