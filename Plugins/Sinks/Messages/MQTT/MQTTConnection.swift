@@ -31,20 +31,21 @@ final class MQTTConnection: Sendable {
         var unpublished = 0
         /// Messages that the library has got, but for the status and what is lost.
         var sent = 0
-        /// In all, since the connection was made, and since the last report.
-        var losses = Losses()
-        var outageLosses = Losses()
-        var unreported = Losses()
+        /// Messages that were lost: in all, and before the connection was made.
+        var losses = 0
+        var earlierLosses = 0
+        /// Losses for the next `dropped` record.
+        var unreported = (batches: 0, events: 0)
         var nextReport = 0.0
 
-        mutating func drop(_ lost: Losses) {
-            losses.add(lost)
-            outageLosses.add(lost)
-            unreported.add(lost)
+        mutating func drop(_ group: MessageGroup) {
+            losses += group.messages.count
+            if group.isBatch { unreported.batches += 1 } else { unreported.events += 1 }
         }
 
-        mutating func drop(_ group: MessageGroup) {
-            drop(Losses(batches: group.isBatch ? 1 : 0, events: group.isBatch ? 0 : 1, messages: group.messages.count))
+        mutating func drop(messages: Int) {
+            losses += messages
+            unreported.events += messages
         }
 
         mutating func dropWaiting() {
@@ -65,27 +66,15 @@ final class MQTTConnection: Sendable {
         /// Drops what the library has: it forgets that with the connection.
         mutating func dropUnpublished() {
             sent -= min(unpublished, sent)
-            drop(Losses(events: unpublished, messages: unpublished))
+            drop(messages: unpublished)
             unpublished = 0
         }
 
         /// Reports losses for `dropped` records, at most once a second.
         mutating func reportLosses(_ context: SinkContext, at now: Double = MonotonicTime.now) {
-            guard unreported.messages > 0, now >= nextReport else { return }
+            guard unreported != (0, 0), now >= nextReport else { return }
             context.controls.report(DropReport(sink: context.name, batches: unreported.batches, events: unreported.events))
-            (unreported, nextReport) = (Losses(), now + MQTTConnection.reportInterval)
-        }
-    }
-
-    private struct Losses {
-        var batches = 0
-        var events = 0
-        var messages = 0
-
-        mutating func add(_ other: Losses) {
-            batches += other.batches
-            events += other.events
-            messages += other.messages
+            (unreported, nextReport) = ((0, 0), now + MQTTConnection.reportInterval)
         }
     }
 
@@ -168,7 +157,7 @@ final class MQTTConnection: Sendable {
             state.dropUnpublished()
             state.dropWaiting()
             state.reportLosses(context, at: .infinity)
-            let (losses, sent) = (state.losses.messages, state.sent)
+            let (losses, sent) = (state.losses, state.sent)
             var warning: String?
             if state.phase == .connecting {
                 state.fault = "\(context.name): no answer from \(settings.endpoint); no message could be sent"
@@ -226,10 +215,11 @@ final class MQTTConnection: Sendable {
             var information: String?
             if isAccepted, state.phase != .connected {
                 if state.phase == .lost {
-                    let losses = state.outageLosses.messages == 0 ? "" : "; messages not sent: \(state.outageLosses.messages)"
-                    information = "\(context.name): connected to \(settings.endpoint)\(losses)"
+                    let losses = state.losses - state.earlierLosses
+                    let text = losses == 0 ? "" : "; messages not sent: \(losses)"
+                    information = "\(context.name): connected to \(settings.endpoint)\(text)"
                 }
-                state.outageLosses = Losses()
+                state.earlierLosses = state.losses
                 (state.phase, state.wasConnected) = (.connected, true)
                 state.waiting.insert(MessageGroup(status: "online", topic: settings.will.topic), at: 0)
             }
@@ -278,7 +268,7 @@ final class MQTTConnection: Sendable {
                         state.unpublished += 1
                         if !group.isStatus { state.sent += 1 }
                     } else {
-                        state.drop(Losses(events: 1, messages: 1))
+                        state.drop(messages: 1)
                     }
                 }
             }

@@ -143,9 +143,11 @@ import Testing
         #expect(fixture.reports.warnings.last?.contains(" messages were not sent to 127.0.0.1:\(broker.port)") == true)
     }
 
-    @Test func `broker is killed and started again, QoS 1: the messages of the outage are sent`() async throws {
+    @Test(arguments: [1, 2]) func `broker is killed and started again, QoS 1 and 2: the messages of the outage are sent`(
+        qos: Int
+    ) async throws {
         let broker = try MQTTBroker()
-        let fixture = try await MQTTFixture("127.0.0.1:\(broker.port),every_ms=0,qos=1,retain=true", select: ["levels.rms_db"])
+        let fixture = try await MQTTFixture("127.0.0.1:\(broker.port),every_ms=0,qos=\(qos),retain=true", select: ["levels.rms_db"])
         try fixture.write([0, 0, 0])
         let first = try broker.subscribe()
         #expect(try first.next("hemiola/levels/rms_db").payload == "0.0")
