@@ -27,8 +27,6 @@ final class MQTTConnection: Sendable {
         var fault: String?
         /// What the library does not have yet.
         var waiting: [MessageGroup] = []
-        /// Messages that the library has, and that are not written (QoS 0) or not acknowledged (QoS 1 and 2).
-        var unpublished = 0
         /// Messages that the library has got, but for the status and what is lost.
         var sent = 0
         /// Messages that were lost: in all, and before the connection was made.
@@ -63,13 +61,6 @@ final class MQTTConnection: Sendable {
             }
         }
 
-        /// Drops what the library has: it forgets that with the connection.
-        mutating func dropUnpublished() {
-            sent -= min(unpublished, sent)
-            drop(messages: unpublished)
-            unpublished = 0
-        }
-
         /// Reports losses for `dropped` records, at most once a second.
         mutating func reportLosses(_ context: SinkContext, at now: Double = MonotonicTime.now) {
             guard unreported != (0, 0), now >= nextReport else { return }
@@ -99,6 +90,8 @@ final class MQTTConnection: Sendable {
     private let client: MosquittoClient
     private let start = MonotonicTime.now
     private let isClosing = Atomic(false)
+    /// Messages that the library has, and that are not written (QoS 0) or not acknowledged (QoS 1 and 2).
+    private let unpublished = Atomic(0)
     // The thread locks it outside of calls of the library, so that a message can be published while it is locked.
     private let state = Mutex(State())
 
@@ -144,17 +137,17 @@ final class MQTTConnection: Sendable {
     /// - Returns: Why the sink could not work.
     func close() -> String? {
         let phase = wait(Self.closeTimeout) { state in
-            state.phase == .connecting || state.phase == .connected && (state.unpublished > 0 || !state.waiting.isEmpty)
+            state.phase == .connecting || state.phase == .connected && (hasUnpublished || !state.waiting.isEmpty)
         }
         if phase == .connected {
             add(MessageGroup(status: "offline", topic: settings.will.topic))
-            _ = wait(Self.statusTimeout) { $0.phase == .connected && $0.unpublished > 0 }
+            _ = wait(Self.statusTimeout) { $0.phase == .connected && hasUnpublished }
         }
         isClosing.store(true, ordering: .relaxed)
         client.disconnect()
-        _ = wait(Self.statusTimeout) { $0.phase == .connected && $0.unpublished == 0 }
+        _ = wait(Self.statusTimeout) { $0.phase == .connected && !hasUnpublished }
         let (fault, warning) = state.withLock { state in
-            state.dropUnpublished()
+            dropUnpublished(&state)
             state.dropWaiting()
             state.reportLosses(context, at: .infinity)
             let (losses, sent) = (state.losses, state.sent)
@@ -208,10 +201,12 @@ final class MQTTConnection: Sendable {
     private func update() {
         // Closed while the connection was being made.
         if isClosing.load(ordering: .relaxed) { return client.disconnect() }
-        let isAccepted = client.isAccepted
         let published = client.takePublishedCount()
+        let before = unpublished.subtract(published, ordering: .relaxed).oldValue
+        // While no group waits, the lock is left to the thread that adds messages.
+        if published > 0, before < Self.unpublishedLimit { return }
+        let isAccepted = client.isAccepted
         let information = state.withLock { state in
-            state.unpublished -= published
             var information: String?
             if isAccepted, state.phase != .connected {
                 if state.phase == .lost {
@@ -234,16 +229,16 @@ final class MQTTConnection: Sendable {
     ///
     /// - Returns: Whether to connect again.
     private func lose(_ reason: String) -> Bool {
-        let (isRefused, published) = (client.isRefused, client.takePublishedCount())
+        unpublished.subtract(client.takePublishedCount(), ordering: .relaxed)
+        let isRefused = client.isRefused
         let isClosing = isClosing.load(ordering: .relaxed)
         let (phase, isNew) = state.withLock { state in
-            state.unpublished -= published
             let isNew = state.phase != .lost
             state.phase = isRefused && !state.wasConnected ? .refused : .lost
             if state.phase == .refused {
                 state.fault = "\(context.name): \(settings.endpoint): \(reason); check user=, password_file= and the rights of the user"
             }
-            if settings.qualityOfService == 0 { state.dropUnpublished() }
+            if settings.qualityOfService == 0 { dropUnpublished(&state) }
             publishWaiting(&state)
             state.reportLosses(context)
             return (state.phase, isNew)
@@ -261,11 +256,11 @@ final class MQTTConnection: Sendable {
         case .connecting: break
         case .lost, .refused: if settings.qualityOfService == 0 { state.dropWaiting() }
         case .connected:
-            while let group = state.waiting.first, state.unpublished < Self.unpublishedLimit {
+            while let group = state.waiting.first, unpublished.load(ordering: .relaxed) < Self.unpublishedLimit {
                 state.waiting.removeFirst()
                 for message in group.messages {
                     if client.publish(group.bytes[message.range], to: message.topic, retains: retains || group.isStatus) {
-                        state.unpublished += 1
+                        unpublished.add(1, ordering: .relaxed)
                         if !group.isStatus { state.sent += 1 }
                     } else {
                         state.drop(messages: 1)
@@ -274,4 +269,13 @@ final class MQTTConnection: Sendable {
             }
         }
     }
+
+    /// Drops what the library has: it forgets that with the connection.
+    private func dropUnpublished(_ state: inout State) {
+        let count = unpublished.exchange(0, ordering: .relaxed)
+        state.sent -= min(count, state.sent)
+        state.drop(messages: count)
+    }
+
+    private var hasUnpublished: Bool { unpublished.load(ordering: .relaxed) > 0 }
 }

@@ -148,8 +148,9 @@ final class MosquittoClient: @unchecked Sendable {
     /// - Returns: Whether the library will send it. With QoS 1 and 2 it does so also after the connection was lost.
     func publish(_ payload: ArraySlice<UInt8>, to topic: String, retains: Bool) -> Bool {
         let qualityOfService = Int32(settings.qualityOfService)
-        let code = payload.withUnsafeBytes {
-            mosquitto_publish(client, nil, topic, Int32($0.count), $0.baseAddress, qualityOfService, retains)
+        // A string that is passed as it is would be copied to the heap.
+        let code = topic.withCString { topic in
+            payload.withUnsafeBytes { mosquitto_publish(client, nil, topic, Int32($0.count), $0.baseAddress, qualityOfService, retains) }
         }
         return code == 0 || code == Int32(CMOSQUITTO_NO_CONN) && qualityOfService > 0
     }
