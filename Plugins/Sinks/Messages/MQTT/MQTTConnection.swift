@@ -182,8 +182,7 @@ final class MQTTConnection: Sendable {
     // MARK: - The thread
 
     private func run() {
-        var goesOn = true
-        while goesOn {
+        while !isClosing.load(ordering: .relaxed) {
             do throws(MosquittoClient.Failure) {
                 try client.connect()
                 while true {
@@ -191,8 +190,8 @@ final class MQTTConnection: Sendable {
                     update()
                 }
             } catch {
-                goesOn = lose(error.reason)
-                if goesOn { MonotonicTime.sleep(for: Self.pause) }
+                guard lose(error.reason) else { return }
+                MonotonicTime.sleep(for: Self.pause)
             }
         }
     }
