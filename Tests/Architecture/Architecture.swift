@@ -75,6 +75,9 @@ struct Architecture {
         ),
         (#"\basync\b(?!-signal)"#, ["Sources/HemiolaEngine/Run/Pipeline.swift"]),
     ]
+    /// Uses of `withLock` in sinks and control sources, which have one owner: a lock is for what a thread of their own, a library or a
+    /// client shares with it.
+    static let lockLimit = 15
     static let withoutFoundation: Set = [
         "HemiolaSystem", "HemiolaSignal", "Hemiola", "HemiolaEvaluation", "HemiolaRIFF", "HemiolaSpectrum", "HemiolaVisualizer",
         "HemiolaOutput",
@@ -144,6 +147,9 @@ struct Architecture {
             result += Self.misplaced(in: text, at: path)
             result += Self.unexplained(in: text).map { "\(path):\($0.line) has \($0.what) without a reason next to it" }
         }
+        let locks = sources.filter { $0.hasPrefix("Plugins/Sinks/") || $0.hasPrefix("Plugins/Controls/") }
+            .reduce(0) { $0 + files[$1]!.components(separatedBy: "withLock").count - 1 }
+        if locks > Self.lockLimit { result.append("sinks use withLock \(locks) times, more than \(Self.lockLimit)") }
         return result
     }
 

@@ -95,6 +95,10 @@ import Testing
         ("Plugins/Sinks/Two/State.swift", "struct State: Codable {", "has Codable, which belongs to"),
         ("Sources/HemiolaEngine/Tree.swift", "indirect enum RecordTree {", "has enum RecordTree, which belongs to"),
         ("Plugins/Sinks/Two/Wait.swift", "func open() async {", "has async, which belongs to"),
+        (
+            "Plugins/Sinks/Two/Locks.swift", String(repeating: "state.withLock { $0 += 1 }\n", count: 16),
+            "sinks use withLock 16 times, more than 15"
+        ),
         ("Package.swift", "module(\"HemiolaManager\")", "the target HemiolaManager, which has no layer"),
         ("Package.swift", "module(\"HemiolaEngine\", uses: [arguments])", "HemiolaEngine uses ArgumentParser, which belongs to"),
     ])
