@@ -203,7 +203,7 @@ import Testing
         try interrupt(sink(folder("a"), format: format), live: true)
         let bytes = try Data(contentsOf: URL(fileURLWithPath: folder("a")))
         #expect(!bytes.isEmpty)
-        let error = await #expect(throws: SinkError.self) { try interrupt(sink(folder("a"), format: format), live: true) }
+        let error = #expect(throws: SinkError.self) { try interrupt(sink(folder("a"), format: format), live: true) }
         #expect(error?.message.contains("the file exists") == true)
         #expect(try Data(contentsOf: URL(fileURLWithPath: folder("a"))) == bytes)
     }
@@ -272,7 +272,7 @@ import Testing
 
     @Test(arguments: ["jams", "midi"]) func `two inputs in one document: error that suggests {stem}`(format: String) async throws {
         let sink = try sink(folder("a"), format: format)
-        let error = await #expect(throws: SinkError.self) { try run(sink, headers: [header(), header()]) }
+        let error = #expect(throws: SinkError.self) { try run(sink, headers: [header(), header()]) }
         #expect(error?.message.contains("{stem}") == true)
         // No partial file is left.
         try sink.close()

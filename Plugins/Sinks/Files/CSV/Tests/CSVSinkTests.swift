@@ -27,7 +27,7 @@ import Testing
     // MARK: Batches
 
     @Test func `several batches: one row each, missing values are empty fields`() async throws {
-        try await Fixture.run(Fixture.sink(folder("a.csv")))
+        try Fixture.run(Fixture.sink(folder("a.csv")))
         #expect(
             try folder.text(of: "a.csv") == """
                 n,frame,t,levels.rms_db,levels.peak_db,levels.channel_rms_db[0],levels.channel_rms_db[1]
@@ -38,14 +38,14 @@ import Testing
     }
 
     @Test func `select: only the selected columns`() async throws {
-        try await Fixture.run(Fixture.sink(folder("a.csv")), select: ["levels.peak_db"])
+        try Fixture.run(Fixture.sink(folder("a.csv")), select: ["levels.peak_db"])
         #expect(try folder.text(of: "a.csv") == "n,frame,t,levels.peak_db\n0,0,0.0,-10.004\n1,1024,0.02322,-10.254\n")
         #expect(folder.names == ["a.csv"])
     }
 
     @Test func `several files: each row has the name of its file`() async throws {
         let name = "a \"live\", long\nname.wav"
-        try await Fixture.run(Fixture.sink(folder("a.csv")), headers: [Fixture.header(file: "x.wav"), Fixture.header(file: name)])
+        try Fixture.run(Fixture.sink(folder("a.csv")), headers: [Fixture.header(file: "x.wav"), Fixture.header(file: name)])
         let table = try folder.table("a.csv")
         #expect(table[0].prefix(2) == ["file", "n"])
         #expect(table.dropFirst().map { $0[0] } == ["x.wav", "x.wav", name, name])
@@ -55,7 +55,7 @@ import Testing
     // MARK: Fixed columns
 
     @Test func `stream without one of the columns: empty fields`() async throws {
-        try await Fixture.run(Fixture.sink(folder("a.csv")), headers: [Fixture.header(), Fixture.header(channels: 1)])
+        try Fixture.run(Fixture.sink(folder("a.csv")), headers: [Fixture.header(), Fixture.header(channels: 1)])
         let table = try folder.table("a.csv")
         #expect(Set(table.map(\.count)) == [7])
         #expect(table[3] == ["0", "0", "0.0", "-13.012", "-10.004", "-12.5", ""])
@@ -63,7 +63,7 @@ import Testing
 
     @Test func `stream with a new column: refused, with the setting that avoids it`() async throws {
         let message = await message {
-            try await Fixture.run(Fixture.sink(folder("a.csv")), headers: [Fixture.header(channels: 1), Fixture.header()])
+            try Fixture.run(Fixture.sink(folder("a.csv")), headers: [Fixture.header(channels: 1), Fixture.header()])
         }
         #expect(message?.hasPrefix("cannot write \(folder("a.csv")): a stream has the column levels.channel_rms_db[1]") == true)
         #expect(message?.contains("select=") == true)
@@ -95,26 +95,26 @@ import Testing
 
     @Test func `events: a second table in the same folder`() async throws {
         for (path, events) in [("a.csv", "a.events.csv"), ("b", "b.events.csv"), ("c.tsv", "c.tsv.events.csv")] {
-            try await Fixture.run(Fixture.sink(folder(path)), events: Fixture.onsetAndBeat)
+            try Fixture.run(Fixture.sink(folder(path)), events: Fixture.onsetAndBeat)
             #expect(try folder.table(events).dropFirst().map { $0[0] } == ["onset", "beat"])
         }
         #expect(folder.names.count == 6)
     }
 
     @Test func `events=PATH, events=none: written to that path, not written`() async throws {
-        try await Fixture.run(Fixture.sink(folder("a.csv"), ["events": folder("e.csv")]), events: Fixture.onsetAndBeat)
+        try Fixture.run(Fixture.sink(folder("a.csv"), ["events": folder("e.csv")]), events: Fixture.onsetAndBeat)
         #expect(folder.names == ["a.csv", "e.csv"])
-        try await Fixture.run(Fixture.sink(folder("b.csv"), ["events": "none"]), events: Fixture.onsetAndBeat)
+        try Fixture.run(Fixture.sink(folder("b.csv"), ["events": "none"]), events: Fixture.onsetAndBeat)
         #expect(folder.names == ["a.csv", "b.csv", "e.csv"])
     }
 
     @Test func `path of a device: no table of events`() async throws {
-        try await Fixture.run(Fixture.sink("/dev/null"), events: Fixture.onsetAndBeat)
+        try Fixture.run(Fixture.sink("/dev/null"), events: Fixture.onsetAndBeat)
         #expect(!FileManager.default.fileExists(atPath: "/dev/null.events.csv"))
     }
 
     @Test func `selection without batches: the table of events is at the path`() async throws {
-        try await Fixture.run(Fixture.sink(folder("a.csv")), select: ["beat"], events: Fixture.onsetAndBeat)
+        try Fixture.run(Fixture.sink(folder("a.csv")), select: ["beat"], events: Fixture.onsetAndBeat)
         #expect(folder.names == ["a.csv"])
         #expect(
             try folder.text(of: "a.csv") == """
@@ -125,7 +125,7 @@ import Testing
     }
 
     @Test func `events after the last batch: written`() async throws {
-        try await Fixture.run(Fixture.sink(folder("a.csv")), late: Fixture.onsetAndBeat)
+        try Fixture.run(Fixture.sink(folder("a.csv")), late: Fixture.onsetAndBeat)
         #expect(try folder.table("a.events.csv").count == 3)
     }
 
@@ -133,7 +133,7 @@ import Testing
         var analyzerEvent = AnalyzerEvent(output: "note", duration: nil, values: [440, .nan], label: "A4 \"♪\", \\ \u{1}\t\r\n\u{2028}/ü")
         analyzerEvent.analyzer = "levels"
         let ready = StampedControl(Control(.ready, .texts(["a]b", "c\"d,"])), at: 7, from: "test/1")
-        try await Fixture.run(Fixture.sink(folder("a.csv")), events: [Event(at: 0, analyzerEvent), Event(at: 0, ready)])
+        try Fixture.run(Fixture.sink(folder("a.csv")), events: [Event(at: 0, analyzerEvent), Event(at: 0, ready)])
         let table = try folder.table("a.events.csv")
         func field(_ row: Int, _ column: String) -> String? { table[0].firstIndex(of: column).map { table[row][$0] } }
         #expect(field(1, "label")?.unicodeScalars.elementsEqual(analyzerEvent.label.unicodeScalars) == true)
@@ -180,7 +180,7 @@ import Testing
         ),
     ])
     func `event of each type: a column for every field`(event: Event, names: [String]) async throws {
-        try await Fixture.run(Fixture.sink(folder("a.csv")), events: [event])
+        try Fixture.run(Fixture.sink(folder("a.csv")), events: [event])
         let table = try folder.table("a.events.csv")
         let filled = zip(table[0], table[1]).filter { !$0.1.isEmpty }.map(\.0)
         #expect(Set(filled) == Set(names + ["type", "t"]))
@@ -189,7 +189,7 @@ import Testing
 
     @Test func `events of an external plugin: the columns of its declarations, in their order`() async throws {
         let control = Fixture.event(of: Control(Fixture.setClap, .integer(3), .texts(["x", "y"])))
-        try await Fixture.run(Fixture.sink(folder("a.csv")), select: ["clap", "control"], events: [Fixture.clap, control])
+        try Fixture.run(Fixture.sink(folder("a.csv")), select: ["clap", "control"], events: [Fixture.clap, control])
         #expect(
             try folder.text(of: "a.csv") == """
                 type,t,emitted_t,hands,level_db,is_rhythmic,place,manner,people,partials_hz,frame,control,bpm,name,locked,speed,presets,\
@@ -202,7 +202,7 @@ import Testing
 
     @Test func `null values of an external plugin: empty fields`() async throws {
         let clap = Event(at: 0.25, Fixture.clap.type, .none, .number(.nan), .boolean(false), .none, .text("soft"), .texts([]), .numbers([]))
-        try await Fixture.run(Fixture.sink(folder("a.csv")), select: ["clap"], events: [clap])
+        try Fixture.run(Fixture.sink(folder("a.csv")), select: ["clap"], events: [clap])
         #expect(try folder.table("a.csv")[1] == ["clap", "0.25", "0.02322", "", "", "false", "", "soft", "[]", "[]"])
     }
 
@@ -232,7 +232,7 @@ import Testing
 
     @Test func `one table cannot be written: neither is created`() async throws {
         let message = await message {
-            try await Fixture.run(Fixture.sink(folder("a.csv"), ["events": "/dev/full"]), events: Fixture.onsetAndBeat)
+            try Fixture.run(Fixture.sink(folder("a.csv"), ["events": "/dev/full"]), events: Fixture.onsetAndBeat)
         }
         #expect(message == "cannot write /dev/full: the disk is full; free some space or write to another disk")
         #expect(folder.names == [])
@@ -272,7 +272,7 @@ import Testing
         close(ends[0])
         defer { close(ends[1]) }
         do {
-            try await Fixture.run(Fixture.sink("/dev/fd/\(ends[1])"))
+            try Fixture.run(Fixture.sink("/dev/fd/\(ends[1])"))
             Issue.record("it was written after all")
         } catch let error as SinkError {
             #expect(error.remedy == .finish)
@@ -320,30 +320,30 @@ import Testing
     }
 
     @Test func `append, equal header: rows are added`() async throws {
-        for _ in 0..<2 { try await Fixture.run(Fixture.sink(folder("a.csv"), ["append": "true"]), events: Fixture.onsetAndBeat) }
+        for _ in 0..<2 { try Fixture.run(Fixture.sink(folder("a.csv"), ["append": "true"]), events: Fixture.onsetAndBeat) }
         #expect(try folder.table("a.csv").map { $0[0] } == ["n", "0", "1", "0", "1"])
         #expect(try folder.table("a.events.csv").count == 5)
     }
 
     @Test func `append, other columns: refused`() async throws {
         try folder.write("n,frame\n0,0\n", to: "a.csv")
-        let message = await message { try await Fixture.run(Fixture.sink(folder("a.csv"), ["append": "true"])) }
+        let message = await message { try Fixture.run(Fixture.sink(folder("a.csv"), ["append": "true"])) }
         #expect(message?.hasPrefix("cannot add to \(folder("a.csv")): it has other columns than this run") == true)
         #expect(folder.names == ["a.csv"])
         #expect(try folder.text(of: "a.csv") == "n,frame\n0,0\n")
     }
 
     @Test func `append, incomplete last row: new rows start on a new line`() async throws {
-        try await Fixture.run(Fixture.sink(folder("a.csv")))
+        try Fixture.run(Fixture.sink(folder("a.csv")))
         try folder.write(folder.text(of: "a.csv") + "2,20", to: "a.csv")
-        try await Fixture.run(Fixture.sink(folder("a.csv"), ["append": "true"]))
+        try Fixture.run(Fixture.sink(folder("a.csv"), ["append": "true"]))
         #expect(try folder.table("a.csv").map { $0[0] } == ["n", "0", "1", "2", "0", "1"])
     }
 
     @Test(.enabled(if: Zstd.isExpected, "zstd is not installed"))
     func `compressed tables: the same rows`() async throws {
         for name in ["a.csv", "a.csv.zst"] {
-            try await Fixture.run(Fixture.sink(folder(name), ["flush": "line"]), events: Fixture.onsetAndBeat)
+            try Fixture.run(Fixture.sink(folder(name), ["flush": "line"]), events: Fixture.onsetAndBeat)
         }
         #expect(folder.names == ["a.csv", "a.csv.zst", "a.events.csv", "a.events.csv.zst"])
         for name in ["a.csv", "a.events.csv"] {
