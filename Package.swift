@@ -283,7 +283,7 @@ let package = Package(
     name: "hemiola",
     products: [
         .executable(name: "hemiola", targets: ["HemiolaMain"]),
-        .library(name: "Hemiola", targets: ["Hemiola", "HemiolaSignal"]),
+        .library(name: "Hemiola", targets: ["Hemiola", "HemiolaSignal", "HemiolaSystem"]),
         .library(name: "HemiolaEngine", targets: ["HemiolaEngine"]),
         .library(name: "HemiolaWire", targets: ["HemiolaWire"]),
         .library(name: "HemiolaOutput", targets: ["HemiolaOutput"]),
