@@ -8,29 +8,10 @@ internal import Synchronization
 /// The thread uses a duplicate of the descriptor, so that the file can be closed at any time.
 final class PeriodicSync: Sendable {
     /// What the thread shares with the owner, whom it does not keep.
-    ///
-    /// `@unchecked Sendable`: `isOver` is accessed only under the condition's lock.
-    private final class Shared: @unchecked Sendable {
+    private final class Shared: Sendable {
         let isChanged = Atomic<Bool>(false)
         let failure = Atomic<Int32>(0)
-        private let condition = Condition()
-        private var isOver = false
-
-        func end() {
-            condition.locked {
-                isOver = true
-                condition.signal()
-            }
-        }
-
-        /// - Returns: Whether the owner still exists.
-        func wait(for seconds: Double) -> Bool {
-            let time = MonotonicTime.now + seconds
-            return condition.locked {
-                while !isOver, MonotonicTime.now < time { condition.wait(until: time) }
-                return !isOver
-            }
-        }
+        let end = Future<Void>()
     }
 
     private let shared = Shared()
@@ -50,7 +31,7 @@ final class PeriodicSync: Sendable {
                 "cannot synchronize an output with the disk: \(SystemCallError.last); raise the limit on open files: ulimit -n")
         }
         startThread { [shared] in
-            while shared.wait(for: interval) {
+            while shared.end.value(within: interval) == nil {
                 guard shared.isChanged.exchange(false, ordering: .acquiringAndReleasing) else { continue }
                 let code = sync(copy)
                 if code != 0 { shared.failure.store(code, ordering: .releasing) }
@@ -60,7 +41,7 @@ final class PeriodicSync: Sendable {
     }
 
     deinit {
-        shared.end()
+        shared.end.complete(())
     }
 
     /// Requests a call at the end of the current interval. Call after each write.

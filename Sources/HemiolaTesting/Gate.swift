@@ -6,34 +6,22 @@ internal import HemiolaSystem
 ///     let sink = CollectingSink(gate: gate)   // every write of the sink blocks
 ///     …
 ///     gate.open()
-///
-/// `@unchecked Sendable`: the state is accessed only under the condition's lock.
-public final class Gate: @unchecked Sendable {
-    private let condition = Condition()
-    private var isOpened: Bool
+public final class Gate: Sendable {
+    private let opening = Future<Void>()
 
     /// A gate, closed by default.
     public init(isOpen: Bool = false) {
-        isOpened = isOpen
+        if isOpen { open() }
     }
 
     /// Whether the gate was opened.
-    public var isOpen: Bool {
-        condition.locked { isOpened }
-    }
+    public var isOpen: Bool { opening.value(within: 0) != nil }
 
     /// Opens the gate for ever: resumes all waiting threads.
-    public func open() {
-        condition.locked {
-            isOpened = true
-            condition.broadcast()
-        }
-    }
+    public func open() { opening.complete(()) }
 
     /// Blocks the thread until the gate is open. Not for threads of Swift's cooperative pool.
     public func wait() {
-        condition.locked {
-            while !isOpened { condition.wait() }
-        }
+        while opening.value(within: 60) == nil {}
     }
 }

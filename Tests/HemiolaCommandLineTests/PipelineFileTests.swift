@@ -200,7 +200,7 @@ import Testing
         let file = try TemporaryFile(
             Array("captures: ['tone:sine,seconds=0.1']\nanalyzers: [levels]\nsinks: ['json-lines:\(output.path)']".utf8))
         let log = Log()
-        #expect(await Root.run(["run", file.path, "-q"], with: .standard, on: Console { log.append($0) }) == .success)
+        #expect(Root.run(["run", file.path, "-q"], with: .standard, on: Console { log.append($0) }) == .success)
         #expect(log.text == "")
         let lines = String(decoding: try System.contents(of: output.path), as: UTF8.self).split(separator: "\n")
         #expect(lines.first?.hasPrefix(#"{"type":"header""#) == true && lines.last?.hasPrefix(#"{"type":"end""#) == true)
@@ -211,7 +211,7 @@ import Testing
         let sound = try TemporaryFile([1, 2])
         let file = try TemporaryFile(Array("inputs: \(sound.path)\nsinks: ['json-lines:\(sound.path)']".utf8))
         let log = Log()
-        #expect(await Root.run(["run", file.path], with: .standard, on: Console { log.append($0) }) == .usage)
+        #expect(Root.run(["run", file.path], with: .standard, on: Console { log.append($0) }) == .usage)
         #expect(log.text.contains("would be overwritten"))
     }
 

@@ -90,42 +90,18 @@ extension InputFile {
     static func opened(
         _ path: String, isCancelled: () -> Bool, by openFile: @escaping @Sendable (String) throws(OpenError) -> InputFile
     ) throws(OpenError) -> InputFile {
-        let opening = Opening()
+        let opening = Future<Result<InputFile, OpenError>>()
         // Without a thread, for which the system has no room, the caller opens the file itself.
-        guard let thread = startJoinableThread({ opening.finish(Result { () throws(OpenError) in try openFile(path) }) }).thread
+        guard let thread = startJoinableThread({ opening.complete(Result { () throws(OpenError) in try openFile(path) }) }).thread
         else { return try openFile(path) }
         while true {
-            if let result = opening.result(within: 0.05) {
+            if let result = opening.value(within: 0.05) {
                 pthread_join(thread, nil)
                 return try result.get()
             }
             if isCancelled() {
                 pthread_detach(thread)
                 throw .cancelled
-            }
-        }
-    }
-
-    /// What the opening thread and the waiting one share.
-    ///
-    /// `@unchecked Sendable`: `opened` is accessed only under the condition's lock.
-    private final class Opening: @unchecked Sendable {
-        private let condition = Condition()
-        private var opened: Result<InputFile, OpenError>?
-
-        func finish(_ result: Result<InputFile, OpenError>) {
-            condition.locked {
-                opened = result
-                condition.signal()
-            }
-        }
-
-        /// - Returns: nil: the file is not open yet.
-        func result(within seconds: Double) -> Result<InputFile, OpenError>? {
-            let end = MonotonicTime.now + seconds
-            return condition.locked {
-                while opened == nil, MonotonicTime.now < end { condition.wait(until: end) }
-                return opened
             }
         }
     }

@@ -7,9 +7,7 @@ public import TestSupport
 import Testing
 
 /// A sink with clients, a temporary folder for its files, and a replacement of the engine.
-///
-/// `@unchecked Sendable`: only the task that drives a test calls the sink.
-public final class ClientSinkFixture: @unchecked Sendable {
+public final class ClientSinkFixture: Sendable {
     /// A control that the sink has submitted.
     public struct Submission: Sendable {
         public var control: Control
@@ -33,7 +31,7 @@ public final class ClientSinkFixture: @unchecked Sendable {
     public let folder: TemporaryFolder
     /// The sink's name in `control` records, and in the warnings.
     public let name: String
-    private let sink: any Sink
+    private let sink: Mutex<any Sink>
     private let state = Mutex(State())
 
     /// Opens a sink.
@@ -48,12 +46,12 @@ public final class ClientSinkFixture: @unchecked Sendable {
         folder = try TemporaryFolder()
         self.format = format
         let plugin = plugin(folder)
-        sink = try Self.sink(plugin, spec(folder))
+        sink = Mutex(try Self.sink(plugin, spec(folder)))
         name = plugin.about.id
-        try sink.open(context(selection))
+        try sink.withLock { try $0.open(context(selection)) }
     }
 
-    public static func sink(_ plugin: SinkPlugin, _ spec: String) throws -> any Sink {
+    public static func sink(_ plugin: SinkPlugin, _ spec: String) throws -> sending any Sink {
         try plugin.make(plugin.about.values(parsing: spec))
     }
 
@@ -105,7 +103,7 @@ public final class ClientSinkFixture: @unchecked Sendable {
             source: StreamSource(format: format, kind: "fixture", name: "fixture \"1\""), isLive: isLive,
             batching: Batching(batchFrames: batchFrames)!, seed: 7,
             analyzers: [.init(name: "levels", id: "levels", version: 1, parameters: [], outputs: levels)], catalog: Self.catalog)
-        try sink.begin(header)
+        try sink.withLock { try $0.begin(header) }
     }
 
     /// Writes batches. The controls and events are in the first one.
@@ -135,13 +133,13 @@ public final class ClientSinkFixture: @unchecked Sendable {
                 for event in events { list.append(event, at: time) }
             }
             storage.complete(.init(number: number, frame: frame, frameCount: frames, isPartial: partial), events: &list)
-            try sink.write(BatchBlock(storage))
+            try sink.withLock { try $0.write(BatchBlock(storage)) }
         }
     }
 
     /// Writes events outside a batch.
     public func write(_ events: [Event]) async throws {
-        try sink.write(events)
+        try sink.withLock { try $0.write(events) }
     }
 
     /// Leaves a gap in the audio.
@@ -151,17 +149,17 @@ public final class ClientSinkFixture: @unchecked Sendable {
 
     public func end() async throws {
         let (frame, number) = state.withLock { ($0.frame, $0.number) }
-        try sink.end(StreamSummary(frames: frame, batches: number, reason: .endOfInput))
+        try sink.withLock { try $0.end(StreamSummary(frames: frame, batches: number, reason: .endOfInput)) }
     }
 
     /// Closes the sink and opens it again, as the engine does after the remedy `reopen`.
     public func reopen() async throws {
-        try sink.close()
-        try sink.open(context(.all))
+        try sink.withLock { try $0.close() }
+        try sink.withLock { try $0.open(context(.all)) }
     }
 
     public func close() async throws {
-        try sink.close()
+        try sink.withLock { try $0.close() }
         // A submission retains its client, which retains this fixture.
         state.withLock { $0.submitted = [] }
     }

@@ -19,8 +19,6 @@ final class OS2LConnection: Sendable {
         var messages: [Message] = []
         /// Messages that were dropped because too many waited.
         var overflow = 0
-        /// What was sent and lost, when the thread has ended.
-        var result: Report?
     }
 
     /// Messages that wait at most: 40 s of the fastest music with a lead that is as long.
@@ -43,6 +41,8 @@ final class OS2LConnection: Sendable {
     private let wakeUp: WakeUp
     private let state = Mutex(State())
     private let isClosing = Atomic(false)
+    /// What was sent and lost, when the thread has ended.
+    private let result = Future<Report>()
 
     /// Starts the thread.
     init(to endpoint: NetworkEndpoint, _ context: SinkContext) throws(SinkError) {
@@ -70,15 +70,9 @@ final class OS2LConnection: Sendable {
     ///
     /// - Throws: Not one message could be sent.
     func close() throws(SinkError) {
-        let end = MonotonicTime.now + Self.closeTimeout + 1
         isClosing.store(true, ordering: .relaxed)
         wakeUp.signal()
-        var result: Report?
-        while result == nil, MonotonicTime.now < end {
-            MonotonicTime.sleep(for: 0.002)
-            result = state.withLock { $0.result }
-        }
-        guard var result else { return }
+        guard var result = result.value(within: Self.closeTimeout + 1) else { return }
         reportLosses(&result, .infinity)
         if result.losses > 0, !result.wasConnected, result.isOutageReported {
             throw SinkError("\(context.name): \(endpoint): not one of \(result.losses) messages could be sent")
@@ -137,11 +131,11 @@ final class OS2LConnection: Sendable {
             let now = MonotonicTime.now
             if mustEnd { end = min(end, now + Self.closeTimeout) }
             let step = next(at: now, isConnected: socket != nil, earliest: earliest, nextAttempt: delay.nextAttempt, end: end, &report)
-            // What is left to report, `close` reports.
-            if case .stop = step { return }
             reportLosses(&report, now)
             switch step {
-            case .stop: return
+            case .stop:
+                // What is left to report, `close` reports.
+                return result.complete(report)
             case .wait(let seconds):
                 let readiness = wakeUp.wait(seconds: seconds, for: socket?.descriptor)
                 if readiness.isReadable, socket?.discardInput() == false {
@@ -181,7 +175,6 @@ final class OS2LConnection: Sendable {
             if end < .infinity, state.messages.isEmpty || !isConnected || now >= end {
                 report.drop(state.messages.count)
                 state.messages.removeAll()
-                state.result = report
                 return .stop
             }
             guard let first = state.messages.first else { return .wait(seconds: isConnected ? nil : max(0, nextAttempt - now)) }

@@ -50,7 +50,7 @@ import Testing
                 { try values() == [255, 0] },
                 doing: {
                     guard try values() == [0, 0] else { return }
-                    try await fixture.write([fixture.beat()])
+                    try fixture.write([fixture.beat()])
                     try await Task.sleep(for: .milliseconds(300))
                 }))
         for beat in 1...6 {
