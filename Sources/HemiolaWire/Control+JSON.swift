@@ -12,7 +12,7 @@ extension Control {
         var values: [String: ParameterValue] = [:]
         for field in type.fields {
             guard let member = object[field.name], member != .null || field.isNullable else { continue }
-            guard let value = field.value(of: member), !value.hasMissingNumber else { throw RecordFault(field.typeFault) }
+            guard let value = field.value(of: member), !value.hasMissingNumber else { throw field.fault(of: member) }
             values[field.name] = value
         }
         do throws(ControlFault) { try self.init(type) { values[$0.name] } } catch { throw RecordFault(error.message) }
@@ -34,6 +34,19 @@ extension Field {
             elements.allSatisfy { $0 == .null || $0.double != nil } ? .list(elements.map { .number($0.double ?? .nan) }) : nil
         default: nil
         }
+    }
+}
+
+extension Field {
+    /// That a member has another type than this field: which element of a list, or the member.
+    fileprivate func fault(of value: JSONValue) -> RecordFault {
+        let wrong: (index: Int?, type: String)
+        switch kind {
+        case .texts: wrong = (value.elements?.firstIndex { $0.string == nil }, "a text")
+        case .numbers: wrong = (value.elements?.firstIndex { $0.double == nil }, "a number")
+        default: wrong = (nil, "")
+        }
+        return RecordFault(wrong.index.map { "\"\(name).\($0)\" is not \(wrong.type)" } ?? typeFault)
     }
 }
 

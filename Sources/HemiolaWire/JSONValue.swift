@@ -224,7 +224,9 @@ private struct JSONParser {
             switch byte {
             case UInt8(ascii: "\""): return String(decoding: text, as: UTF8.self)
             case UInt8(ascii: "\\"): try appendEscape(to: &text)
-            case 0..<0x20: throw fault
+            case 0..<0x20:
+                position -= 1
+                throw fault
             default: text.append(byte)
             }
         }
@@ -246,7 +248,9 @@ private struct JSONParser {
             if (0xD800..<0xDC00).contains(code) { code = try codePoint(ofPairFrom: code) }
             guard let scalar = Unicode.Scalar(code) ?? (isMessage ? "\u{FFFD}" : nil) else { throw fault }
             text.append(contentsOf: Array(String(scalar).utf8))
-        default: throw fault
+        default:
+            position -= 1
+            throw fault
         }
     }
 
