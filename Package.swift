@@ -39,7 +39,7 @@ func plugin(
     _ name: String, at path: String, uses dependencies: [Target.Dependency] = [], exclude: [String] = [],
     tests: [Target.Dependency]? = [], testData: [String] = [], resources: [Resource] = []
 ) -> [Target] {
-    let common: [Target.Dependency] = ["Hemiola", "HemiolaSignal", "HemiolaSystem"]
+    let common: [Target.Dependency] = ["Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem"]
     let plugin = Target.target(
         name: name, dependencies: common + dependencies, path: "Plugins/\(path)",
         exclude: ["README.md"] + exclude + (tests == nil ? [] : ["Tests"]), swiftSettings: settings)
@@ -75,10 +75,10 @@ let nioWebSocket: Target.Dependency = .product(name: "NIOWebSocket", package: "s
 
 // The plugins: layer 3. Each is a line here and a line in Sources/HemiolaPlugins.
 let plugins: [[Target]] = [
-    plugin("ExecCapture", at: "Captures/Exec", uses: ["HemiolaPCM", "HemiolaProcesses"]),
+    plugin("ExecCapture", at: "Captures/Exec", uses: ["HemiolaPCM"]),
     plugin(
         "FileCapture", at: "Captures/File",
-        uses: ["HemiolaPCM", "HemiolaProcesses", "HemiolaRIFF", "CFLAC", "CMPG123", "CSndFile", "CXiph"]),
+        uses: ["HemiolaPCM", "CFLAC", "CMPG123", "CSndFile", "CXiph"]),
     plugin("PCMCapture", at: "Captures/PCM", uses: ["HemiolaPCM"]),
     plugin("PulseCapture", at: "Captures/Pulse", uses: ["CPulse"]),
     plugin("ToneCapture", at: "Captures/Tone"),
@@ -86,57 +86,58 @@ let plugins: [[Target]] = [
     plugin("ChordAnalyzer", at: "Analyzers/Chords", uses: ["HemiolaTonal"]),
     plugin("ChromaAnalyzer", at: "Analyzers/Chroma", uses: ["HemiolaTonal"]),
     plugin("ConstantQAnalyzer", at: "Analyzers/ConstantQ", uses: ["HemiolaTonal"]),
-    plugin("ExecAnalyzer", at: "Analyzers/Exec", uses: ["HemiolaProcesses", "HemiolaWire"], tests: ["LevelsAnalyzer", "HemiolaEngine"]),
+    plugin("ExecAnalyzer", at: "Analyzers/Exec", tests: ["LevelsAnalyzer", "HemiolaEngine"]),
     plugin("LevelsAnalyzer", at: "Analyzers/Levels"),
     plugin("LoudnessAnalyzer", at: "Analyzers/Loudness", uses: ["CEBUR128"]),
     plugin("MusicalKeyAnalyzer", at: "Analyzers/Key", uses: ["HemiolaTonal"]),
-    plugin("PitchAnalyzer", at: "Analyzers/Pitch", uses: ["HemiolaTonal", "HemiolaSpectrum"]),
-    plugin("SpectrumAnalyzer", at: "Analyzers/Spectrum", uses: ["HemiolaSpectrum"]),
+    plugin("PitchAnalyzer", at: "Analyzers/Pitch", uses: ["HemiolaTonal"]),
+    plugin("SpectrumAnalyzer", at: "Analyzers/Spectrum"),
     plugin("StructureAnalyzer", at: "Analyzers/Structure", uses: ["HemiolaTonal"], tests: ["HemiolaEngine"]),
     plugin(
-        "VampAnalyzer", at: "Analyzers/Vamp", uses: ["HemiolaForeign", "HemiolaProcesses"],
+        "VampAnalyzer", at: "Analyzers/Vamp", uses: ["CVamp"],
         tests: ["BeatAnalyzer", "ChromaAnalyzer", "HemiolaEngine", "MusicalKeyAnalyzer", "SpectrumAnalyzer"],
         testData: ["Libraries", "reference-host.cpp", "careless-host.c"]),
-    plugin("VisualizerAnalyzer", at: "Analyzers/Visualizer", uses: ["HemiolaSpectrum"], tests: ["FileCapture"]),
+    plugin("VisualizerAnalyzer", at: "Analyzers/Visualizer", tests: ["FileCapture"]),
     plugin(
-        "AudioSink", at: "Sinks/Files/Audio", uses: ["HemiolaOutput", "HemiolaRIFF", "CSndFile"],
+        "AudioSink", at: "Sinks/Files/Audio", uses: ["HemiolaFiles", "HemiolaPCM", "CSndFile"],
         tests: ["FileCapture", "LevelsAnalyzer", "HemiolaEngine"]),
-    plugin("BeatsSink", at: "Sinks/Files/Beats", uses: ["HemiolaOutput", "HemiolaWire"]),
-    plugin("CSVSink", at: "Sinks/Files/CSV", uses: ["HemiolaOutput", "HemiolaWire"], tests: ["HemiolaVisualizer"]),
-    plugin("JSONLinesSink", at: "Sinks/Files/JSONLines", uses: ["HemiolaOutput"], tests: ["HemiolaVisualizer", "AllocationCounter"]),
-    plugin("NotesSink", at: "Sinks/Files/Notes", uses: ["HemiolaOutput", "HemiolaTonal", "HemiolaWire"]),
-    plugin("SummarySink", at: "Sinks/Files/Summary", uses: ["HemiolaOutput", "HemiolaWire"]),
+    plugin("BeatsSink", at: "Sinks/Files/Beats", uses: ["HemiolaFiles"]),
+    plugin("CSVSink", at: "Sinks/Files/CSV", uses: ["HemiolaFiles"]),
+    plugin("JSONLinesSink", at: "Sinks/Files/JSONLines", uses: ["HemiolaFiles"], tests: ["AllocationCounter"]),
+    plugin("HemiolaPictures", at: "Sinks/Files/Picture", uses: ["HemiolaFiles", "CCairo"]),
+    plugin("NotesSink", at: "Sinks/Files/Notes", uses: ["HemiolaFiles", "HemiolaTonal"]),
+    plugin("SummarySink", at: "Sinks/Files/Summary", uses: ["HemiolaFiles"]),
     plugin(
-        "LightsSink", at: "Sinks/Messages/Lights", uses: ["HemiolaFieldMaps", "HemiolaNetwork", "HemiolaOutput"],
+        "LightsSink", at: "Sinks/Messages/Lights", uses: ["HemiolaFieldMaps", "HemiolaNetwork", "HemiolaFiles"],
         exclude: ["DDP/README.md", "SACN/README.md", "ArtNet/README.md"]),
     plugin(
-        "LinkSink", at: "Sinks/Messages/Link", uses: ["HemiolaLink", "HemiolaNetwork", "HemiolaOutput"],
+        "LinkSink", at: "Sinks/Messages/Link", uses: ["HemiolaNetwork", "HemiolaFiles"],
         tests: ["LinkControlSink", "BeatAnalyzer", "ToneCapture", "HemiolaEngine"]),
     plugin(
-        "MIDISink", at: "Sinks/Messages/MIDI", uses: ["HemiolaFieldMaps", "HemiolaOutput", "CALSA"],
+        "MIDISink", at: "Sinks/Messages/MIDI", uses: ["HemiolaFieldMaps", "HemiolaFiles", "CALSA"],
         tests: ["BeatAnalyzer", "LevelsAnalyzer", "ToneCapture", "HemiolaEngine"]),
-    plugin("MQTTSink", at: "Sinks/Messages/MQTT", uses: ["HemiolaFieldMaps", "HemiolaNetwork", "HemiolaWire", "CMosquitto"]),
+    plugin("MQTTSink", at: "Sinks/Messages/MQTT", uses: ["HemiolaFieldMaps", "HemiolaNetwork", "CMosquitto"]),
     plugin(
-        "OS2LSink", at: "Sinks/Messages/OS2L", uses: ["HemiolaNetwork", "HemiolaOutput", "HemiolaVisualizer", "HemiolaWire"],
+        "OS2LSink", at: "Sinks/Messages/OS2L", uses: ["HemiolaNetwork", "HemiolaFiles"],
         testData: ["qlcplus.qxw"]),
     plugin(
-        "OSCSink", at: "Sinks/Messages/OSC", uses: ["HemiolaFieldMaps", "HemiolaNetwork", "HemiolaOutput"], exclude: ["Control/README.md"],
-        tests: ["BeatAnalyzer", "LevelsAnalyzer", "ToneCapture", "HemiolaEngine", "HemiolaVisualizer"]),
-    plugin("WLEDSink", at: "Sinks/Messages/WLED", uses: ["HemiolaNetwork", "HemiolaOutput"]),
+        "OSCSink", at: "Sinks/Messages/OSC", uses: ["HemiolaFieldMaps", "HemiolaNetwork", "HemiolaFiles"], exclude: ["Control/README.md"],
+        tests: ["BeatAnalyzer", "LevelsAnalyzer", "ToneCapture", "HemiolaEngine"]),
+    plugin("WLEDSink", at: "Sinks/Messages/WLED", uses: ["HemiolaNetwork", "HemiolaFiles"]),
     plugin(
-        "PresetsSink", at: "Sinks/Visualizers/Presets", uses: ["HemiolaOutput", "HemiolaVisualizer", "HemiolaWire"],
+        "PresetsSink", at: "Sinks/Visualizers/Presets", uses: ["HemiolaFiles"],
         tests: [
             "FileCapture", "BeatAnalyzer", "LevelsAnalyzer", "VisualizerAnalyzer", "JSONLinesSink", "HemiolaEngine", "AllocationCounter",
         ]),
-    plugin("SocketSink", at: "Sinks/Visualizers/Socket", uses: ["HemiolaBridge", "HemiolaVisualizer"], tests: ["BridgeSupport"]),
+    plugin("SocketSink", at: "Sinks/Visualizers/Socket", uses: ["HemiolaBridge"], tests: ["BridgeSupport"]),
     plugin(
-        "WebSink", at: "Sinks/Visualizers/Web", uses: ["HemiolaBridge", "HemiolaProcesses", "HemiolaVisualizer", "CQREncode", "CWebPage"],
+        "WebSink", at: "Sinks/Visualizers/Web", uses: ["HemiolaBridge", "CQREncode", "CWebPage"],
         exclude: ["Page", "Pictures"], tests: ["BridgeSupport"]),
-    plugin("ExecSink", at: "Sinks/Programs/Exec", uses: ["HemiolaProcesses", "HemiolaWire"], tests: ["JSONLinesSink"]),
-    plugin("LinkControlSink", at: "Controls/Link", uses: ["HemiolaLink", "HemiolaNetwork", "HemiolaOutput"], tests: nil),
+    plugin("ExecSink", at: "Sinks/Programs/Exec", tests: ["JSONLinesSink"]),
+    plugin("LinkControlSink", at: "Controls/Link", uses: ["HemiolaNetwork", "HemiolaFiles"], tests: nil),
     plugin(
-        "MIDIControlSink", at: "Controls/MIDI", uses: ["HemiolaFieldMaps", "HemiolaOutput"],
-        tests: ["BeatAnalyzer", "ToneCapture", "HemiolaEngine", "HemiolaVisualizer"]),
+        "MIDIControlSink", at: "Controls/MIDI", uses: ["HemiolaFieldMaps", "HemiolaFiles"],
+        tests: ["BeatAnalyzer", "ToneCapture", "HemiolaEngine"]),
 ]
 
 // SwiftNIO is for the sinks `socket` and `web`. A package that depends on this one with `traits: []` excludes them.
@@ -148,63 +149,46 @@ let everyPlugin: [Target.Dependency] = plugins.map(\.[0].name).map { name in
 // The modules, by their layers.
 let modules: [Target] = [
     // 6
-    .executableTarget(
-        name: "HemiolaMain", dependencies: ["HemiolaCommandLine", "HemiolaPlugins"], swiftSettings: settings),
+    .executableTarget(name: "HemiolaMain", dependencies: ["HemiolaCommandLine", "HemiolaPlugins"], swiftSettings: settings),
 
     // 5
     module(
         "HemiolaCommandLine",
         uses: [
-            "HemiolaEngine", "HemiolaForeign", "HemiolaPictures", "HemiolaVisualizer", "HemiolaWire", "HemiolaEvaluation",
-            "HemiolaOutput", "HemiolaProcesses", "HemiolaSpectrum", "Hemiola", "HemiolaSignal", "HemiolaSystem", "CBuildRecord",
-            "HemiolaFieldMaps",
-            "HemiolaYAML",
-            arguments,
+            "HemiolaEngine", "HemiolaPictures", "VampAnalyzer", "HemiolaFieldMaps", "HemiolaFiles", "Hemiola", "HemiolaRecords",
+            "HemiolaSignal", "HemiolaSystem", "CBuildRecord", arguments,
         ]),
 
     // 4
     module("HemiolaPlugins", uses: everyPlugin + ["Hemiola"]),
     module(
-        "HemiolaEngine", uses: ["Hemiola", "HemiolaOutput", "HemiolaSpectrum", "HemiolaWire", "HemiolaSignal", "HemiolaSystem"],
-        settings: lifetimeSettings),
-    module(
-        "HemiolaVamp",
-        uses: [
-            "BeatAnalyzer", "ChromaAnalyzer", "MusicalKeyAnalyzer", "SpectrumAnalyzer", "Hemiola", "HemiolaSpectrum", "HemiolaTonal",
-            "HemiolaSignal", "CVamp",
-        ]),
+        "HemiolaEngine", uses: ["HemiolaFiles", "Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem"], settings: lifetimeSettings),
+    .target(
+        name: "HemiolaVamp",
+        dependencies: [
+            "BeatAnalyzer", "ChromaAnalyzer", "MusicalKeyAnalyzer", "SpectrumAnalyzer", "Hemiola", "HemiolaTonal", "HemiolaRecords",
+            "HemiolaSignal", "HemiolaSystem", "CVamp",
+        ], path: "VampPlugin", swiftSettings: settings),
 
     // 3, as the plugins
-    module("HemiolaTesting", uses: ["Hemiola", "HemiolaSpectrum", "HemiolaSignal", "HemiolaSystem"]),
+    module("HemiolaTesting", uses: ["Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem"]),
 
     // 2
-    module("HemiolaForeign", uses: ["Hemiola", "HemiolaSignal", "HemiolaSystem", "CVamp"]),
-    module("HemiolaLink", uses: ["Hemiola", "HemiolaSignal", "CAbletonLink"]),
-    module("HemiolaOutput", uses: ["Hemiola", "HemiolaWire", "HemiolaSignal", "HemiolaSystem", "CZstd"]),
-    module("HemiolaPCM", uses: ["Hemiola", "HemiolaRIFF", "HemiolaSignal", "HemiolaSystem"]),
-    module("HemiolaProcesses", uses: ["Hemiola", "HemiolaSignal", "HemiolaSystem"]),
-    module("HemiolaPictures", uses: ["HemiolaSpectrum", "HemiolaSignal", "CCairo"]),
+    module("HemiolaFiles", uses: ["Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem", "CZstd"]),
+    module("HemiolaPCM", uses: ["Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem"]),
+    module("HemiolaNetwork", uses: ["Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem", "CAbletonLink"]),
+    module("HemiolaFieldMaps", uses: ["Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem", "CFieldMaps", "CYAML"]),
     module(
         "HemiolaBridge",
-        uses: ["Hemiola", "HemiolaVisualizer", "HemiolaWire", "HemiolaSignal", "HemiolaSystem", nioCore, nioPosix, nioHTTP, nioWebSocket]),
+        uses: ["Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem", nioCore, nioPosix, nioHTTP, nioWebSocket]),
 
-    module("HemiolaFieldMaps", uses: ["Hemiola", "HemiolaYAML", "HemiolaSignal", "HemiolaSystem", "CFieldMaps"]),
-    module("HemiolaNetwork", uses: ["Hemiola", "HemiolaSignal", "HemiolaSystem"]),
+    // 1: the roles of plugins
+    module("Hemiola", uses: ["HemiolaRecords", "HemiolaSignal", "HemiolaSystem"]),
 
-    // 1
-    module("Hemiola", uses: ["HemiolaSignal", "HemiolaSystem"]),
-    module("HemiolaYAML", uses: ["HemiolaSignal", "CYAML"]),
+    // 0, each on top of the next
     module("HemiolaTonal", uses: ["HemiolaSignal"], settings: lifetimeSettings),
-    module("HemiolaVisualizer", uses: ["HemiolaSignal", "HemiolaSystem"]),
-    module("HemiolaSpectrum", uses: ["HemiolaSignal", "CFFTW"], settings: lifetimeSettings),
-    module("HemiolaEvaluation"),
-    module("HemiolaRIFF", uses: ["HemiolaSignal"]),
-    module("HemiolaWire", uses: ["HemiolaSignal", "HemiolaSystem"]),
-
-    // 0
-    module("HemiolaSignal", uses: ["HemiolaSystem"], settings: lifetimeSettings),
-
-    // The operating system, below all others
+    module("HemiolaRecords", uses: ["HemiolaSignal", "HemiolaSystem"], settings: lifetimeSettings),
+    module("HemiolaSignal", uses: ["HemiolaSystem", "CFFTW"], settings: lifetimeSettings),
     module("HemiolaSystem"),
 ]
 
@@ -242,58 +226,53 @@ let allTests: [Target] = [
             "tonal.json", "input.wav", "input-stereo.wav",
         ]),
     testSupport(
-        "AnalysisSupport", at: "Support/Analysis", uses: ["HemiolaEngine", "HemiolaTesting", "TestSupport", "Hemiola", "HemiolaSignal"]),
-    testSupport("BridgeSupport", at: "Support/Bridge", uses: ["TestSupport", "HemiolaVisualizer", "Hemiola", "HemiolaSignal"]),
-    testSupport("TestSupport", at: "Support/Common", uses: ["Hemiola", "HemiolaSystem"]),
+        "AnalysisSupport", at: "Support/Analysis",
+        uses: ["HemiolaEngine", "HemiolaTesting", "TestSupport", "Hemiola", "HemiolaRecords", "HemiolaSignal"]),
+    testSupport("BridgeSupport", at: "Support/Bridge", uses: ["TestSupport", "HemiolaRecords", "Hemiola", "HemiolaSignal"]),
+    testSupport("TestSupport", at: "Support/Common", uses: ["Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem"]),
     .target(name: "AllocationCounter", path: "Tests/Support/AllocationCounter"),
     tests("ArchitectureTests", at: "Architecture", uses: []),
     tests("HemiolaSystemTests", uses: ["HemiolaSystem", "TestSupport"]),
-    tests("HemiolaSignalTests", uses: ["HemiolaTesting", "HemiolaSignal", "HemiolaSystem"]),
-    tests("HemiolaTests", uses: ["HemiolaVisualizer", "Hemiola", "HemiolaSignal", "HemiolaSystem"]),
-    tests("HemiolaSpectrumTests", uses: ["AnalysisSupport", "References", "HemiolaSpectrum", "HemiolaSignal"]),
-    tests("HemiolaEvaluationTests", uses: ["HemiolaEvaluation"], exclude: ["make_cases.py"], resources: [.process("cases.json")]),
-    tests("HemiolaTonalTests", uses: ["References", "HemiolaTonal", "HemiolaSpectrum", "HemiolaSignal"]),
-    tests("HemiolaFieldMapsTests", uses: ["HemiolaFieldMaps", "HemiolaTesting", "TestSupport", "Hemiola", "HemiolaSignal"]),
-    tests("HemiolaYAMLTests", uses: ["HemiolaYAML", "TestSupport", "Hemiola", "HemiolaSignal"]),
-    tests("HemiolaRIFFTests", uses: ["HemiolaRIFF", "HemiolaSignal"]),
-    tests("HemiolaWireTests", uses: ["HemiolaVisualizer", "HemiolaWire", "HemiolaSignal"]),
-    tests("HemiolaOutputTests", uses: ["HemiolaOutput", "TestSupport", "Hemiola", "HemiolaSignal", "HemiolaSystem"]),
-    tests("HemiolaPicturesTests", uses: ["HemiolaPictures", "HemiolaSignal"]),
     tests(
-        "HemiolaBridgeTests", uses: ["HemiolaVisualizer", "HemiolaBridge", "HemiolaWire", "Hemiola", "HemiolaSignal", nioCore, nioPosix]),
+        "HemiolaSignalTests",
+        uses: ["HemiolaTesting", "AnalysisSupport", "References", "Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem"]),
+    tests("HemiolaTonalTests", uses: ["References", "HemiolaTonal", "HemiolaSignal"]),
+    tests("HemiolaRecordsTests", uses: ["HemiolaRecords", "HemiolaSignal"]),
+    tests("HemiolaTests", uses: ["Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem"]),
+    tests("HemiolaFilesTests", uses: ["HemiolaFiles", "TestSupport", "Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem"]),
+    tests("HemiolaPCMTests", uses: ["HemiolaPCM", "HemiolaSignal"]),
+    tests(
+        "HemiolaFieldMapsTests", uses: ["HemiolaFieldMaps", "HemiolaTesting", "TestSupport", "Hemiola", "HemiolaRecords", "HemiolaSignal"]),
+    tests("HemiolaNetworkTests", uses: ["HemiolaNetwork", "TestSupport", "Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem"]),
+    tests("HemiolaBridgeTests", uses: ["HemiolaBridge", "Hemiola", "HemiolaRecords", "HemiolaSignal", nioCore, nioPosix]),
     tests(
         "HemiolaEngineTests",
         uses: [
-            "HemiolaVisualizer", "HemiolaEngine", "HemiolaTesting", "BeatAnalyzer", "ChordAnalyzer", "ChromaAnalyzer", "ConstantQAnalyzer",
-            "LevelsAnalyzer", "LoudnessAnalyzer", "MusicalKeyAnalyzer", "PitchAnalyzer", "SpectrumAnalyzer", "StructureAnalyzer",
-            "VisualizerAnalyzer", "HemiolaSpectrum", "TestSupport", "Hemiola", "HemiolaSignal", "HemiolaSystem", "AllocationCounter",
+            "HemiolaEngine", "HemiolaTesting", "BeatAnalyzer", "ChordAnalyzer", "ChromaAnalyzer", "ConstantQAnalyzer", "LevelsAnalyzer",
+            "LoudnessAnalyzer", "MusicalKeyAnalyzer", "PitchAnalyzer", "SpectrumAnalyzer", "StructureAnalyzer", "VisualizerAnalyzer",
+            "TestSupport", "Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem", "AllocationCounter",
         ]),
-    tests("HemiolaNetworkTests", uses: ["HemiolaNetwork", "TestSupport", "Hemiola", "HemiolaSignal", "HemiolaSystem"]),
-    tests("HemiolaProcessesTests", uses: ["HemiolaProcesses", "TestSupport", "Hemiola", "HemiolaSignal", "HemiolaSystem"]),
     tests("EndToEndTests", at: "EndToEnd", uses: ["HemiolaMain", "HemiolaTesting", "HemiolaSignal", "TestSupport"], exclude: ["Scripts"]),
     tests(
         "HemiolaCommandLineTests",
         uses: [
-            "HemiolaVisualizer", "HemiolaCommandLine", "HemiolaPlugins", "HemiolaEngine", "HemiolaWire", "TestSupport", "Hemiola",
-            "HemiolaSignal", "HemiolaSystem", arguments,
-        ]),
+            "HemiolaCommandLine", "HemiolaPlugins", "HemiolaEngine", "TestSupport", "Hemiola", "HemiolaRecords", "HemiolaSignal",
+            "HemiolaSystem", arguments,
+        ], exclude: ["make_cases.py"], resources: [.process("cases.json")]),
 ]
 
 let package = Package(
     name: "hemiola",
     products: [
         .executable(name: "hemiola", targets: ["HemiolaMain"]),
-        .library(name: "Hemiola", targets: ["Hemiola", "HemiolaSignal", "HemiolaSystem"]),
+        .library(name: "Hemiola", targets: ["Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem"]),
         .library(name: "HemiolaEngine", targets: ["HemiolaEngine"]),
-        .library(name: "HemiolaWire", targets: ["HemiolaWire"]),
-        .library(name: "HemiolaOutput", targets: ["HemiolaOutput"]),
+        .library(name: "HemiolaFiles", targets: ["HemiolaFiles"]),
         .library(name: "HemiolaPictures", targets: ["HemiolaPictures"]),
-        .library(name: "HemiolaSpectrum", targets: ["HemiolaSpectrum"]),
         .library(name: "HemiolaTonal", targets: ["HemiolaTonal"]),
         .library(name: "HemiolaBridge", targets: ["HemiolaBridge"]),
         .library(name: "HemiolaFieldMaps", targets: ["HemiolaFieldMaps"]),
         .library(name: "HemiolaNetwork", targets: ["HemiolaNetwork"]),
-        .library(name: "HemiolaEvaluation", targets: ["HemiolaEvaluation"]),
         .library(name: "HemiolaTesting", targets: ["HemiolaTesting"]),
         .library(name: "HemiolaPlugins", targets: ["HemiolaPlugins"]),
         .library(name: "HemiolaCommandLine", targets: ["HemiolaCommandLine"]),

@@ -16,9 +16,9 @@ let package = Package(
         .executableTarget(
             name: "loudest-second", dependencies: [product("Hemiola"), product("HemiolaEngine"), product("HemiolaPlugins")],
             path: "embed/Sources/loudest-second"),
-        // Plugins need the plugin API; the sink also needs the encoder of records.
+        // Plugins need the plugin API.
         .target(
-            name: "MyPlugins", dependencies: [product("Hemiola"), product("HemiolaWire")], path: "custom-plugin/Sources/MyPlugins"),
+            name: "MyPlugins", dependencies: [product("Hemiola")], path: "custom-plugin/Sources/MyPlugins"),
         // Their conformance tests.
         .testTarget(
             name: "MyPluginsTests", dependencies: ["MyPlugins", product("HemiolaTesting")], path: "custom-plugin/Tests/MyPluginsTests"),

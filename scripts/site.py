@@ -19,8 +19,9 @@ from mkdocs.structure.files import File
 log = get_plugin_logger("site")
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 API = ROOT / ".build" / "api"
-FILES = ["*.md", "docs/**/*.*", "Plugins/**/README.md", "Plugins/**/Pictures/*", "Sources/*/*.docc/*.md", "examples/*/README.md",
-         "examples/*/*.png", "python/*.md"]
+CATALOGS = ["Sources/*/*.docc", "Plugins/*/*/*/*.docc", "VampPlugin/*.docc"]
+FILES = ["*.md", "docs/**/*.*", "Plugins/**/README.md", "Plugins/**/Pictures/*", *(f"{path}/*.md" for path in CATALOGS),
+         "examples/*/README.md", "examples/*/*.png", "python/*.md"]
 plugins = {}  # What a plugin declares, by the path of its page.
 
 
@@ -128,7 +129,7 @@ def on_post_build(config):
 
 
 def article(name, path):
-    found = next(ROOT.glob(f"Sources/*/*.docc/{name}.md"), None)
+    found = next((file for path in CATALOGS for file in ROOT.glob(f"{path}/{name}.md")), None)
     if not found:
         log.warning(f"{path}: <doc:{name}>: no such article")
         return name
@@ -137,7 +138,7 @@ def article(name, path):
 
 def libraries():
     """A line for each library: its landing article and the article's first sentence."""
-    for path in sorted(ROOT.glob("Sources/*/*.docc")):
+    for path in sorted((path for pattern in CATALOGS for path in ROOT.glob(pattern)), key=lambda path: path.stem):
         article = path / f"{path.stem}.md"
         summary = next(filter(None, article.read_text(encoding="utf-8").split("\n")[1:]))
         yield f"- [{path.stem}](../{article.relative_to(ROOT)}): {summary}"

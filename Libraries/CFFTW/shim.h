@@ -1,2 +1,2 @@
-// FFTW 3 in single precision. Only HemiolaSpectrum/RealFFT.swift touches these names.
+// FFTW 3 in single precision. Only HemiolaSignal/RealFFT.swift touches these names.
 #include <fftw3.h>

@@ -1,8 +1,8 @@
 // The binary interface of Vamp plugins, API version 2, for hosts and plugins. Written from the published description of the interface
 // (vamp-plugins.org): a library exports vampGetPluginDescriptor; everything else is reached through the structures below.
 //
-// Declared here so that building Hemiola needs no SDK. Only the host, Sources/HemiolaForeign/VampLibrary.swift and VampInstance.swift, and the
-// plugins, Sources/HemiolaVamp, import this module.
+// Declared here so that building Hemiola needs no SDK. Only the host, Plugins/Analyzers/Vamp/Host/VampLibrary.swift and VampInstance.swift, and the
+// plugins, VampPlugin, import this module.
 #ifndef CVAMP_H
 #define CVAMP_H
 

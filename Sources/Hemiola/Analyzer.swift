@@ -1,3 +1,4 @@
+public import HemiolaRecords
 public import HemiolaSignal
 
 /// Computes features and events from one hop at a time. Called on the analysis thread only.

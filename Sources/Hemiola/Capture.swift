@@ -1,3 +1,4 @@
+public import HemiolaRecords
 public import HemiolaSignal
 
 /// Reads audio from a source, in the format that it reports. Called on the analysis thread only.

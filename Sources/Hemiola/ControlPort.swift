@@ -1,4 +1,4 @@
-public import HemiolaSignal
+public import HemiolaRecords
 
 /// Submits control messages to the pipeline. Thread-safe; never blocks.
 ///

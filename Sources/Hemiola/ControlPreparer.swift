@@ -1,4 +1,4 @@
-public import HemiolaSignal
+public import HemiolaRecords
 
 /// Does the work on a control whose cost depends on what the client sent, such as looking a name up in a list, before the control
 /// reaches the analysis thread.

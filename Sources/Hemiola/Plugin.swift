@@ -1,4 +1,5 @@
-public import HemiolaSignal
+public import HemiolaRecords
+public import HemiolaSystem
 
 /// The declaration that every plugin has.
 public struct PluginDescription: Sendable {

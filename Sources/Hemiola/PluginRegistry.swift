@@ -1,4 +1,4 @@
-public import HemiolaSignal
+public import HemiolaRecords
 
 /// The plugins that a program has. No hidden registration: the list is code.
 public struct PluginRegistry: Sendable {

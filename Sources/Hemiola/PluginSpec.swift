@@ -1,4 +1,4 @@
-public import HemiolaSignal
+public import HemiolaRecords
 
 /// Which plugin, with which settings: `id[:primary][,key=value…]` on the command line.
 ///

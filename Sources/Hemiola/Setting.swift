@@ -1,4 +1,6 @@
+public import HemiolaRecords
 public import HemiolaSignal
+public import HemiolaSystem
 
 /// A plugin's setting with its type: key, default, range and sentence. Help and validation come from it.
 ///
@@ -226,4 +228,23 @@ public struct SettingValues: Sendable, Hashable {
         }
         return value
     }
+}
+
+extension ProgramCommand: SettingType {
+    public init?(_ value: ParameterValue) {
+        switch value {
+        case .text(let text): self = .shell(text)
+        case .list(let items): self = .arguments(items.compactMap(\.string))
+        default: return nil
+        }
+    }
+
+    public var parameterValue: ParameterValue {
+        switch self {
+        case .shell(let text): .text(text)
+        case .arguments(let words): .texts(words)
+        }
+    }
+
+    public static var kind: DeclaredSetting.Kind { .command }
 }

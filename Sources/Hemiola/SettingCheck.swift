@@ -1,4 +1,4 @@
-public import HemiolaSignal
+public import HemiolaRecords
 
 extension DeclaredSetting {
     /// Brings a raw value (text from a command line, anything from a file) to this setting's type and range.

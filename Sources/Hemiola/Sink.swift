@@ -1,3 +1,4 @@
+public import HemiolaRecords
 public import HemiolaSignal
 
 /// Writes batches to a destination outside the process.

@@ -1,5 +1,5 @@
 internal import Hemiola
-public import HemiolaSignal
+public import HemiolaRecords
 internal import HemiolaSystem
 
 /// Which messages of a device or of another program are which controls: a map of the direction `input`, with its names resolved.

@@ -1,6 +1,6 @@
 internal import CFieldMaps
 internal import Hemiola
-internal import HemiolaSignal
+internal import HemiolaSystem
 
 extension FieldMap {
     /// The names of the built-in maps.

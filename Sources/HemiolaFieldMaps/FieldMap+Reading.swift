@@ -1,7 +1,6 @@
 internal import Hemiola
-internal import HemiolaSignal
+internal import HemiolaRecords
 internal import HemiolaSystem
-package import HemiolaYAML
 
 // Limits: the text has at most `maxByteCount` bytes, so that the time and the memory for a map are bounded too.
 

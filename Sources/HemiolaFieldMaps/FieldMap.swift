@@ -1,4 +1,4 @@
-public import HemiolaSignal
+public import HemiolaRecords
 internal import HemiolaSystem
 
 /// Which value an output sends where: the entries of a map file, or those that an output makes itself.

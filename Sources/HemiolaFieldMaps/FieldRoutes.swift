@@ -1,5 +1,7 @@
 internal import Hemiola
-public import HemiolaSignal
+public import HemiolaRecords
+internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// A field map whose names are resolved for a stream: gives the values of batches and events, converted, with their destinations.
 ///

@@ -1,4 +1,4 @@
-public import HemiolaSignal
+public import HemiolaRecords
 
 /// A message of a device or of another program, in the words of a map of controls.
 public struct ReceivedMessage: Sendable {

@@ -1,5 +1,6 @@
 internal import Hemiola
-public import HemiolaSignal
+public import HemiolaRecords
+internal import HemiolaSignal
 internal import Synchronization
 
 extension ControlType {

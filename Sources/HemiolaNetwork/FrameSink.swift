@@ -1,5 +1,5 @@
 public import Hemiola
-public import HemiolaSignal
+public import HemiolaRecords
 
 /// What a ``FrameSink`` shows: takes batches and events, and makes the messages of a frame. All times are in seconds of the monotonic clock.
 public protocol FrameSource: Sendable {

@@ -1,5 +1,5 @@
 public import Hemiola
-internal import HemiolaSignal
+internal import HemiolaRecords
 public import HemiolaSystem
 internal import Synchronization
 

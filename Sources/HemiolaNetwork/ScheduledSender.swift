@@ -1,5 +1,5 @@
 public import Hemiola
-internal import HemiolaSignal
+internal import HemiolaRecords
 
 /// The output of a sink to one receiver: sends messages at their times, and counts and reports those that are lost.
 ///

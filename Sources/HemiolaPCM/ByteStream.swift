@@ -1,7 +1,5 @@
 internal import Glibc
 internal import Hemiola
-internal import HemiolaRIFF
-internal import HemiolaSignal
 internal import HemiolaSystem
 
 /// A buffered reader of a file descriptor.

@@ -1,4 +1,3 @@
-internal import HemiolaRIFF
 internal import HemiolaSignal
 
 extension ChannelMap {

@@ -1,5 +1,4 @@
 public import Hemiola
-internal import HemiolaSignal
 
 /// The encoding of a sample: type, bits and byte order, named as in ffmpeg.
 public enum PCMEncoding: String, Sendable, CaseIterable, SettingChoice {

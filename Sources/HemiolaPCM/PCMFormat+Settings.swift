@@ -1,4 +1,5 @@
 package import Hemiola
+internal import HemiolaRecords
 internal import HemiolaSignal
 
 extension PCMFormat {

@@ -1,5 +1,4 @@
 internal import Hemiola
-internal import HemiolaRIFF
 internal import HemiolaSignal
 
 extension PCMHeader {

@@ -1,5 +1,5 @@
 internal import Hemiola
-package import HemiolaRIFF
+package import HemiolaRecords
 package import HemiolaSignal
 
 /// The header of a file or stream of samples: WAV, Wave64, AIFF, AU or CAF.

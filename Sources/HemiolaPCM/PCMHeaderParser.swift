@@ -1,4 +1,4 @@
-internal import HemiolaRIFF
+internal import HemiolaRecords
 internal import HemiolaSignal
 
 /// Parses one header. A value for one use.

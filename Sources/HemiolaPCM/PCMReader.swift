@@ -1,5 +1,5 @@
 package import Hemiola
-internal import HemiolaRIFF
+package import HemiolaRecords
 package import HemiolaSignal
 
 /// Reads samples, raw or with a header, from a descriptor that may be endless, of unknown length and not seekable.

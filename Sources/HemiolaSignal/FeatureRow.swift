@@ -40,3 +40,17 @@ public struct FeatureRow: ~Copyable, ~Escapable {
         }
     }
 }
+
+/// Where a declared feature stands in a row.
+public struct FeatureHandle: Sendable, Hashable {
+    /// The first of its values in the row.
+    public let offset: Int
+    /// How many values it has.
+    public let count: Int
+
+    /// The place of `count` values from `offset` on.
+    public init(offset: Int, count: Int) {
+        self.offset = offset
+        self.count = count
+    }
+}

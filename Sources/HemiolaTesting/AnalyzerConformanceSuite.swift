@@ -1,4 +1,5 @@
 public import Hemiola
+internal import HemiolaRecords
 internal import HemiolaSignal
 
 /// Checks the rules that every analyzer follows.

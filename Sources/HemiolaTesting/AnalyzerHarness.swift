@@ -1,6 +1,6 @@
 public import Hemiola
-public import HemiolaSignal
-internal import HemiolaSpectrum
+public import HemiolaRecords
+internal import HemiolaSignal
 
 /// Runs one analyzer on a signal, hop by hop, as the engine does: mix to mono, spectra, aggregation of the hops of a batch, decibels.
 ///

@@ -1,4 +1,5 @@
 public import Hemiola
+internal import HemiolaRecords
 public import HemiolaSignal
 internal import HemiolaSystem
 

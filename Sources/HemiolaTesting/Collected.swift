@@ -1,3 +1,4 @@
+public import HemiolaRecords
 public import HemiolaSignal
 
 /// A copy of a batch.

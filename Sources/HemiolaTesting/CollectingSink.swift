@@ -1,6 +1,6 @@
 internal import Glibc
 public import Hemiola
-public import HemiolaSignal
+public import HemiolaRecords
 internal import HemiolaSystem
 internal import Synchronization
 

@@ -1,5 +1,5 @@
 internal import Hemiola
-internal import HemiolaSignal
+internal import HemiolaRecords
 
 /// The rules of its role that a plugin violates, all of them, one sentence each.
 public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {

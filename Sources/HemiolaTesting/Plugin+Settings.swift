@@ -1,4 +1,5 @@
 public import Hemiola
+public import HemiolaRecords
 public import HemiolaSignal
 
 extension CapturePlugin {

@@ -1,4 +1,5 @@
 internal import Glibc
+public import HemiolaRecords
 public import HemiolaSignal
 
 /// Magnitudes of notes, chroma and tuning, frame by frame.

@@ -1,4 +1,5 @@
 internal import Glibc
+public import HemiolaRecords
 public import HemiolaSignal
 
 /// The constant-Q transform of the mono mix, from spectra of the bank.

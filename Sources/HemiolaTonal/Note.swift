@@ -1,4 +1,4 @@
-public import HemiolaSignal
+public import HemiolaRecords
 
 extension RecordType {
     /// A note of a single voice has ended: ``Note``. Its time is that of its start.

@@ -8,29 +8,27 @@ struct Architecture {
         "HemiolaCommandLine": 5,
         "HemiolaPlugins": 4, "HemiolaEngine": 4, "HemiolaVamp": 4,
         "HemiolaTesting": 3,
-        "HemiolaOutput": 2, "HemiolaBridge": 2, "HemiolaFieldMaps": 2, "HemiolaForeign": 2, "HemiolaLink": 2, "HemiolaNetwork": 2,
-        "HemiolaPCM": 2, "HemiolaPictures": 2, "HemiolaProcesses": 2,
-        "Hemiola": 1, "HemiolaEvaluation": 1, "HemiolaRIFF": 1, "HemiolaSpectrum": 1, "HemiolaTonal": 1,
-        "HemiolaVisualizer": 1, "HemiolaWire": 1, "HemiolaYAML": 1,
-        "HemiolaSignal": 0, "HemiolaSystem": -1, "CAbletonLink": 0, "CALSA": 0, "CBeatWeights": 0, "CBuildRecord": 0, "CCairo": 0,
-        "CEBUR128": 0,
-        "CFFTW": 0, "CFLAC": 0, "CFieldMaps": 0, "CMPG123": 0, "CMosquitto": 0, "CPulse": 0,
-        "CQREncode": 0, "CSndFile": 0, "CVamp": 0, "CWebPage": 0, "CXiph": 0, "CYAML": 0, "CZstd": 0,
+        "HemiolaFiles": 2, "HemiolaBridge": 2, "HemiolaFieldMaps": 2, "HemiolaNetwork": 2, "HemiolaPCM": 2,
+        "Hemiola": 1,
+        "HemiolaTonal": 0, "HemiolaRecords": 0, "HemiolaSignal": -1, "HemiolaSystem": -2,
+        "CAbletonLink": -3, "CALSA": -3, "CBeatWeights": -3, "CBuildRecord": -3, "CCairo": -3, "CEBUR128": -3, "CFFTW": -3, "CFLAC": -3,
+        "CFieldMaps": -3, "CMPG123": -3, "CMosquitto": -3, "CPulse": -3, "CQREncode": -3, "CSndFile": -3, "CVamp": -3, "CWebPage": -3,
+        "CXiph": -3, "CYAML": -3, "CZstd": -3,
     ]
     static let pluginLayer = 3
 
     /// Modules that name no plugin.
     static let core: Set = [
-        "HemiolaSystem", "HemiolaSignal", "Hemiola", "HemiolaEvaluation", "HemiolaRIFF", "HemiolaSpectrum", "HemiolaVisualizer",
-        "HemiolaWire",
-        "HemiolaOutput", "HemiolaBridge", "HemiolaFieldMaps", "HemiolaForeign", "HemiolaLink", "HemiolaNetwork", "HemiolaPCM",
-        "HemiolaPictures", "HemiolaProcesses", "HemiolaTonal", "HemiolaYAML", "HemiolaEngine", "HemiolaTesting",
+        "HemiolaSystem", "HemiolaSignal", "HemiolaTonal", "HemiolaRecords", "Hemiola", "HemiolaFiles", "HemiolaPCM", "HemiolaNetwork",
+        "HemiolaFieldMaps", "HemiolaBridge", "HemiolaEngine", "HemiolaTesting",
     ]
+    /// The most modules in Sources, without `HemiolaMain`.
+    static let moduleLimit = 14
     /// C libraries, each with the files or folders that import it.
     static let wrappers: [String: [String]] = [
-        "CAbletonLink": ["Sources/HemiolaLink/LinkSession.swift"],
+        "CAbletonLink": ["Sources/HemiolaNetwork/LinkSession.swift"],
         "CALSA": ["Plugins/Sinks/Messages/MIDI/SequencerPort.swift"],
-        "CFFTW": ["Sources/HemiolaSpectrum/RealFFT.swift"],
+        "CFFTW": ["Sources/HemiolaSignal/RealFFT.swift"],
         "CSndFile": ["Plugins/Captures/File/Decoders/SndFileDecoder.swift", "Plugins/Sinks/Files/Audio/FLACEncoder.swift"],
         "CFLAC": ["Plugins/Captures/File/Decoders/FLACDecoder.swift"],
         "CMPG123": ["Plugins/Captures/File/Decoders/MPEGDecoder.swift", "Plugins/Captures/File/Decoders/ID3Tags.swift"],
@@ -38,13 +36,13 @@ struct Architecture {
             "Plugins/Captures/File/Decoders/OggReader.swift", "Plugins/Captures/File/Decoders/OggDecoder.swift",
             "Plugins/Captures/File/Decoders/VorbisDecoder.swift", "Plugins/Captures/File/Decoders/OpusDecoder.swift",
         ],
-        "CPulse": ["Plugins/Captures/Pulse/Client/"], "CYAML": ["Sources/HemiolaYAML/YAMLEventReader.swift"],
+        "CPulse": ["Plugins/Captures/Pulse/Client/"], "CYAML": ["Sources/HemiolaFieldMaps/YAMLEventReader.swift"],
         "CFieldMaps": ["Sources/HemiolaFieldMaps/FieldMap+BuiltIn.swift"],
         "CBuildRecord": ["Sources/HemiolaCommandLine/System/System+Libraries.swift"],
-        "CCairo": ["Sources/HemiolaPictures/Canvas.swift"],
+        "CCairo": ["Sources/Plugins/Sinks/Files/Picture/Canvas.swift"],
         "CEBUR128": ["Plugins/Analyzers/Loudness/WeightedEnergy.swift"],
-        "CVamp": ["Sources/HemiolaForeign/VampLibrary.swift", "Sources/HemiolaForeign/VampInstance.swift", "Sources/HemiolaVamp/"],
-        "CZstd": ["Sources/HemiolaOutput/ZstdStream.swift"], "CQREncode": ["Plugins/Sinks/Visualizers/Web/QRCode.swift"],
+        "CVamp": ["Plugins/Analyzers/Vamp/Host/VampLibrary.swift", "Sources/HemiolaForeign/VampInstance.swift", "Sources/HemiolaVamp/"],
+        "CZstd": ["Sources/HemiolaFiles/ZstdStream.swift"], "CQREncode": ["Plugins/Sinks/Visualizers/Web/QRCode.swift"],
         "CMosquitto": ["Plugins/Sinks/Messages/MQTT/MosquittoClient.swift"],
         "CWebPage": ["Plugins/Sinks/Visualizers/Web/PageFiles.swift"], "CBeatWeights": ["Plugins/Analyzers/Beat/NetworkWeights.swift"],
     ]
@@ -62,7 +60,7 @@ struct Architecture {
         (
             #"\bPipeEnds\(\)"#,
             [
-                "Sources/HemiolaSystem/WakeUp.swift", "Sources/HemiolaProcesses/RunningProgram.swift",
+                "Sources/HemiolaSystem/WakeUp.swift", "Sources/HemiolaSystem/RunningProgram.swift",
                 "Sources/HemiolaCommandLine/System/System+Child.swift", "Sources/HemiolaCommandLine/System/System+Player.swift",
             ]
         ),
@@ -71,20 +69,14 @@ struct Architecture {
         (#"\brename(at2?)?\(|options: \.atomic"#, ["Sources/HemiolaSystem/PartialFile.swift"]),
         (
             #"\b(JSONDecoder|JSONEncoder|JSONSerialization|Decodable|Encodable|Codable|enum \w*(JSON|Tree)\w*)\b"#,
-            ["Sources/HemiolaWire/JSONValue.swift"]
+            ["Sources/HemiolaRecords/JSON/JSONValue.swift"]
         ),
         (#"\basync\b(?!-signal)"#, ["Sources/HemiolaEngine/Run/Pipeline.swift"]),
     ]
     /// Uses of `withLock` in sinks and control sources, which have one owner: a lock is for what a thread of their own, a library or a
     /// client shares with it.
     static let lockLimit = 15
-    static let withoutFoundation: Set = [
-        "HemiolaSystem", "HemiolaSignal", "Hemiola", "HemiolaEvaluation", "HemiolaRIFF", "HemiolaSpectrum", "HemiolaVisualizer",
-        "HemiolaOutput",
-        "HemiolaFieldMaps", "HemiolaForeign", "HemiolaLink", "HemiolaNetwork", "HemiolaPCM", "HemiolaPictures", "HemiolaProcesses",
-        "HemiolaTonal", "HemiolaYAML", "HemiolaEngine", "HemiolaTesting", "HemiolaVamp", "HemiolaWire", "HemiolaBridge",
-        "HemiolaCommandLine",
-    ]
+    static let withoutFoundation = core.union(["HemiolaVamp", "HemiolaCommandLine", "HemiolaPictures"])
     /// External modules that any module may import, and those that only one module may import. Foundation is in neither: it links ICU,
     /// about 40 MB, into the program.
     static let everywhere: Set = ["Glibc", "Synchronization", "FoundationEssentials"]
@@ -103,7 +95,7 @@ struct Architecture {
     /// Reads a checkout.
     init(root: URL) throws {
         var files: [String: String] = [:]
-        for folder in ["Sources", "Plugins"] {
+        for folder in ["Sources", "Plugins", "VampPlugin"] {
             for path in try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: folder).path)
             where path.hasSuffix(".swift") || path.hasSuffix("README.md") || path.hasSuffix("module.modulemap") {
                 files["\(folder)/\(path)"] = try String(contentsOf: root.appending(path: "\(folder)/\(path)"), encoding: .utf8)
@@ -147,6 +139,8 @@ struct Architecture {
             result += Self.misplaced(in: text, at: path)
             result += Self.unexplained(in: text).map { "\(path):\($0.line) has \($0.what) without a reason next to it" }
         }
+        let modules = Set(files.keys.filter { $0.hasPrefix("Sources/") }.map { $0.split(separator: "/")[1] }).subtracting(["HemiolaMain"])
+        if modules.count > Self.moduleLimit { result.append("Sources has \(modules.count) modules, more than \(Self.moduleLimit)") }
         let locks = sources.filter { $0.hasPrefix("Plugins/Sinks/") || $0.hasPrefix("Plugins/Controls/") }
             .reduce(0) { $0 + files[$1]!.components(separatedBy: "withLock").count - 1 }
         if locks > Self.lockLimit { result.append("sinks use withLock \(locks) times, more than \(Self.lockLimit)") }
@@ -212,6 +206,7 @@ struct Architecture {
     private func target(of path: String, _ manifest: Manifest) -> String? {
         let parts = path.split(separator: "/").map(String.init)
         if parts.first == "Sources", parts.count > 2 { return parts[1] }
+        if parts.first == "VampPlugin" { return "HemiolaVamp" }
         return manifest.plugins.first { path.hasPrefix("Plugins/\($0.value)/") }?.key
     }
 
@@ -269,13 +264,13 @@ struct Manifest {
     private(set) var plugins: [String: String] = [:]
 
     init(_ text: String) {
-        let call = /(?:\.?\b)(module|plugin|cLibrary|data|executableTarget)\(\s*(?:name:\s*)?"(\w+)"/
+        let call = /(?:\.?\b)(module|plugin|cLibrary|data|executableTarget|target)\(\s*(?:name:\s*)?"(\w+)"/
         for match in text.matches(of: call) {
             let arguments = Self.arguments(text[match.range.lowerBound...])
             let name = String(match.2)
             var uses = Self.list(after: "uses:", in: arguments) + Self.list(after: "dependencies:", in: arguments)
             if match.1 == "plugin" {
-                uses += ["Hemiola", "HemiolaSignal", "HemiolaSystem"]
+                uses += ["Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem"]
                 plugins[name] = arguments.firstMatch(of: /at:\s*"([^"]+)"/).map { String($0.1) } ?? ""
             }
             targets[name] = uses

@@ -18,7 +18,7 @@ let package = Package(
                 .product(name: "Hemiola", package: "hemiola"),
                 .product(name: "HemiolaCommandLine", package: "hemiola"),
                 .product(name: "HemiolaEngine", package: "hemiola"),
-                .product(name: "HemiolaOutput", package: "hemiola"),
+                .product(name: "HemiolaFiles", package: "hemiola"),
                 .product(name: "HemiolaPlugins", package: "hemiola"),
                 .product(name: "HemiolaTesting", package: "hemiola"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),

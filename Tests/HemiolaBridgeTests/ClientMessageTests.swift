@@ -1,6 +1,4 @@
-import HemiolaSignal
-import HemiolaVisualizer
-import HemiolaWire
+import HemiolaRecords
 import Testing
 
 @testable import HemiolaBridge

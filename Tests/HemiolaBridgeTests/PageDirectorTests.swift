@@ -1,7 +1,6 @@
 import Hemiola
 import HemiolaBridge
-import HemiolaSignal
-import HemiolaVisualizer
+import HemiolaRecords
 import Testing
 
 @Suite struct PageDirectorTests {

@@ -1,9 +1,9 @@
 import Hemiola
 import HemiolaEngine
 import HemiolaPlugins
+import HemiolaRecords
 import HemiolaSignal
-import HemiolaVisualizer
-import HemiolaWire
+import HemiolaSystem
 import Testing
 
 @testable import HemiolaCommandLine

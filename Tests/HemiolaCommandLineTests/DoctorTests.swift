@@ -1,8 +1,9 @@
 import Foundation
 import Hemiola
 import HemiolaPlugins
+import HemiolaRecords
 import HemiolaSignal
-import HemiolaWire
+import HemiolaSystem
 import Testing
 
 @testable import HemiolaCommandLine

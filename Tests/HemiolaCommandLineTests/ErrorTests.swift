@@ -2,7 +2,8 @@ import ArgumentParser
 import Hemiola
 import HemiolaEngine
 import HemiolaPlugins
-import HemiolaSignal
+import HemiolaRecords
+import HemiolaSystem
 import Testing
 
 @testable import HemiolaCommandLine

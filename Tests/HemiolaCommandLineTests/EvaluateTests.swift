@@ -1,4 +1,4 @@
-import HemiolaWire
+import HemiolaRecords
 import TestSupport
 import Testing
 

@@ -1,8 +1,8 @@
 import Foundation
 import Hemiola
 import HemiolaPlugins
+import HemiolaRecords
 import HemiolaSignal
-import HemiolaWire
 import Testing
 
 @testable import HemiolaCommandLine

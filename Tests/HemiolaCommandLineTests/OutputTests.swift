@@ -1,7 +1,8 @@
 import Foundation
 import Hemiola
 import HemiolaPlugins
-import HemiolaSignal
+import HemiolaRecords
+import HemiolaSystem
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Hemiola
 import HemiolaPlugins
-import HemiolaSignal
+import HemiolaRecords
 import Testing
 
 @testable import HemiolaCommandLine

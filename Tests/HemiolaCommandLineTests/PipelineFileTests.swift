@@ -2,7 +2,9 @@ import Glibc
 import Hemiola
 import HemiolaEngine
 import HemiolaPlugins
+import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import TestSupport
 import Testing
 

@@ -2,8 +2,8 @@ import Foundation
 import Hemiola
 import HemiolaEngine
 import HemiolaPlugins
+import HemiolaRecords
 import HemiolaSignal
-import HemiolaVisualizer
 import Testing
 
 @testable import HemiolaCommandLine

@@ -1,7 +1,6 @@
 import Hemiola
 import HemiolaPlugins
-import HemiolaSignal
-import HemiolaWire
+import HemiolaRecords
 import Testing
 
 @Suite struct StandardDeclarationTests {

@@ -1,5 +1,5 @@
 import Foundation
-import HemiolaWire
+import HemiolaRecords
 import TestSupport
 import Testing
 

@@ -5,6 +5,7 @@ import ChromaAnalyzer
 import ConstantQAnalyzer
 import Hemiola
 import HemiolaEngine
+import HemiolaRecords
 import HemiolaSignal
 import HemiolaTesting
 import LevelsAnalyzer

@@ -1,7 +1,6 @@
 import Hemiola
-import HemiolaSignal
+import HemiolaRecords
 import HemiolaTesting
-import HemiolaVisualizer
 import Synchronization
 import TestSupport
 import Testing

@@ -1,8 +1,8 @@
 import Hemiola
 import HemiolaEngine
+import HemiolaRecords
 import HemiolaSignal
 import HemiolaTesting
-import HemiolaVisualizer
 import LevelsAnalyzer
 import TestSupport
 import Testing

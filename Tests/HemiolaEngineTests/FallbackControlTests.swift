@@ -1,8 +1,8 @@
 import Hemiola
 import HemiolaEngine
+import HemiolaRecords
 import HemiolaSignal
 import HemiolaTesting
-import HemiolaVisualizer
 import Synchronization
 import TestSupport
 import Testing

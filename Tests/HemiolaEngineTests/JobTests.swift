@@ -1,6 +1,7 @@
 import Glibc
 import Hemiola
 import HemiolaEngine
+import HemiolaRecords
 import HemiolaSignal
 import HemiolaTesting
 import LevelsAnalyzer

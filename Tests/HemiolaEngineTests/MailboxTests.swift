@@ -1,8 +1,8 @@
 import Hemiola
+import HemiolaRecords
 import HemiolaSignal
 import HemiolaSystem
 import HemiolaTesting
-import HemiolaVisualizer
 import Synchronization
 import TestSupport
 import Testing

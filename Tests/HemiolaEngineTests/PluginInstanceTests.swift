@@ -1,6 +1,6 @@
 import Hemiola
 import HemiolaEngine
-import HemiolaSignal
+import HemiolaRecords
 import HemiolaTesting
 import TestSupport
 import Testing

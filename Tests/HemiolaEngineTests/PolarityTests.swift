@@ -2,6 +2,7 @@ import BeatAnalyzer
 import ChromaAnalyzer
 import Hemiola
 import HemiolaEngine
+import HemiolaRecords
 import HemiolaSignal
 import HemiolaTesting
 import LevelsAnalyzer

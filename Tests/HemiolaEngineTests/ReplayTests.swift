@@ -1,8 +1,7 @@
 import Hemiola
 import HemiolaEngine
-import HemiolaSignal
+import HemiolaRecords
 import HemiolaTesting
-import HemiolaVisualizer
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import Hemiola
 import HemiolaEngine
+import HemiolaRecords
 import HemiolaSignal
-import HemiolaSpectrum
 import HemiolaTesting
 import SpectrumAnalyzer
 import TestSupport

@@ -1,6 +1,6 @@
 import Hemiola
+import HemiolaRecords
 import HemiolaSignal
-import HemiolaSpectrum
 import HemiolaTesting
 import Synchronization
 

@@ -1,7 +1,7 @@
 import Foundation
 import Hemiola
 import HemiolaFieldMaps
-import HemiolaSignal
+import HemiolaRecords
 import HemiolaTesting
 import TestSupport
 import Testing

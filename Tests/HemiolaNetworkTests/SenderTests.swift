@@ -1,7 +1,7 @@
 import Glibc
 import Hemiola
 import HemiolaNetwork
-import HemiolaSignal
+import HemiolaRecords
 import HemiolaSystem
 import Synchronization
 import TestSupport

@@ -1,3 +1,4 @@
+import HemiolaRecords
 import HemiolaSignal
 import Testing
 

@@ -1,5 +1,5 @@
 import Hemiola
-import HemiolaSignal
+import HemiolaRecords
 import Testing
 
 @Suite struct PluginSpecTests {

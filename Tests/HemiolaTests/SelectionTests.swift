@@ -1,6 +1,6 @@
 import Hemiola
+import HemiolaRecords
 import HemiolaSignal
-import HemiolaVisualizer
 import Testing
 
 @Suite struct SelectionTests {

@@ -1,5 +1,5 @@
 import Foundation
-import HemiolaSignal
+import HemiolaRecords
 import HemiolaTonal
 import References
 import Testing

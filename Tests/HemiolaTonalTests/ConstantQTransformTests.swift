@@ -1,4 +1,5 @@
 import Foundation
+import HemiolaRecords
 import HemiolaSignal
 import HemiolaTonal
 import References

@@ -1,6 +1,6 @@
 import Foundation
+import HemiolaRecords
 import HemiolaSignal
-import HemiolaSpectrum
 
 /// Passes a signal hop by hop to a closure, with the spectra of these outputs, as the engine does. The last hop is padded with zeros.
 func forEachHop(

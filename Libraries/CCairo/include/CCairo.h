@@ -1,5 +1,5 @@
 // The part of cairo 1.16 that Hemiola uses, loaded on demand: only `hemiola render` draws. The declarations are those of <cairo.h>,
-// <cairo-svg.h> and <cairo-pdf.h>, which are not needed to build Hemiola. Only HemiolaPictures/Canvas.swift imports this module.
+// <cairo-svg.h> and <cairo-pdf.h>, which are not needed to build Hemiola. Only Plugins/Sinks/Files/Picture/Canvas.swift imports this module.
 #ifndef CCAIRO_H
 #define CCAIRO_H
 

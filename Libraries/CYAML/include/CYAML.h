@@ -1,4 +1,4 @@
-// libyaml, loaded on demand. Only HemiolaYAML/YAMLEventReader.swift imports this module.
+// libyaml, loaded on demand. Only HemiolaFieldMaps/YAMLEventReader.swift imports this module.
 #ifndef CYAML_H
 #define CYAML_H
 

@@ -1,4 +1,4 @@
-// Zstandard, the stable part of its interface (1.4 and later), loaded on demand. Only HemiolaOutput/ZstdStream.swift imports this
+// Zstandard, the stable part of its interface (1.4 and later), loaded on demand. Only HemiolaFiles/ZstdStream.swift imports this
 // module.
 #ifndef CZSTD_H
 #define CZSTD_H

@@ -1,5 +1,3 @@
-internal import HemiolaSignal
-
 /// Causal beat tracking: estimates tempo and beats from the network's activations up to the current frame. Beats of a steady tempo
 /// are emitted before they occur.
 struct BeatTracker: Sendable {

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import HemiolaRecords
 internal import HemiolaSignal
 
 /// The Viterbi algorithm: the most likely sequence of beats for all observations of a stream.

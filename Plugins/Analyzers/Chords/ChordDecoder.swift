@@ -1,5 +1,4 @@
 internal import Glibc
-internal import HemiolaSignal
 
 /// The chords that are distinguished: five qualities on 12 roots, and no chord.
 enum ChordVocabulary {

@@ -1,5 +1,5 @@
 internal import Hemiola
-internal import HemiolaSignal
+internal import HemiolaRecords
 internal import HemiolaTonal
 
 /// A run of frames with the same chord: becomes a record when it ends.

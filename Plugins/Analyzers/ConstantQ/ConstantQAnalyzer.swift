@@ -1,5 +1,6 @@
 internal import Glibc
 public import Hemiola
+internal import HemiolaRecords
 internal import HemiolaSignal
 internal import HemiolaTonal
 

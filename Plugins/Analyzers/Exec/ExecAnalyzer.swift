@@ -1,5 +1,4 @@
 public import Hemiola
-internal import HemiolaProcesses
 internal import HemiolaSignal
 
 extension AnalyzerPlugin {

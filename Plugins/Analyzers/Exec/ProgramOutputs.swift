@@ -1,7 +1,7 @@
 internal import Hemiola
-internal import HemiolaProcesses
+internal import HemiolaRecords
 internal import HemiolaSignal
-internal import HemiolaWire
+internal import HemiolaSystem
 
 /// The outputs that a program declares in the first line of its output.
 struct ProgramOutputs: Equatable {

@@ -1,8 +1,7 @@
 internal import Hemiola
-internal import HemiolaProcesses
+internal import HemiolaRecords
 internal import HemiolaSignal
 internal import HemiolaSystem
-internal import HemiolaWire
 
 /// The conversation with one run of a program: a line that describes the stream, then a block of samples and its answer at a time.
 ///

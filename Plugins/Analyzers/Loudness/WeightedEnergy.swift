@@ -2,6 +2,7 @@ internal import CEBUR128
 internal import Glibc
 internal import Hemiola
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 extension SharedLibrary {
     static let ebur128 = SharedLibrary(

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import HemiolaSignal
+internal import HemiolaRecords
 internal import HemiolaTonal
 
 /// Divides a sequence of pitches into notes.

@@ -1,6 +1,5 @@
 internal import Glibc
 internal import HemiolaSignal
-internal import HemiolaSpectrum
 
 /// A possible pitch of a frame.
 struct PitchCandidate: Sendable {

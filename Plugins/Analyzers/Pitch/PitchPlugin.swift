@@ -1,6 +1,6 @@
 internal import Glibc
 public import Hemiola
-internal import HemiolaSignal
+internal import HemiolaRecords
 internal import HemiolaTonal
 
 extension AnalyzerPlugin {

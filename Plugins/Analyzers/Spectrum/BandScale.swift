@@ -1,6 +1,5 @@
 internal import Glibc
 internal import Hemiola
-internal import HemiolaSignal
 
 /// How the bands of a spectrum are spaced.
 enum BandScale: String, CaseIterable, SettingChoice {

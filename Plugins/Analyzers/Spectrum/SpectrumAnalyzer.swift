@@ -1,7 +1,7 @@
 internal import Glibc
 public import Hemiola
+internal import HemiolaRecords
 internal import HemiolaSignal
-internal import HemiolaSpectrum
 
 extension AnalyzerPlugin {
     /// Bands, centroid, rolloff, flatness and flux of the spectrum.

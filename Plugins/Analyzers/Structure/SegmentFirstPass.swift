@@ -1,5 +1,4 @@
 internal import Glibc
-internal import HemiolaSignal
 
 /// A segment on the way to the output.
 struct EstimatedSegment: Sendable {

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Hemiola
+internal import HemiolaRecords
 internal import HemiolaSignal
 
 /// Divides a stream into silence and sound, to the frame: a silence begins after the last sample whose magnitude reaches the threshold,

@@ -1,6 +1,5 @@
 public import Hemiola
-internal import HemiolaForeign
-internal import HemiolaProcesses
+internal import HemiolaRecords
 internal import HemiolaSignal
 
 extension AnalyzerPlugin {

@@ -1,5 +1,4 @@
 internal import Glibc
-internal import HemiolaSignal
 
 /// The filter bank of the bars: bands of equal width in log frequency. The value of a bar is the mean magnitude between its edges.
 ///

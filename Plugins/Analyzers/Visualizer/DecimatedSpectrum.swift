@@ -1,6 +1,5 @@
 internal import Glibc
 internal import HemiolaSignal
-internal import HemiolaSpectrum
 
 /// The lowest bins of two long, Hann-windowed transforms of the mono mix, at low cost: the mix is low-pass filtered and decimated by
 /// `factor`, and the last 512 and 256 decimated frames are transformed.

@@ -1,5 +1,4 @@
 internal import HemiolaSignal
-internal import HemiolaSpectrum
 
 /// The power spectrum of MilkDrop: the last 576 frames of the left channel (with more than two channels: of the left channel of the
 /// stereo downmix) under a periodic Hann window, zero-padded to 1024; multiples of both at high sample rates.

@@ -1,5 +1,4 @@
 internal import HemiolaSignal
-internal import HemiolaSpectrum
 
 // The loops over all samples or bins, eight lanes at a time. The unsafe pointers are vector loads and stores within arrays and spans
 // whose memory stays valid during the call.

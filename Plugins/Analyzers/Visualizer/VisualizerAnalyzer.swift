@@ -1,6 +1,6 @@
 public import Hemiola
+internal import HemiolaRecords
 internal import HemiolaSignal
-internal import HemiolaSpectrum
 
 extension AnalyzerPlugin {
     /// Computes relative bass, mid and treble levels as in MilkDrop, and bars of 0…1.

@@ -1,6 +1,6 @@
 public import Hemiola
 internal import HemiolaPCM
-internal import HemiolaProcesses
+internal import HemiolaRecords
 internal import HemiolaSignal
 internal import HemiolaSystem
 

@@ -1,5 +1,6 @@
 public import Hemiola
-internal import HemiolaRIFF
+internal import HemiolaPCM
+internal import HemiolaRecords
 internal import HemiolaSignal
 
 extension CapturePlugin {

@@ -1,6 +1,6 @@
 internal import Hemiola
 internal import HemiolaPCM
-internal import HemiolaRIFF
+internal import HemiolaRecords
 internal import HemiolaSignal
 
 /// The decoder that a file gets, with what it needs.

@@ -1,6 +1,5 @@
 internal import HemiolaPCM
-internal import HemiolaRIFF
-internal import HemiolaSignal
+internal import HemiolaRecords
 
 /// What a file holds and where it begins, by its bytes.
 ///

@@ -1,4 +1,3 @@
-internal import HemiolaSignal
 internal import HemiolaSystem
 
 extension String {

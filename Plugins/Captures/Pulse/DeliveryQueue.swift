@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Hemiola
+internal import HemiolaRecords
 internal import HemiolaSignal
 internal import HemiolaSystem
 internal import Synchronization

@@ -1,7 +1,7 @@
 public import Hemiola
-internal import HemiolaLink
+internal import HemiolaFiles
 internal import HemiolaNetwork
-internal import HemiolaOutput
+internal import HemiolaRecords
 internal import HemiolaSignal
 internal import HemiolaSystem
 internal import Synchronization

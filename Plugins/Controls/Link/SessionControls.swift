@@ -1,4 +1,5 @@
-internal import HemiolaLink
+internal import HemiolaNetwork
+internal import HemiolaRecords
 internal import HemiolaSignal
 
 /// Which controls make the beat tracker follow a session. All times are in seconds of the monotonic clock. Reads no clock itself.

@@ -1,8 +1,8 @@
 internal import Glibc
 internal import Hemiola
 internal import HemiolaFieldMaps
-internal import HemiolaOutput
-internal import HemiolaSignal
+internal import HemiolaFiles
+internal import HemiolaRecords
 internal import HemiolaSystem
 internal import Synchronization
 

@@ -1,8 +1,6 @@
 internal import Hemiola
-internal import HemiolaSignal
+internal import HemiolaRecords
 internal import HemiolaSystem
-internal import HemiolaVisualizer
-internal import HemiolaWire
 internal import NIOCore
 
 /// The connection to one client, independent of its framing. Used only on the event loop.

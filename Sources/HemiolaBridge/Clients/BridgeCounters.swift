@@ -1,4 +1,4 @@
-internal import HemiolaSignal
+internal import HemiolaRecords
 internal import Synchronization
 
 /// What a bridge counts for its metrics. Written on the sink's thread, read on the event loop.

@@ -1,6 +1,5 @@
 internal import Hemiola
-internal import HemiolaSignal
-internal import HemiolaWire
+internal import HemiolaRecords
 internal import NIOCore
 
 /// The clients of a bridge, their subscriptions and the state of the visualizer. Used only on the event loop.

@@ -1,4 +1,4 @@
-internal import HemiolaSignal
+internal import HemiolaRecords
 internal import HemiolaSystem
 internal import NIOCore
 internal import NIOPosix

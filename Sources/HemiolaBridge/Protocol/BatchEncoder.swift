@@ -1,8 +1,7 @@
 internal import Hemiola
+internal import HemiolaRecords
 internal import HemiolaSignal
 internal import HemiolaSystem
-internal import HemiolaVisualizer
-internal import HemiolaWire
 internal import NIOCore
 
 /// The encoders of a stream. The sink's thread and the event loop each use a copy.

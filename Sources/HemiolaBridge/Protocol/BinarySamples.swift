@@ -1,4 +1,3 @@
-internal import HemiolaSignal
 internal import NIOCore
 
 /// A message of samples in the payload `binary`: 24 bytes of header and 2048 samples, everything little-endian.

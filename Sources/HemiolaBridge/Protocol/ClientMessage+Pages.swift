@@ -1,4 +1,4 @@
-internal import HemiolaWire
+internal import HemiolaRecords
 
 // The messages of calls, imports and page errors.
 

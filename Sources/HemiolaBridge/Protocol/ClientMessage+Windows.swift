@@ -1,4 +1,4 @@
-internal import HemiolaWire
+internal import HemiolaRecords
 
 // The messages of windows: programs that show pages, and their tabs.
 

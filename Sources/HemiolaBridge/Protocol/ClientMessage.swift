@@ -1,6 +1,4 @@
-public import HemiolaSignal
-internal import HemiolaVisualizer
-internal import HemiolaWire
+public import HemiolaRecords
 
 /// A message from a client.
 public struct ClientMessage: Sendable, Hashable {

@@ -1,4 +1,3 @@
-internal import HemiolaSignal
 internal import NIOCore
 
 /// The encoded content of a batch, or of events outside a batch: each line is encoded once and shared by all clients.

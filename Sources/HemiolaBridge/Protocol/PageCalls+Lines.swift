@@ -1,4 +1,4 @@
-internal import HemiolaWire
+internal import HemiolaRecords
 internal import NIOCore
 
 // The messages of calls, imports and windows, as Hemiola sends them.

@@ -1,6 +1,6 @@
 public import Hemiola
+internal import HemiolaRecords
 internal import HemiolaSystem
-internal import HemiolaWire
 internal import NIOCore
 
 /// The format in which a client gets the samples.

@@ -1,4 +1,4 @@
-internal import HemiolaSignal
+internal import HemiolaRecords
 internal import Synchronization
 
 /// The streams that a client gets, and the format of the samples.

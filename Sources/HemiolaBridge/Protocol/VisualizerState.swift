@@ -1,5 +1,4 @@
-internal import HemiolaSignal
-internal import HemiolaWire
+internal import HemiolaRecords
 
 /// The state of the visualizer, as far as it is known; nil: unknown.
 struct VisualizerState: Sendable, Hashable {

@@ -1,4 +1,4 @@
-internal import HemiolaWire
+internal import HemiolaRecords
 internal import NIOCore
 
 extension BridgeHub {

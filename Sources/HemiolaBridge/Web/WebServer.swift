@@ -1,5 +1,5 @@
+internal import HemiolaRecords
 internal import HemiolaSystem
-internal import HemiolaWire
 internal import NIOCore
 internal import NIOHTTP1
 

@@ -1,6 +1,6 @@
 internal import Hemiola
 internal import HemiolaEngine
-internal import HemiolaSignal
+internal import HemiolaRecords
 
 extension AnalyzeCommand {
     /// Analyses each input into a result of its own, below a folder.

@@ -2,9 +2,9 @@ internal import ArgumentParser
 internal import Hemiola
 internal import HemiolaEngine
 internal import HemiolaFieldMaps
+internal import HemiolaRecords
 internal import HemiolaSignal
 internal import HemiolaSystem
-internal import HemiolaYAML
 
 /// `hemiola check [PIPELINE]`
 struct CheckCommand: Command {

@@ -1,6 +1,4 @@
 public import Hemiola
-internal import HemiolaProcesses
-internal import HemiolaSignal
 
 extension CommandLine {
     /// Runs the command of the process's arguments with the plugins of a registry, then ends the process with its exit code.

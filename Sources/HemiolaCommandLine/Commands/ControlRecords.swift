@@ -1,8 +1,7 @@
 internal import ArgumentParser
 internal import HemiolaEngine
-internal import HemiolaSignal
+internal import HemiolaRecords
 internal import HemiolaSystem
-internal import HemiolaWire
 
 /// `--controls`: control messages to replay.
 struct ReplayOptions: ParsableArguments {

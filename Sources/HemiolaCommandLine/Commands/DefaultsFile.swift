@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import Hemiola
-internal import HemiolaSignal
 internal import HemiolaSystem
 
 /// The user's defaults file, `hemiola/defaults.yaml` in the configuration folder: device, analyzers and sinks of `hemiola listen`.

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import Hemiola
-internal import HemiolaSignal
+internal import HemiolaRecords
 
 /// `hemiola demo`
 struct DemoCommand: Command {

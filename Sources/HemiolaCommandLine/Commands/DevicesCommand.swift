@@ -1,7 +1,8 @@
 internal import ArgumentParser
 internal import Hemiola
+internal import HemiolaRecords
 internal import HemiolaSignal
-internal import HemiolaWire
+internal import HemiolaSystem
 
 /// `hemiola devices`
 struct DevicesCommand: Command {

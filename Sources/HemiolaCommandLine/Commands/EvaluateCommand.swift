@@ -1,8 +1,7 @@
 internal import ArgumentParser
 internal import Hemiola
-internal import HemiolaEvaluation
-internal import HemiolaSignal
-internal import HemiolaWire
+internal import HemiolaRecords
+internal import HemiolaSystem
 
 /// `hemiola evaluate REFERENCE ESTIMATE`
 struct EvaluateCommand: Command {

@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import Hemiola
-internal import HemiolaSignal
 internal import HemiolaSystem
 
 /// `hemiola listen`

@@ -1,4 +1,3 @@
-internal import HemiolaSignal
 internal import HemiolaSystem
 
 /// Reads names from standard input as they arrive: one per line, or separated by NUL. Used by one thread at a time.

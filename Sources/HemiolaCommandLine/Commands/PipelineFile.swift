@@ -1,8 +1,7 @@
 internal import Hemiola
 internal import HemiolaEngine
-internal import HemiolaSignal
-internal import HemiolaWire
-internal import HemiolaYAML
+internal import HemiolaFieldMaps
+internal import HemiolaRecords
 
 /// A parsed pipeline file: the configuration and the errors of the file itself.
 ///

@@ -1,7 +1,8 @@
 internal import Hemiola
 internal import HemiolaEngine
-internal import HemiolaOutput
-internal import HemiolaSignal
+internal import HemiolaFiles
+internal import HemiolaPictures
+internal import HemiolaRecords
 internal import HemiolaSystem
 
 /// The pipeline of the command line's options, with the option text of each part for error messages.

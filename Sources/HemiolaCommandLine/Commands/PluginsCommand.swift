@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import Hemiola
-internal import HemiolaProcesses
-internal import HemiolaWire
+internal import HemiolaRecords
 
 /// `hemiola plugins [NAME]`
 struct PluginsCommand: Command {

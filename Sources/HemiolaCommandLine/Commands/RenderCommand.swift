@@ -1,9 +1,9 @@
 internal import ArgumentParser
 internal import Hemiola
 internal import HemiolaEngine
-internal import HemiolaOutput
+internal import HemiolaFiles
 internal import HemiolaPictures
-internal import HemiolaSignal
+internal import HemiolaRecords
 
 /// `hemiola render FILE -o PICTURE`
 struct RenderCommand: Command {

@@ -1,5 +1,3 @@
-internal import HemiolaSignal
-
 /// Selects the messages that are printed, and counts the others: of messages that differ in numbers only, the first is printed, and every
 /// ten minutes how many followed. Needs the same memory however many come.
 struct RepeatedMessages {

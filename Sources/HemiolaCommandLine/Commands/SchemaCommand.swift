@@ -1,8 +1,8 @@
 internal import ArgumentParser
 internal import Hemiola
 internal import HemiolaEngine
+internal import HemiolaRecords
 internal import HemiolaSignal
-internal import HemiolaWire
 
 /// `hemiola schema`
 struct SchemaCommand: Command {

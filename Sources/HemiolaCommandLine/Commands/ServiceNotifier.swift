@@ -1,5 +1,4 @@
 internal import HemiolaEngine
-internal import HemiolaSignal
 internal import HemiolaSystem
 internal import Synchronization
 

@@ -1,5 +1,5 @@
+internal import HemiolaRecords
 internal import HemiolaSignal
-internal import HemiolaWire
 
 /// The `status` message of a running hemiola, as text for a terminal or as JSON.
 struct StatusReport {

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import Hemiola
-internal import HemiolaOutput
-internal import HemiolaSignal
+internal import HemiolaFiles
 internal import HemiolaSystem
 
 /// One result per input, in a folder.

@@ -1,4 +1,4 @@
-internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// The progress of a run with one result per input: `128 of 2000 files  6 %  45.2 files/s  3 failed  0:41 left`.
 struct CorpusProgress: Sendable, Hashable {

@@ -1,6 +1,5 @@
-internal import HemiolaSignal
+internal import HemiolaRecords
 internal import HemiolaSystem
-internal import HemiolaWire
 internal import Synchronization
 
 /// The file `failures.jsonl`: one record per input that failed, or was incomplete or damaged, in the order of the inputs.

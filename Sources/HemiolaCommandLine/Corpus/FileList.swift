@@ -1,4 +1,3 @@
-internal import HemiolaSignal
 internal import HemiolaSystem
 
 /// Divides lists of file names, as `find` and text editors write them, into names.

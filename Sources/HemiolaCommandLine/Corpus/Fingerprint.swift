@@ -1,5 +1,6 @@
 internal import Hemiola
 internal import HemiolaEngine
+internal import HemiolaRecords
 internal import HemiolaSignal
 
 extension AnalyzeCommand {

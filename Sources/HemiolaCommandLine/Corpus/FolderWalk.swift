@@ -1,5 +1,4 @@
 internal import Hemiola
-internal import HemiolaSignal
 internal import HemiolaSystem
 
 /// The sound files in a folder and the folders below it, in the order of their names.

@@ -1,4 +1,3 @@
-internal import HemiolaSignal
 internal import HemiolaSystem
 
 /// The folder with the results of a corpus, locked until the end of the run.

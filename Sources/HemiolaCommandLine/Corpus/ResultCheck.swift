@@ -1,5 +1,4 @@
-internal import HemiolaOutput
-internal import HemiolaSignal
+internal import HemiolaFiles
 internal import HemiolaSystem
 
 /// Finds out whether a result of an earlier run can be kept.

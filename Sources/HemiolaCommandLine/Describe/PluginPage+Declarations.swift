@@ -1,6 +1,5 @@
 internal import Hemiola
-internal import HemiolaSignal
-internal import HemiolaWire
+internal import HemiolaRecords
 
 // The record types and controls that a plugin declares, for `hemiola plugins NAME`.
 

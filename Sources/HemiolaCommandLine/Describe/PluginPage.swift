@@ -1,7 +1,8 @@
 internal import Hemiola
 internal import HemiolaEngine
+internal import HemiolaRecords
 internal import HemiolaSignal
-internal import HemiolaWire
+internal import HemiolaSystem
 
 /// The declarations of a plugin, as text and JSON.
 struct PluginPage {

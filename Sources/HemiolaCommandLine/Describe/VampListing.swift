@@ -1,10 +1,8 @@
 internal import Glibc
 internal import Hemiola
-internal import HemiolaForeign
-internal import HemiolaProcesses
-internal import HemiolaSignal
+internal import HemiolaRecords
 internal import HemiolaSystem
-internal import HemiolaWire
+internal import VampAnalyzer
 
 /// The installed Vamp plugins, for `hemiola plugins --vamp`.
 ///

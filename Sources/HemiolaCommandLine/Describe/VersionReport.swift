@@ -1,5 +1,5 @@
 internal import Hemiola
-internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// The output of `hemiola --version --verbose`: what a bug report should contain.
 struct VersionReport {

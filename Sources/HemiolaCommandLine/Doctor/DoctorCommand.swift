@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Hemiola
+internal import HemiolaRecords
 internal import HemiolaSignal
-internal import HemiolaWire
 
 /// `hemiola doctor`
 struct DoctorCommand: Command {

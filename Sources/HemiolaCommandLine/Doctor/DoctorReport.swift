@@ -1,6 +1,6 @@
 internal import Hemiola
-internal import HemiolaSignal
-internal import HemiolaWire
+internal import HemiolaRecords
+internal import HemiolaSystem
 
 /// The results of `hemiola doctor`, as text and JSON.
 struct DoctorReport {

@@ -1,7 +1,7 @@
 internal import Hemiola
+internal import HemiolaRecords
 internal import HemiolaSignal
 internal import HemiolaSystem
-internal import HemiolaWire
 
 /// Measures the latency from a player's write to the output line: plays clicks into a temporary output of the sound server and reads
 /// the lines of another `hemiola listen` that captures it.

@@ -1,5 +1,4 @@
-internal import HemiolaSignal
-internal import HemiolaWire
+internal import HemiolaRecords
 
 /// The beats or onsets of a file.
 struct EventTimes: Equatable {

@@ -1,6 +1,5 @@
-internal import HemiolaSignal
+internal import HemiolaRecords
 internal import HemiolaSystem
-internal import HemiolaWire
 
 /// The request of `hemiola send call`, `import`, `tabs` or `window`.
 struct PageRequest: Equatable {

@@ -1,7 +1,6 @@
 internal import Hemiola
-internal import HemiolaSignal
+internal import HemiolaRecords
 internal import HemiolaSystem
-internal import HemiolaWire
 
 /// What `hemiola send window` requests.
 enum WindowRequest: Equatable {

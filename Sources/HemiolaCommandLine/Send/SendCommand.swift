@@ -1,9 +1,7 @@
 internal import ArgumentParser
 internal import Hemiola
-internal import HemiolaSignal
+internal import HemiolaRecords
 internal import HemiolaSystem
-internal import HemiolaVisualizer
-internal import HemiolaWire
 
 /// `hemiola send TYPE [VALUE] [key=value …]`: a control; a call of a page's function, an import, or a message to a window:
 /// `SendCommand+Pages.swift`.

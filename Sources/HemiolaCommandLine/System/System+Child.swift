@@ -1,6 +1,4 @@
 internal import Glibc
-internal import HemiolaProcesses
-internal import HemiolaSignal
 internal import HemiolaSystem
 
 extension System {

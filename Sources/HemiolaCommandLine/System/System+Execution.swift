@@ -1,6 +1,5 @@
 internal import Glibc
 internal import Hemiola
-internal import HemiolaSignal
 internal import HemiolaSystem
 
 extension System {

@@ -1,5 +1,4 @@
 internal import Glibc
-internal import HemiolaSignal
 internal import HemiolaSystem
 
 extension System {

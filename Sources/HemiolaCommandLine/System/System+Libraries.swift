@@ -1,12 +1,12 @@
 internal import CBuildRecord
 internal import Glibc
 internal import Hemiola
-internal import HemiolaOutput
+internal import HemiolaFieldMaps
+internal import HemiolaFiles
 internal import HemiolaPictures
+internal import HemiolaRecords
 internal import HemiolaSignal
-internal import HemiolaSpectrum
-internal import HemiolaWire
-internal import HemiolaYAML
+internal import HemiolaSystem
 
 /// The compiler, the commit and the libraries of the program, for `hemiola doctor` and `hemiola --version --verbose`.
 extension System {

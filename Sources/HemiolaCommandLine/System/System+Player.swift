@@ -1,5 +1,4 @@
 internal import Glibc
-internal import HemiolaProcesses
 internal import HemiolaSystem
 
 extension System {

@@ -1,10 +1,8 @@
 internal import Glibc
 internal import Hemiola
-internal import HemiolaForeign
-internal import HemiolaProcesses
-internal import HemiolaSignal
 internal import HemiolaSystem
 internal import Synchronization
+internal import VampAnalyzer
 
 /// The system calls of the command line. All unsafe code of this module is in this file and in `System+*.swift`.
 enum System {

@@ -1,4 +1,4 @@
-internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// Writes to standard error: errors, warnings, progress, and a status line below them. Thread-safe; only `finish` waits.
 final class Console: Sendable {

@@ -1,4 +1,5 @@
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// The line that `hemiola listen` shows on a terminal: `Monitor of HDMI  -18 dB ███████░░░░░  ▁▂▅▇▆▃▂▁  124 BPM  lost 0.2 s`.
 struct LiveLine: Sendable, Hashable {

@@ -1,5 +1,5 @@
 internal import HemiolaEngine
-internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// The progress of a run: `song.flac ████████░░░░ 45 %  212× real time  0:12 left  file 3 of 7`.
 struct ProgressLine: Sendable, Hashable {

@@ -1,8 +1,8 @@
 public import Hemiola
-internal import HemiolaOutput
+internal import HemiolaFiles
+internal import HemiolaRecords
 internal import HemiolaSignal
 internal import HemiolaSystem
-internal import HemiolaWire
 
 extension PluginRegistry {
     /// Settings that the pipeline reads from the SPEC of every sink.

@@ -1,4 +1,4 @@
-public import HemiolaSignal
+public import HemiolaRecords
 
 /// Controls of an earlier run, applied again: each in the batch that contains its frame, before the controls of clients.
 ///

@@ -1,4 +1,5 @@
 internal import Hemiola
+internal import HemiolaRecords
 internal import HemiolaSignal
 
 /// The samples of a recorded stream, read from the audio that it was made of. Used on the analysis thread.

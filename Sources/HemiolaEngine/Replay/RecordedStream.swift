@@ -1,4 +1,5 @@
 internal import Hemiola
+internal import HemiolaRecords
 internal import HemiolaSignal
 
 /// Passes the batches of one recorded stream to the sinks, with the events of directors and controls. Used by the analysis thread only.

@@ -1,5 +1,5 @@
 public import Hemiola
-public import HemiolaSignal
+public import HemiolaRecords
 internal import Synchronization
 
 /// Recorded records, opened for a replay: JSON Lines that Hemiola wrote, plain or compressed with zstd, with one or more streams.

@@ -1,7 +1,7 @@
 internal import Hemiola
-internal import HemiolaOutput
+internal import HemiolaFiles
+internal import HemiolaRecords
 internal import HemiolaSignal
-internal import HemiolaWire
 
 /// Divides the records of a recording into streams, batches with their events, and ends. Used by one thread at a time.
 final class RecordingReader {

@@ -1,5 +1,5 @@
 internal import Hemiola
-internal import HemiolaSignal
+internal import HemiolaRecords
 
 /// Events outside blocks, in order, with the replies of dropped blocks.
 ///

@@ -1,3 +1,4 @@
+internal import HemiolaRecords
 internal import HemiolaSignal
 
 /// Selects and times the events for one sink. With `lead_ms`, each event is in the batch that ends that time before the event. All times

@@ -1,3 +1,4 @@
+internal import HemiolaRecords
 internal import HemiolaSignal
 
 /// Aggregates the hops of a batch into its row and converts powers into decibels, by runs of columns with equal treatment.

@@ -1,4 +1,4 @@
-internal import HemiolaSignal
+internal import HemiolaRecords
 internal import Synchronization
 
 /// The end of an input, which is complete when every sink has written the last records of the input.

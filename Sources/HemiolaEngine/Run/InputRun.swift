@@ -1,6 +1,6 @@
 internal import Hemiola
+internal import HemiolaRecords
 internal import HemiolaSignal
-internal import HemiolaSpectrum
 internal import HemiolaSystem
 
 /// Analyses inputs one after another: opens each, divides it into streams, and calls `StreamAnalysis`. Used by one thread.

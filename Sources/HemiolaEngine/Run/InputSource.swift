@@ -1,5 +1,5 @@
 public import Hemiola
-public import HemiolaSignal
+public import HemiolaRecords
 
 /// Supplies the inputs of pipelines while they run: paths that arrive on a pipe, or the files of a folder.
 ///

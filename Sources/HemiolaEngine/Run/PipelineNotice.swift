@@ -1,4 +1,5 @@
 public import Hemiola
+public import HemiolaRecords
 public import HemiolaSignal
 
 /// A notice of a running pipeline to its caller. Library code does not print.

@@ -1,5 +1,4 @@
 internal import Hemiola
-internal import HemiolaSignal
 internal import HemiolaSystem
 
 /// One run of a pipeline, on the analysis thread: its recording, or its inputs in order, analysed there one by one, or ahead of their turn on

@@ -1,6 +1,6 @@
 internal import Hemiola
+internal import HemiolaRecords
 internal import HemiolaSignal
-internal import HemiolaSpectrum
 
 /// The hot path of one stream: from hops to completed batches.
 ///

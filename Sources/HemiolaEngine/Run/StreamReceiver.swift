@@ -1,5 +1,5 @@
 internal import Hemiola
-internal import HemiolaSignal
+internal import HemiolaRecords
 
 /// Receives the streams of an input, in order. Used by the thread that analyses the input.
 protocol StreamReceiver: AnyObject {

@@ -1,5 +1,5 @@
 internal import Hemiola
-internal import HemiolaOutput
+internal import HemiolaFiles
 internal import HemiolaSystem
 
 extension Pipeline {

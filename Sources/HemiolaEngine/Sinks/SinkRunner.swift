@@ -1,5 +1,5 @@
 internal import Hemiola
-internal import HemiolaSignal
+internal import HemiolaRecords
 internal import HemiolaSystem
 
 /// Runs one sink: takes items from the mailbox, retries failed calls, and closes the sink at the end. Has one owner, as the sink: the thread

@@ -1,5 +1,5 @@
 internal import Hemiola
-internal import HemiolaSignal
+internal import HemiolaRecords
 internal import HemiolaSystem
 
 /// The queue between a thread that analyses an input ahead of its turn and the thread that passes the streams on: bounded, in order,

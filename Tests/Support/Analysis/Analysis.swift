@@ -1,5 +1,6 @@
 public import Hemiola
 internal import HemiolaEngine
+public import HemiolaRecords
 public import HemiolaSignal
 public import HemiolaTesting
 

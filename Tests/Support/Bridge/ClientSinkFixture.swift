@@ -1,7 +1,7 @@
 import Foundation
 public import Hemiola
+public import HemiolaRecords
 public import HemiolaSignal
-import HemiolaVisualizer
 import Synchronization
 public import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import BeatAnalyzer
 import Hemiola
 import HemiolaEngine
+import HemiolaRecords
 import HemiolaSignal
 import HemiolaTesting
 

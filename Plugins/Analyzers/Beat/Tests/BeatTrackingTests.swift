@@ -1,6 +1,6 @@
 import BeatAnalyzer
 import Foundation
-import HemiolaSignal
+import HemiolaRecords
 import HemiolaTesting
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
 import Glibc
 import Hemiola
-import HemiolaSignal
+import HemiolaRecords
 import HemiolaTesting
 import Testing
 

@@ -1,5 +1,6 @@
 import CBeatWeights
 import Foundation
+import HemiolaRecords
 import HemiolaSignal
 import HemiolaTesting
 import Testing

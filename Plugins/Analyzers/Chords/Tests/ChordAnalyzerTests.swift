@@ -2,6 +2,7 @@ import AnalysisSupport
 import ChordAnalyzer
 import Foundation
 import Hemiola
+import HemiolaRecords
 import HemiolaSignal
 import HemiolaTesting
 import TestSupport

@@ -1,4 +1,4 @@
-import HemiolaSignal
+import HemiolaRecords
 import HemiolaTonal
 import References
 import Testing

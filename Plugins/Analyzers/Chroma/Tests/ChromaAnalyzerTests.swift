@@ -2,6 +2,7 @@ import AnalysisSupport
 import ChromaAnalyzer
 import Foundation
 import Hemiola
+import HemiolaRecords
 import HemiolaSignal
 import HemiolaTesting
 import References

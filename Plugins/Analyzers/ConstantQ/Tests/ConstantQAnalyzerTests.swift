@@ -2,6 +2,7 @@ import AnalysisSupport
 import ConstantQAnalyzer
 import Foundation
 import Hemiola
+import HemiolaRecords
 import HemiolaSignal
 import HemiolaTesting
 import References

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Hemiola
 import HemiolaEngine
-import HemiolaProcesses
+import HemiolaRecords
 import HemiolaSignal
 import HemiolaSystem
 import HemiolaTesting

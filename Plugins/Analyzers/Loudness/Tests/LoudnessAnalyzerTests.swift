@@ -1,6 +1,7 @@
 import AnalysisSupport
 import Foundation
 import Hemiola
+internal import HemiolaRecords
 import HemiolaSignal
 import HemiolaTesting
 import LoudnessAnalyzer

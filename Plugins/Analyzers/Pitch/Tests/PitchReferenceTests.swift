@@ -1,7 +1,7 @@
 import AnalysisSupport
 import Foundation
+import HemiolaRecords
 import HemiolaSignal
-import HemiolaSpectrum
 import HemiolaTesting
 import References
 import Testing

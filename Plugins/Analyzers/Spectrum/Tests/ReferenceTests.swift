@@ -1,6 +1,6 @@
 import AnalysisSupport
 import Foundation
-import HemiolaSignal
+import HemiolaRecords
 import References
 import SpectrumAnalyzer
 import Testing

@@ -1,6 +1,7 @@
 import AnalysisSupport
 import Foundation
 import Hemiola
+import HemiolaRecords
 import HemiolaSignal
 import HemiolaTesting
 import References

@@ -2,7 +2,7 @@ import AnalysisSupport
 import Foundation
 import Hemiola
 import HemiolaEngine
-import HemiolaForeign
+import HemiolaRecords
 import HemiolaSignal
 import HemiolaTesting
 import TestSupport

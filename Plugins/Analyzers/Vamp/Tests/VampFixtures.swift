@@ -2,8 +2,7 @@ import AnalysisSupport
 import Foundation
 import Hemiola
 import HemiolaEngine
-import HemiolaForeign
-import HemiolaSignal
+import HemiolaRecords
 import HemiolaTesting
 import Synchronization
 import TestSupport

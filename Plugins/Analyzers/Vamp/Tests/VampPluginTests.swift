@@ -3,7 +3,7 @@ import BeatAnalyzer
 import ChromaAnalyzer
 import Foundation
 import Hemiola
-import HemiolaSignal
+import HemiolaRecords
 import HemiolaTesting
 import MusicalKeyAnalyzer
 import SpectrumAnalyzer

@@ -1,7 +1,7 @@
 import Foundation
-import HemiolaForeign
 import TestSupport
 import Testing
+import VampAnalyzer
 
 /// The program, which is built next to these tests.
 let program: String = {

@@ -1,7 +1,7 @@
 import Glibc
 import Hemiola
+import HemiolaRecords
 import HemiolaSignal
-import HemiolaSpectrum
 import HemiolaTesting
 import Testing
 

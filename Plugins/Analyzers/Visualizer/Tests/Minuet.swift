@@ -1,5 +1,6 @@
 import FileCapture
 import Hemiola
+import HemiolaRecords
 import HemiolaSignal
 import TestSupport
 

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 import Hemiola
-import HemiolaProcesses
+import HemiolaRecords
 import HemiolaSignal
 import HemiolaSystem
 import HemiolaTesting

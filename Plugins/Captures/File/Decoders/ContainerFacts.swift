@@ -1,4 +1,4 @@
-internal import HemiolaSignal
+internal import HemiolaRecords
 
 /// What the container of a file says about its first audio stream: the output of ffprobe, and what ffprobe leaves out.
 struct ContainerFacts {

@@ -1,4 +1,5 @@
 internal import Hemiola
+internal import HemiolaRecords
 internal import HemiolaSignal
 
 /// Decodes a sound file, from its first frame to its last, and reports what is missing or damaged.

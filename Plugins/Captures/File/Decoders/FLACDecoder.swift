@@ -1,8 +1,10 @@
 internal import CFLAC
 internal import Glibc
 internal import Hemiola
-internal import HemiolaRIFF
+internal import HemiolaPCM
+internal import HemiolaRecords
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 extension SharedLibrary {
     static let flac = SharedLibrary(

@@ -1,5 +1,6 @@
 internal import CMPG123
-internal import HemiolaRIFF
+internal import HemiolaPCM
+internal import HemiolaRecords
 internal import HemiolaSignal
 
 extension SoundTags {

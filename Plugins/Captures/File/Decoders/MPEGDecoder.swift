@@ -1,6 +1,7 @@
 internal import CMPG123
 internal import Hemiola
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 extension SharedLibrary {
     // Versions before 1.32 do not say which they are.

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import HemiolaRIFF
+internal import HemiolaPCM
 
 /// Reads the frames of MPEG audio one after the other, and finds the next one after a tag or a damaged place.
 final class MPEGFrameReader {

@@ -1,4 +1,4 @@
-internal import HemiolaRIFF
+internal import HemiolaPCM
 
 /// Consecutive frames of MPEG audio that one encoder wrote: a file, or one of several that were concatenated.
 ///

@@ -1,6 +1,7 @@
 internal import CXiph
 internal import Hemiola
-internal import HemiolaRIFF
+internal import HemiolaPCM
+internal import HemiolaRecords
 internal import HemiolaSignal
 
 /// Decodes the packets of a Vorbis or Opus stream.

@@ -1,5 +1,5 @@
 internal import CXiph
-internal import HemiolaSignal
+internal import HemiolaSystem
 
 extension SharedLibrary {
     // It does not say its version.

@@ -1,5 +1,6 @@
 internal import Hemiola
 internal import HemiolaPCM
+internal import HemiolaRecords
 internal import HemiolaSignal
 
 /// Decodes samples that are not compressed: WAV, RF64, BW64, Wave64, AIFF, AU and CAF.

@@ -2,7 +2,7 @@ internal import CSndFile
 internal import Glibc
 internal import Hemiola
 internal import HemiolaPCM
-internal import HemiolaRIFF
+internal import HemiolaRecords
 internal import HemiolaSignal
 internal import Synchronization
 

@@ -1,4 +1,4 @@
-internal import HemiolaSignal
+internal import HemiolaRecords
 
 /// A comment of FLAC, Vorbis, Opus or Speex: a key, "=" and a value.
 struct VorbisComment<Value: Collection<UInt8>> {

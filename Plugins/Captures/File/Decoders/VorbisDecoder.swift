@@ -1,5 +1,7 @@
 internal import CXiph
+internal import HemiolaRecords
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 extension SharedLibrary {
     static let vorbis = SharedLibrary(

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import Hemiola
 import HemiolaPCM
+import HemiolaRecords
 import HemiolaSignal
 import TestSupport
 import Testing

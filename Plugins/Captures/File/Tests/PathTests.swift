@@ -1,6 +1,6 @@
 import Foundation
 import Hemiola
-import HemiolaSignal
+import HemiolaRecords
 import HemiolaSystem
 import TestSupport
 import Testing

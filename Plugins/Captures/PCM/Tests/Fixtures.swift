@@ -1,7 +1,9 @@
 import Dispatch
 import Glibc
 import Hemiola
+import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import TestSupport
 import Testing
 

@@ -1,6 +1,8 @@
 import Glibc
 import Hemiola
+import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import TestSupport
 import Testing
 

@@ -1,4 +1,3 @@
-import HemiolaSignal
 import Testing
 
 @testable import HemiolaPCM

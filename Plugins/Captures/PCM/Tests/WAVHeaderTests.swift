@@ -1,5 +1,7 @@
 import Hemiola
+import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import Testing
 
 @testable import HemiolaPCM

@@ -1,7 +1,6 @@
 internal import CPulse
 internal import Glibc
 internal import Hemiola
-internal import HemiolaSignal
 internal import HemiolaSystem
 
 extension SharedLibrary {

@@ -1,4 +1,5 @@
 import Hemiola
+import HemiolaRecords
 import HemiolaSignal
 import Testing
 

@@ -4,10 +4,9 @@ import Glibc
 import Hemiola
 import HemiolaEngine
 import HemiolaFieldMaps
-import HemiolaOutput
-import HemiolaSignal
+import HemiolaFiles
+import HemiolaRecords
 import HemiolaTesting
-import HemiolaVisualizer
 import Synchronization
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
 public import Hemiola
-internal import HemiolaOutput
-internal import HemiolaRIFF
+internal import HemiolaFiles
+internal import HemiolaPCM
 internal import HemiolaSignal
 
 extension SinkPlugin {

@@ -1,5 +1,6 @@
 internal import Hemiola
-internal import HemiolaOutput
+internal import HemiolaFiles
+internal import HemiolaRecords
 internal import HemiolaSignal
 
 /// The sink `audio`: writes the samples of each stream at the place of their frames. Frames without samples, lost by the capture or

@@ -1,6 +1,6 @@
 internal import CSndFile
 internal import Hemiola
-internal import HemiolaOutput
+internal import HemiolaFiles
 internal import HemiolaSignal
 
 /// Writes a FLAC file through libsndfile, whose output goes to a ``SeekableOutput``.

@@ -1,7 +1,7 @@
 internal import Hemiola
+internal import HemiolaRecords
 internal import HemiolaSignal
 internal import HemiolaSystem
-internal import HemiolaWire
 
 /// Encodes the beats of one stream.
 struct BeatTrack {

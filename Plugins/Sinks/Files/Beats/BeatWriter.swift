@@ -1,7 +1,7 @@
 internal import Hemiola
-internal import HemiolaOutput
+internal import HemiolaFiles
+internal import HemiolaRecords
 internal import HemiolaSignal
-internal import HemiolaWire
 
 /// The sink `beats`: writes each beat when it arrives (`text`, `audacity`), or all beats of a stream at its end (documents).
 final class BeatWriter: Sink {

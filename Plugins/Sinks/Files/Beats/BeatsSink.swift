@@ -1,6 +1,6 @@
 public import Hemiola
-internal import HemiolaOutput
-internal import HemiolaSignal
+internal import HemiolaFiles
+internal import HemiolaRecords
 
 extension SinkPlugin {
     private static let path = Setting(

@@ -1,5 +1,5 @@
+internal import HemiolaRecords
 internal import HemiolaSignal
-internal import HemiolaWire
 
 /// Encodes beats as an SQL script for the database of Mixxx, `mixxxdb.sqlite` (Mixxx 2.0 and later).
 ///

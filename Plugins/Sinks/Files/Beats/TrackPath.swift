@@ -1,5 +1,4 @@
 internal import Glibc
-internal import HemiolaSignal
 internal import HemiolaSystem
 
 /// The absolute path of an input, as the libraries of DJ programs have it.

@@ -1,5 +1,4 @@
-internal import HemiolaSignal
-internal import HemiolaWire
+internal import HemiolaRecords
 
 /// What the columns of a stream's batches are called, and where each value lies.
 struct BatchTable: Sendable {

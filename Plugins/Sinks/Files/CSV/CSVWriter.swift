@@ -1,7 +1,6 @@
 internal import Hemiola
-internal import HemiolaOutput
-internal import HemiolaSignal
-internal import HemiolaWire
+internal import HemiolaFiles
+internal import HemiolaRecords
 
 /// The sink `csv`: batches into one table, events into another. From files, neither takes its path before both are written.
 final class CSVWriter: Sink {

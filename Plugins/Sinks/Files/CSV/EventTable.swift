@@ -1,6 +1,5 @@
 internal import Hemiola
-internal import HemiolaSignal
-internal import HemiolaWire
+internal import HemiolaRecords
 
 /// The columns of a stream's events, and the fields of each event: those of its record, as declared.
 struct EventTable: Sendable {

@@ -1,6 +1,6 @@
 internal import Hemiola
-internal import HemiolaOutput
-internal import HemiolaWire
+internal import HemiolaFiles
+internal import HemiolaRecords
 
 /// A table under way: its columns, which stay the same to the end of the file, and rows of fields.
 ///

@@ -1,4 +1,4 @@
-internal import HemiolaOutput
+internal import HemiolaFiles
 
 /// Where the two tables go.
 struct TablePlaces: Sendable {

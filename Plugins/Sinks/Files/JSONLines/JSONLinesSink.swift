@@ -1,5 +1,5 @@
 public import Hemiola
-internal import HemiolaOutput
+internal import HemiolaFiles
 
 extension SinkPlugin {
     private static let path = Setting(

@@ -1,8 +1,8 @@
 public import Hemiola
-internal import HemiolaOutput
+internal import HemiolaFiles
+internal import HemiolaRecords
 internal import HemiolaSignal
 internal import HemiolaTonal
-internal import HemiolaWire
 
 extension SinkPlugin {
     private static let path = Setting(

@@ -1,6 +1,6 @@
 internal import Hemiola
+internal import HemiolaRecords
 internal import HemiolaSignal
-internal import HemiolaWire
 
 /// The statistics of a stream: of each selected feature, and of the beats. Memory does not depend on the length of the stream.
 struct StreamStatistics: Sendable {

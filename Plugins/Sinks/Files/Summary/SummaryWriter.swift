@@ -1,7 +1,6 @@
 internal import Hemiola
-internal import HemiolaOutput
-internal import HemiolaSignal
-internal import HemiolaWire
+internal import HemiolaFiles
+internal import HemiolaRecords
 
 /// The sink `summary`: computes the statistics of a stream while it runs, and writes its record at its end.
 final class SummaryWriter: Sink {

@@ -1,7 +1,8 @@
 internal import Hemiola
 internal import HemiolaFieldMaps
+internal import HemiolaFiles
 internal import HemiolaNetwork
-internal import HemiolaOutput
+internal import HemiolaRecords
 internal import HemiolaSignal
 
 /// The frames of the sinks `ddp`, `sacn` and `artnet`.

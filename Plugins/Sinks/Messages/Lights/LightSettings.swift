@@ -1,6 +1,6 @@
 internal import Hemiola
 internal import HemiolaNetwork
-internal import HemiolaSignal
+internal import HemiolaRecords
 
 /// The settings that the three sinks have in common.
 struct LightSettings: Sendable {

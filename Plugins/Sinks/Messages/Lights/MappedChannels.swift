@@ -1,4 +1,5 @@
 internal import HemiolaFieldMaps
+internal import HemiolaRecords
 internal import HemiolaSignal
 
 /// The channels of a universe that follow a field map: `to: 12` is a channel.

@@ -1,5 +1,5 @@
-internal import HemiolaLink
-internal import HemiolaOutput
+internal import HemiolaFiles
+internal import HemiolaNetwork
 internal import HemiolaSignal
 
 /// Which changes make a session follow the beats of the music. All times are in seconds of the monotonic clock. Reads no clock itself.

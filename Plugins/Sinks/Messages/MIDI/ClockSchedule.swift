@@ -1,4 +1,4 @@
-internal import HemiolaOutput
+internal import HemiolaFiles
 internal import HemiolaSignal
 
 /// When MIDI clock pulses, start, continue and stop are sent. All times are in seconds of the monotonic clock. Reads no clock itself.

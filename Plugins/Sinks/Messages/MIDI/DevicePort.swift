@@ -1,5 +1,5 @@
 internal import Glibc
-internal import HemiolaOutput
+internal import HemiolaFiles
 
 /// Raw MIDI bytes to a character device or a named pipe.
 ///

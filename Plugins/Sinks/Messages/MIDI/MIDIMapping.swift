@@ -1,6 +1,7 @@
 internal import HemiolaFieldMaps
-internal import HemiolaOutput
-internal import HemiolaSignal
+internal import HemiolaFiles
+internal import HemiolaRecords
+internal import HemiolaSystem
 
 /// The messages of a field map: its destinations are `controller.N` and `note.N`. Several values go to N, N + 1 and so on.
 ///

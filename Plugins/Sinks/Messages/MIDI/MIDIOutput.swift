@@ -1,4 +1,4 @@
-internal import HemiolaOutput
+internal import HemiolaFiles
 
 /// All that is sent to a port: the clock, the notes, and what the port has not accepted yet. Reads no clock itself. Only `advance` passes
 /// bytes to the port.

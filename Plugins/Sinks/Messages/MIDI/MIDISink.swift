@@ -1,6 +1,6 @@
 public import Hemiola
-internal import HemiolaOutput
-internal import HemiolaSignal
+internal import HemiolaFiles
+internal import HemiolaRecords
 
 extension SinkPlugin {
     /// Sends MIDI clock and notes from the beats and onsets of the music.

@@ -1,6 +1,7 @@
 internal import Hemiola
 internal import HemiolaFieldMaps
-internal import HemiolaOutput
+internal import HemiolaFiles
+internal import HemiolaRecords
 internal import HemiolaSignal
 internal import HemiolaSystem
 

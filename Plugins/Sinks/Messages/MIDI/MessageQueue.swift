@@ -1,4 +1,4 @@
-internal import HemiolaOutput
+internal import HemiolaFiles
 
 /// The result of passing bytes to a port.
 enum PortResult: Equatable {

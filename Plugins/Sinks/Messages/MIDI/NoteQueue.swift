@@ -1,4 +1,4 @@
-internal import HemiolaOutput
+internal import HemiolaFiles
 
 /// Notes that begin and end at a time, and values of controllers, at most 256 messages. Times are in seconds of the monotonic clock.
 struct NoteQueue {

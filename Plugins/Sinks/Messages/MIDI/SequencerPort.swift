@@ -1,7 +1,7 @@
 internal import CALSA
 internal import Glibc
-internal import HemiolaOutput
-internal import HemiolaSignal
+internal import HemiolaFiles
+internal import HemiolaSystem
 
 extension SharedLibrary {
     static let asound = SharedLibrary(

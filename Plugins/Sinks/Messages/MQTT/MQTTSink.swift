@@ -1,8 +1,7 @@
 public import Hemiola
 internal import HemiolaFieldMaps
 internal import HemiolaNetwork
-internal import HemiolaSignal
-internal import HemiolaWire
+internal import HemiolaRecords
 
 extension SinkPlugin {
     private static let defaultPort = (plain: 1883, encrypted: 8883)

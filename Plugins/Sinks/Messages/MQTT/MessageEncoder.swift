@@ -1,7 +1,7 @@
 internal import Hemiola
 internal import HemiolaFieldMaps
+internal import HemiolaRecords
 internal import HemiolaSignal
-internal import HemiolaWire
 
 /// What is published of a batch.
 enum BatchForm: String, CaseIterable, SettingChoice {

@@ -2,7 +2,6 @@ internal import CMosquitto
 internal import Glibc
 internal import Hemiola
 internal import HemiolaNetwork
-internal import HemiolaSignal
 internal import HemiolaSystem
 
 extension SharedLibrary {

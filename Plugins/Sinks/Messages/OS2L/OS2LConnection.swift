@@ -1,6 +1,6 @@
 internal import Hemiola
 internal import HemiolaNetwork
-internal import HemiolaSignal
+internal import HemiolaRecords
 internal import HemiolaSystem
 internal import Synchronization
 

@@ -1,5 +1,4 @@
-internal import HemiolaSignal
-internal import HemiolaWire
+internal import HemiolaRecords
 
 /// The messages of OS2L: JSON objects on a TCP connection, without a separator in the specification. Each ends with a line break, which JSON
 /// allows: some receivers read lines, others objects.

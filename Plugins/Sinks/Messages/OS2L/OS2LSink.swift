@@ -1,9 +1,9 @@
 public import Hemiola
+internal import HemiolaFiles
 internal import HemiolaNetwork
-internal import HemiolaOutput
+internal import HemiolaRecords
 internal import HemiolaSignal
 internal import HemiolaSystem
-internal import HemiolaVisualizer
 
 extension SinkPlugin {
     private static let defaultPort = 9996

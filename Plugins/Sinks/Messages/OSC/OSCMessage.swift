@@ -1,4 +1,4 @@
-internal import HemiolaSignal
+internal import HemiolaRecords
 
 /// Encodes OSC 1.0 packets (M. Wright, "The Open Sound Control 1.0 Specification", 2002): everything big-endian and in units of 4 bytes.
 struct OSCEncoder {

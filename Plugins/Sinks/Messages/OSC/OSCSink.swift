@@ -1,7 +1,7 @@
 public import Hemiola
 internal import HemiolaFieldMaps
 internal import HemiolaNetwork
-internal import HemiolaSignal
+internal import HemiolaRecords
 
 extension SinkPlugin {
     private static let target = Setting(

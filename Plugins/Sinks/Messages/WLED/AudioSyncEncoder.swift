@@ -1,6 +1,7 @@
 internal import Hemiola
+internal import HemiolaFiles
 internal import HemiolaNetwork
-internal import HemiolaOutput
+internal import HemiolaRecords
 internal import HemiolaSignal
 
 /// The frames of the sink `wled`: computes messages from the features and events of a stream.

@@ -1,6 +1,6 @@
 public import Hemiola
 internal import HemiolaNetwork
-internal import HemiolaSignal
+internal import HemiolaRecords
 
 extension SinkPlugin {
     private static let target = Setting(

@@ -1,7 +1,5 @@
 public import Hemiola
-internal import HemiolaProcesses
-internal import HemiolaSignal
-internal import HemiolaWire
+internal import HemiolaRecords
 
 extension SinkPlugin {
     /// Writes JSON Lines to the standard input of a program that it starts.

@@ -1,8 +1,6 @@
 internal import Hemiola
-internal import HemiolaProcesses
-internal import HemiolaSignal
+internal import HemiolaRecords
 internal import HemiolaSystem
-internal import HemiolaWire
 
 /// Sends the records of streams to a program, and starts it again where the policy requires it. Used by one thread at a time.
 ///

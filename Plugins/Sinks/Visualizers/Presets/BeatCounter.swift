@@ -1,4 +1,4 @@
-internal import HemiolaSignal
+internal import HemiolaRecords
 
 /// A number of bars or of beats.
 enum BeatCount: Sendable, Equatable {

@@ -1,7 +1,6 @@
 internal import FoundationEssentials
-internal import HemiolaSignal
+internal import HemiolaRecords
 internal import HemiolaSystem
-internal import HemiolaWire
 
 /// The part of a preset schedule that is stored between runs.
 struct PersistedState: Sendable, Equatable {

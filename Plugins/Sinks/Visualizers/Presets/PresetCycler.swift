@@ -1,7 +1,6 @@
 public import Hemiola
-internal import HemiolaOutput
-internal import HemiolaSignal
-internal import HemiolaVisualizer
+internal import HemiolaFiles
+internal import HemiolaRecords
 
 extension SinkPlugin {
     /// Changes a visualizer's presets by timer, beat or level, and writes the plan of changes.

@@ -1,6 +1,5 @@
 internal import Hemiola
-internal import HemiolaSignal
-internal import HemiolaVisualizer
+internal import HemiolaRecords
 
 /// The parameters of a preset schedule.
 struct ScheduleSettings: Sendable, Equatable {

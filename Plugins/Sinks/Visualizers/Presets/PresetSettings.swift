@@ -1,6 +1,6 @@
 internal import Hemiola
-internal import HemiolaOutput
-internal import HemiolaSignal
+internal import HemiolaFiles
+internal import HemiolaRecords
 
 /// The kind of automatic preset changes.
 enum ChangeMode: String, SettingChoice {

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Hemiola
+internal import HemiolaRecords
 internal import HemiolaSystem
-internal import HemiolaVisualizer
 
 /// A listening Unix socket and its file.
 ///

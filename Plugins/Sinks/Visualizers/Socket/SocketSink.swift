@@ -1,8 +1,7 @@
 internal import Glibc
 public import Hemiola
 internal import HemiolaBridge
-internal import HemiolaSignal
-internal import HemiolaVisualizer
+internal import HemiolaRecords
 internal import Synchronization
 
 extension SinkPlugin {

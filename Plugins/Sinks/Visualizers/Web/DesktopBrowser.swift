@@ -1,5 +1,4 @@
 internal import Glibc
-internal import HemiolaProcesses
 internal import HemiolaSystem
 
 /// The default browser of a desktop session, which `xdg-open` starts.

@@ -1,6 +1,6 @@
 internal import CQREncode
 internal import Glibc
-internal import HemiolaSignal
+internal import HemiolaSystem
 
 extension SharedLibrary {
     static let qrencode = SharedLibrary(

@@ -2,8 +2,8 @@ import Glibc
 import Hemiola
 import HemiolaEngine
 import HemiolaPlugins
+import HemiolaRecords
 import HemiolaSignal
-import HemiolaVisualizer
 import Synchronization
 
 /// Controls that name presets, four for every batch: what they cost the analysis thread, whatever the name and the list.

@@ -1,10 +1,9 @@
 import Hemiola
 import HemiolaPlugins
-import HemiolaSignal
 
 @testable import HemiolaBridge
+@testable import HemiolaRecords
 @testable import HemiolaSystem
-@testable import HemiolaWire
 
 extension Fuzzer {
     /// Any bytes from a client: the lines do not depend on the size of the pieces, each line is a message or a fault, the name of a

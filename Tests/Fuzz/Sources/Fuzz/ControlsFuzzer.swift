@@ -1,7 +1,7 @@
 import Hemiola
 import HemiolaPlugins
+import HemiolaRecords
 import HemiolaSignal
-import HemiolaWire
 
 @testable import HemiolaCommandLine
 @testable import HemiolaEngine

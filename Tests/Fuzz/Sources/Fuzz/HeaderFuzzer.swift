@@ -2,6 +2,7 @@ import FileCapture
 import FuzzSupport
 import Glibc
 import Hemiola
+import HemiolaRecords
 import HemiolaSignal
 
 /// The capture must not start ffmpeg for every input that the other decoders refuse.

@@ -1,13 +1,12 @@
 import Hemiola
 import HemiolaPlugins
 import HemiolaSignal
-import HemiolaVisualizer
 import NIOCore
 import NIOEmbedded
 import Synchronization
 
 @testable import HemiolaBridge
-@testable import HemiolaWire
+@testable import HemiolaRecords
 
 extension Fuzzer {
     /// Several clients of one hub. The input is a script with one step per line: `0` to `3` and the bytes that this client sends, with a

@@ -1,9 +1,10 @@
 import Dispatch
 import Hemiola
-import HemiolaLink
-import HemiolaOutput
+import HemiolaFiles
+import HemiolaNetwork
 import HemiolaPictures
 import HemiolaPlugins
+import HemiolaRecords
 import HemiolaSignal
 import HemiolaTesting
 import LibFuzzer

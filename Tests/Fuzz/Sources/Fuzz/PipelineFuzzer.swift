@@ -3,7 +3,7 @@ import HemiolaPlugins
 
 @testable import Hemiola
 @testable import HemiolaCommandLine
-@testable import HemiolaYAML
+@testable import HemiolaFieldMaps
 
 extension Fuzzer {
     /// Any text as a pipeline file: every problem has a position in the text; a valid file is equal after it is printed and read again.

@@ -1,10 +1,9 @@
 import Hemiola
 import HemiolaPlugins
-import HemiolaWire
 
 @testable import HemiolaEngine
-@testable import HemiolaOutput
-@testable import HemiolaSignal
+@testable import HemiolaFiles
+@testable import HemiolaRecords
 
 extension Fuzzer {
     /// Any bytes as a recording: an error names a line, batches are in order, and what is decoded has the same text when it is written and

@@ -1,5 +1,6 @@
 import Glibc
 import Hemiola
+import HemiolaRecords
 import HemiolaSignal
 
 extension CapturePlugin {

@@ -1,7 +1,6 @@
 import Glibc
 import Hemiola
-import HemiolaSignal
-import HemiolaWire
+import HemiolaRecords
 
 extension SinkPlugin {
     /// Sends the records as text to another program.

@@ -1,5 +1,6 @@
 import Foundation
 import Hemiola
+import HemiolaRecords
 import HemiolaSignal
 
 /// Finds the loudest second of a stream, with a resolution of one batch.

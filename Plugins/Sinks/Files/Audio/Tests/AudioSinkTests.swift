@@ -3,6 +3,7 @@ import FileCapture
 import Foundation
 import Hemiola
 import HemiolaEngine
+import HemiolaRecords
 import HemiolaSignal
 import HemiolaTesting
 import LevelsAnalyzer

@@ -1,6 +1,7 @@
 import BeatsSink
 import Foundation
 import Hemiola
+import HemiolaRecords
 import HemiolaSignal
 import Synchronization
 import TestSupport

@@ -2,6 +2,7 @@ import BeatsSink
 import Foundation
 import Glibc
 import Hemiola
+import HemiolaRecords
 import HemiolaSignal
 import TestSupport
 import Testing

@@ -2,9 +2,9 @@ import CSVSink
 import Foundation
 import Glibc
 import Hemiola
+import HemiolaRecords
 import HemiolaSignal
 import HemiolaTesting
-import HemiolaVisualizer
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import CSVSink
 import Hemiola
+import HemiolaRecords
 import HemiolaSignal
-import HemiolaVisualizer
 import TestSupport
 
 /// Short streams with one analyzer.

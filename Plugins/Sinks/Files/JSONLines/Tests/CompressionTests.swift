@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 import Hemiola
-import HemiolaSignal
+import HemiolaRecords
 import JSONLinesSink
 import TestSupport
 import Testing

@@ -1,9 +1,8 @@
 import Foundation
 import Glibc
 import Hemiola
-import HemiolaSignal
+import HemiolaRecords
 import HemiolaTesting
-import HemiolaVisualizer
 import JSONLinesSink
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Hemiola
+import HemiolaRecords
 import JSONLinesSink
 import TestSupport
 import Testing

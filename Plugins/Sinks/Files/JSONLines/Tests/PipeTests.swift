@@ -1,7 +1,7 @@
 import AllocationCounter
 import Glibc
 import Hemiola
-import HemiolaSignal
+import HemiolaRecords
 import JSONLinesSink
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import Foundation
 import Hemiola
+import HemiolaRecords
 import HemiolaSignal
 import HemiolaTesting
 import SummarySink

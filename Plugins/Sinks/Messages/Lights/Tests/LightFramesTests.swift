@@ -1,6 +1,7 @@
 import Hemiola
 import HemiolaFieldMaps
 import HemiolaNetwork
+import HemiolaRecords
 import HemiolaSignal
 import HemiolaTesting
 import TestSupport

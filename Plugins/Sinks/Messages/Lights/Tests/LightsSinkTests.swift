@@ -1,6 +1,7 @@
 import Foundation
 import Hemiola
 import HemiolaNetwork
+import HemiolaRecords
 import HemiolaSignal
 import HemiolaSystem
 import HemiolaTesting

@@ -2,8 +2,8 @@ import BeatAnalyzer
 import Foundation
 import Hemiola
 import HemiolaEngine
-import HemiolaLink
-import HemiolaSignal
+import HemiolaNetwork
+import HemiolaRecords
 import HemiolaTesting
 import TestSupport
 import Testing

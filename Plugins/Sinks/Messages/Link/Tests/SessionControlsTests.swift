@@ -1,4 +1,4 @@
-import HemiolaLink
+import HemiolaNetwork
 import Testing
 
 @testable import LinkControlSink

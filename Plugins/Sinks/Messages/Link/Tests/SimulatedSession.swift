@@ -1,7 +1,7 @@
 import Glibc
 import Hemiola
-import HemiolaLink
-import HemiolaSignal
+import HemiolaNetwork
+import HemiolaRecords
 import Synchronization
 
 /// A session without a network.

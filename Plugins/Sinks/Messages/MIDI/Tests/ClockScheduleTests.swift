@@ -1,4 +1,5 @@
-import HemiolaOutput
+import HemiolaFiles
+import HemiolaRecords
 import HemiolaSignal
 import Testing
 

@@ -3,8 +3,7 @@ import Foundation
 import Glibc
 import Hemiola
 import HemiolaEngine
-import HemiolaOutput
-import HemiolaSignal
+import HemiolaFiles
 import HemiolaTesting
 import LevelsAnalyzer
 import MIDISink

@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import Hemiola
 import HemiolaEngine
+import HemiolaRecords
 import HemiolaSignal
 import HemiolaTesting
 import MIDISink

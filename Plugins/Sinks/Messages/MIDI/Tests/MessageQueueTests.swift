@@ -1,4 +1,4 @@
-import HemiolaOutput
+import HemiolaFiles
 import Testing
 
 @testable import MIDISink

@@ -1,4 +1,4 @@
-import HemiolaOutput
+import HemiolaFiles
 
 @testable import MIDISink
 

@@ -1,6 +1,6 @@
 import Foundation
 import Hemiola
-import HemiolaSignal
+import HemiolaRecords
 import HemiolaTesting
 import MQTTSink
 import TestSupport

@@ -1,7 +1,7 @@
 import Hemiola
+import HemiolaRecords
 import HemiolaSignal
 import HemiolaTesting
-import HemiolaVisualizer
 import OS2LSink
 import Synchronization
 

@@ -1,8 +1,8 @@
 import Foundation
 import Hemiola
+import HemiolaRecords
 import HemiolaSignal
 import HemiolaTesting
-import HemiolaVisualizer
 import TestSupport
 import Testing
 

@@ -1,7 +1,6 @@
 import Foundation
 import Hemiola
-import HemiolaSignal
-import HemiolaVisualizer
+import HemiolaRecords
 import TestSupport
 import Testing
 

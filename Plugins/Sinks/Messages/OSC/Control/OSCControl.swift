@@ -2,7 +2,7 @@ internal import Glibc
 public import Hemiola
 internal import HemiolaFieldMaps
 internal import HemiolaNetwork
-internal import HemiolaSignal
+internal import HemiolaRecords
 internal import HemiolaSystem
 internal import Synchronization
 

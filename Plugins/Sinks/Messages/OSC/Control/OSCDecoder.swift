@@ -1,4 +1,4 @@
-internal import HemiolaSignal
+internal import HemiolaRecords
 
 /// A message of a received packet.
 struct OSCMessage: Equatable {

@@ -3,9 +3,9 @@ import Foundation
 import Hemiola
 import HemiolaEngine
 import HemiolaNetwork
+import HemiolaRecords
 import HemiolaSignal
 import HemiolaTesting
-import HemiolaVisualizer
 import Synchronization
 import TestSupport
 import Testing

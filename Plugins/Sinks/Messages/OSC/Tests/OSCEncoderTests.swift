@@ -1,4 +1,4 @@
-import HemiolaSignal
+import HemiolaRecords
 import TestSupport
 import Testing
 

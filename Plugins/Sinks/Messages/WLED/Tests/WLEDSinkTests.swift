@@ -1,5 +1,6 @@
 import Hemiola
 import HemiolaNetwork
+import HemiolaRecords
 import HemiolaSignal
 import HemiolaSystem
 import HemiolaTesting

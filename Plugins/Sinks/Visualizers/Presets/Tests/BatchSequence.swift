@@ -1,5 +1,4 @@
-import HemiolaSignal
-import HemiolaVisualizer
+import HemiolaRecords
 
 @testable import PresetsSink
 

@@ -1,5 +1,4 @@
-import HemiolaSignal
-import HemiolaVisualizer
+import HemiolaRecords
 import Testing
 
 @testable import PresetsSink

@@ -1,6 +1,5 @@
 import Foundation
-import HemiolaSignal
-import HemiolaVisualizer
+import HemiolaRecords
 import Testing
 
 @testable import PresetsSink

@@ -3,9 +3,8 @@ import FileCapture
 import Foundation
 import Hemiola
 import HemiolaEngine
-import HemiolaSignal
+import HemiolaRecords
 import HemiolaTesting
-import HemiolaVisualizer
 import TestSupport
 import Testing
 

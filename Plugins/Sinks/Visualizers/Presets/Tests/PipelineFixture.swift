@@ -1,6 +1,7 @@
 import Foundation
 import Hemiola
 import HemiolaEngine
+import HemiolaRecords
 import HemiolaSignal
 import HemiolaTesting
 import JSONLinesSink

@@ -1,9 +1,9 @@
 import Foundation
 import Hemiola
 import HemiolaEngine
+import HemiolaRecords
 import HemiolaSignal
 import HemiolaTesting
-import HemiolaVisualizer
 import TestSupport
 import Testing
 

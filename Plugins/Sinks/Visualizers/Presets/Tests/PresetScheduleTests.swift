@@ -1,6 +1,5 @@
 import Hemiola
-import HemiolaSignal
-import HemiolaVisualizer
+import HemiolaRecords
 import Testing
 
 @testable import PresetsSink

@@ -1,6 +1,5 @@
 import BridgeSupport
 import Foundation
-import HemiolaSignal
 import Synchronization
 import TestSupport
 import Testing

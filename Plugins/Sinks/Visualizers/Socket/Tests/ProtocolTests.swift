@@ -1,7 +1,6 @@
 import BridgeSupport
 import Foundation
-import HemiolaSignal
-import HemiolaVisualizer
+import HemiolaRecords
 import TestSupport
 import Testing
 

@@ -2,6 +2,7 @@ import BridgeSupport
 import Foundation
 import Glibc
 import Hemiola
+import HemiolaRecords
 import HemiolaSystem
 import Synchronization
 import TestSupport

@@ -1,5 +1,6 @@
 import BridgeSupport
 import Hemiola
+import HemiolaRecords
 import HemiolaSignal
 import SocketSink
 import TestSupport

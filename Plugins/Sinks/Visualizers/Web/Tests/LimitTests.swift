@@ -1,6 +1,7 @@
 import BridgeSupport
 import Foundation
 import Hemiola
+import HemiolaRecords
 import HemiolaSignal
 import TestSupport
 import Testing

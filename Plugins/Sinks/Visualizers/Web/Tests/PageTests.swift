@@ -1,8 +1,7 @@
 import BridgeSupport
 import Foundation
 import Hemiola
-import HemiolaSignal
-import HemiolaVisualizer
+import HemiolaRecords
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import BridgeSupport
 import Foundation
 import Hemiola
-import HemiolaSignal
+import HemiolaRecords
 import TestSupport
 import Testing
 

@@ -1,8 +1,7 @@
 import BridgeSupport
 import Hemiola
-import HemiolaSignal
+import HemiolaRecords
 import HemiolaSystem
-import HemiolaVisualizer
 import TestSupport
 import Testing
 

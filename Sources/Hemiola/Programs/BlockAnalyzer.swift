@@ -1,0 +1,104 @@
+package import HemiolaRecords
+package import HemiolaSignal
+
+/// An analyzer that is a program of its own: a crash of it is survived.
+///
+/// From a file, `process` sends a block and waits for its answer. In real time a thread does that, and `process` only exchanges values
+/// with it: a lock for the time of a copy. Unlike other analyzers it allocates memory in `process`.
+package final class BlockAnalyzer: ExternalAnalyzer {
+    private let program: any BlockProgram
+    private var context: AnalyzerContext
+    private var format = AnalysisFormat(StreamFormat(sampleRate: 1, channelCount: 1))
+    private var exchange: (any BlockExchange)?
+    private var block: [UInt8] = []
+    /// Blocks that were lost and not reported yet, and the time of the last report in seconds of the stream.
+    private var lostCount = 0
+    private var lossTime = -1.0
+    /// The end of the last hop, in seconds of the stream.
+    private var time = 0.0
+
+    /// Seconds between two reports of lost blocks.
+    private static let lossInterval = 1.0
+
+    /// An analyzer; starts nothing.
+    package init(_ program: any BlockProgram) {
+        self.program = program
+        context = AnalyzerContext(name: program.name)
+    }
+
+    package var failure: AnalyzerError? {
+        exchange?.failure.map { AnalyzerError($0.isComplete ? $0.message : "\(program.name): \($0.message)") }
+    }
+
+    package var warning: String? { exchange?.warning }
+
+    package func load() throws(ConfigurationError) {
+        try program.check()
+    }
+
+    package func open(_ context: AnalyzerContext) {
+        self.context = context
+    }
+
+    package func close() {
+        exchange?.stop()
+        exchange = nil
+    }
+
+    package func prepare(_ stream: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs {
+        close()
+        format = stream
+        block = [UInt8](repeating: 0, count: program.blockSize(stream))
+        let exchange: any BlockExchange
+        do throws(ProgramFault) { exchange = try makeExchange() } catch {
+            throw AnalyzerError(error.isComplete ? error.message : "\(program.name): \(error.message); \(program.remedy)")
+        }
+        self.exchange = exchange
+        (lostCount, lossTime, time) = (0, -1, 0)
+        var declared = exchange.outputs
+        if context.isLive { declared.latencyFrames += Int64(stream.hopFrames) }
+        return declared
+    }
+
+    private func makeExchange() throws(ProgramFault) -> any BlockExchange {
+        let name = program.name
+        let starter = BlockStarter(
+            program: program, format: format, isLive: context.isLive, warn: { [warn = context.warn] in warn("\(name): \($0)") },
+            isCancelled: context.isCancelled)
+        if context.isLive { return try ParallelExchange(starter) }
+        return try WaitingExchange(starter)
+    }
+
+    package func process(_ hop: borrowing Hop, into row: inout FeatureRow, events: inout EventList) {
+        guard let exchange else { return }
+        program.encode(hop, into: &block)
+        exchange.send(block, at: hop.frame)
+        let values = exchange.values
+        let all = FeatureHandle(offset: 0, count: values.count)
+        for index in values.indices { row[all, index] = values[index] }
+        for event in exchange.takeEvents() { events.append(event) }
+        lostCount += exchange.takeLosses()
+        time = format.format.seconds(at: hop.frame + Int64(hop.frameCount))
+        if time - lossTime >= Self.lossInterval { reportLosses(into: &events) }
+    }
+
+    private func reportLosses(into events: inout EventList) {
+        guard lostCount > 0 else { return }
+        events.append(DropReport(sink: context.name, batches: lostCount), at: time)
+        (lostCount, lossTime) = (0, time)
+    }
+
+    package func finish(into events: inout EventList) {
+        guard let exchange else { return }
+        exchange.finish()
+        for event in exchange.takeEvents() { events.append(event) }
+        lostCount += exchange.takeLosses()
+        reportLosses(into: &events)
+    }
+
+    package func reset() {
+        guard exchange != nil else { return }
+        close()
+        exchange = try? makeExchange()
+    }
+}

@@ -1,0 +1,215 @@
+internal import HemiolaRecords
+internal import HemiolaSystem
+
+/// In real time: a thread waits for the answers. Of the blocks that wait for it, the newest are kept.
+///
+/// `@unchecked Sendable`: `session` and `delay` are used by the thread alone once it has started; `state` is accessed only under the
+/// condition's lock.
+final class ParallelExchange: BlockExchange, @unchecked Sendable {
+    let outputs: AnalyzerOutputs
+
+    private struct State {
+        var blocks: [(bytes: [UInt8], frame: Int64)] = []
+        var losses = 0
+        var values: [Float]
+        var events: [Event] = []
+        var failure: ProgramFault?
+        var warning: String?
+        /// Whether the program is not used any more.
+        var isOver = false
+        /// Whether the program is to be ended in order after the blocks that wait.
+        var isFinishing = false
+        /// Whether the program is to be ended at once.
+        var isStopping = false
+        /// Whether the thread has ended.
+        var hasEnded = false
+    }
+
+    private let starter: BlockStarter
+    /// Signals every change of the state that a thread waits for.
+    private let condition = Condition()
+    private var state: State
+
+    private var session: (any BlockSession)?
+    private var delay = RetryDelay(longest: ProgramSettings.longestPause)
+
+    /// Blocks that wait: 186 ms of 1024 frames at 44.1 kHz, for programs that pause now and then.
+    private static let capacity = 8
+    /// Events that wait for the analysis.
+    private static let maximumEvents = 1024
+    /// Seconds in which a program has to end at the end of the stream.
+    private static let finishTime = 2.0
+
+    init(_ starter: BlockStarter) throws(ProgramFault) {
+        self.starter = starter
+        let session = try starter.session(nil, isCancelled: starter.isCancelled)
+        outputs = session.declared
+        state = State(values: session.values)
+        self.session = session
+        delay.noteStart(at: MonotonicTime.now)
+        startThread { [self] in
+            run()
+            change { $0.hasEnded = true }
+        }
+    }
+
+    // MARK: - The analysis thread
+
+    var failure: ProgramFault? { condition.locked { state.failure } }
+
+    var warning: String? { condition.locked { state.warning } }
+
+    func send(_ block: [UInt8], at frame: Int64) {
+        change { state in
+            guard !state.isOver else { return }
+            if state.blocks.count == Self.capacity {
+                state.blocks.removeFirst()
+                state.losses += 1
+            }
+            state.blocks.append((block, frame))
+        }
+    }
+
+    var values: [Float] { condition.locked { state.values } }
+
+    func takeEvents() -> [Event] {
+        change { state in
+            guard !state.events.isEmpty else { return [] }
+            defer { state.events = [] }
+            return state.events
+        }
+    }
+
+    func takeLosses() -> Int {
+        change { state in
+            defer { state.losses = 0 }
+            return state.losses
+        }
+    }
+
+    func finish() {
+        if starter.isCancelled() { return stop() }
+        change { $0.isFinishing = true }
+        let deadline = MonotonicTime.now + Self.finishTime
+        let hasEnded = condition.locked {
+            while !state.hasEnded, MonotonicTime.now < deadline { condition.wait(until: deadline) }
+            return state.hasEnded
+        }
+        if !hasEnded { stop() }
+    }
+
+    func stop() {
+        change { $0.isStopping = true }
+        // The thread ends the program, which takes `RunningProgram.killDelay` at most, except for one that waits for a device.
+        condition.locked {
+            while !state.hasEnded { condition.wait() }
+        }
+    }
+
+    private func change<Result>(_ body: (inout State) -> Result) -> Result {
+        condition.locked {
+            defer { condition.broadcast() }
+            return body(&state)
+        }
+    }
+
+    // MARK: - The thread
+
+    private var mustStop: Bool { condition.locked { state.isStopping } }
+
+    private func run() {
+        defer {
+            session?.stop()
+            session = nil
+        }
+        while let block = nextBlock() {
+            do throws(ProgramFault) {
+                try process(block)
+            } catch {
+                if mustStop || !handle(error) { return }
+            }
+        }
+        if !mustStop { finishSession() }
+    }
+
+    /// Waits for a block.
+    ///
+    /// - Returns: nil: there will be none.
+    private func nextBlock() -> (bytes: [UInt8], frame: Int64)? {
+        condition.locked {
+            while state.blocks.isEmpty, !state.isFinishing, !state.isStopping { condition.wait() }
+            return state.blocks.isEmpty || state.isStopping ? nil : state.blocks.removeFirst()
+        }
+    }
+
+    private func process(_ block: (bytes: [UInt8], frame: Int64)) throws(ProgramFault) {
+        if session == nil {
+            guard MonotonicTime.now >= delay.nextAttempt else {
+                change { $0.losses += 1 }
+                return
+            }
+            delay.noteStart(at: MonotonicTime.now)
+            session = try starter.session(outputs, isCancelled: { [self] in mustStop })
+        }
+        guard let session else { return }
+        try session.exchange(block.bytes, at: block.frame)
+        publish(session, values: session.values)
+    }
+
+    private func publish(_ session: any BlockSession, values: [Float]?) {
+        let events = session.takeEvents()
+        change { state in
+            if let values { state.values = values }
+            state.events += events.prefix(max(0, Self.maximumEvents - state.events.count))
+        }
+    }
+
+    private func finishSession() {
+        guard let session else { return }
+        do throws(ProgramFault) {
+            try session.finish()
+        } catch {
+            if mustStop {
+                // The run was ended, and the rest of the results with it.
+            } else if starter.policy == .skip {
+                starter.warn(error.message)
+            } else {
+                change { $0.failure = ProgramFault("\(error.message); \(starter.program.remedy), or set on_error=skip") }
+            }
+        }
+        let warning = session.warning
+        change { $0.warning = warning }
+        publish(session, values: nil)
+    }
+
+    /// Does what the policy says.
+    ///
+    /// - Returns: Whether the thread goes on.
+    private func handle(_ fault: ProgramFault) -> Bool {
+        session?.stop()
+        session = nil
+        change { state in
+            state.losses += 1
+            for index in state.values.indices { state.values[index] = .nan }
+        }
+        if starter.isCancelled() { return false }
+        switch starter.policy {
+        case .retry:
+            let pause = delay.noteFailure(at: MonotonicTime.now)
+            starter.warn("\(fault.message); starting it again in \(pause.rounded(toPlaces: 1)) s")
+            return true
+        case .skip:
+            starter.warn("\(fault.message); its values are null from here on")
+        case .fail, .auto:
+            change {
+                $0.failure =
+                    fault.isComplete ? fault : ProgramFault("\(fault.message); \(starter.program.remedy), or set on_error=retry or skip")
+            }
+        }
+        change { state in
+            state.isOver = true
+            state.blocks = []
+        }
+        return false
+    }
+}

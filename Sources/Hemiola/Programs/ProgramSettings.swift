@@ -1,0 +1,61 @@
+internal import HemiolaRecords
+package import HemiolaSystem
+
+extension FailurePolicy {
+    /// The policy of a plugin that starts a program: `auto` is `retry` in real time, and `fail` from files.
+    ///
+    /// - Parameter isLive: Whether the run takes place in real time.
+    package func resolved(isLive: Bool) -> FailurePolicy {
+        self == .auto ? isLive ? .retry : .fail : self
+    }
+}
+
+/// The settings of every plugin that starts a program.
+package struct ProgramSettings: Sendable {
+    private static let command = Setting(
+        "command", default: ProgramCommand.shell(""), example: "./PROGRAM",
+        "The program: text for /bin/sh -c, or in a pipeline file a list of the program and its arguments.")
+    private static let timeout = Setting(
+        "timeout_s", default: 10.0, in: 0.1...3600, unit: .seconds, "Time in which the program must read, answer or end.")
+
+    /// Longest pause before a program that fails is started again, in seconds.
+    package static let longestPause = 10.0
+
+    /// Their declarations, in order. The first is the primary one.
+    package static var declared: [DeclaredSetting] { [command.declared, timeout.declared, FailurePolicy.setting.declared] }
+    /// The key of the primary one.
+    package static var primary: String { command.key }
+
+    /// The program.
+    package var command: ProgramCommand
+    /// Seconds in which the program must read, answer or end.
+    package var timeout: Double
+    /// What happens when it fails.
+    package var policy: FailurePolicy
+
+    /// The values of the settings.
+    ///
+    /// - Throws: There is no command.
+    package init(_ settings: SettingValues) throws(ConfigurationError) {
+        command = settings[Self.command]
+        timeout = settings[Self.timeout]
+        policy = settings[FailurePolicy.setting]
+        guard !command.isEmpty else {
+            throw ConfigurationError("the command is empty; write exec:COMMAND, for example exec:./program", at: Self.command.key)
+        }
+        let words: [String] =
+            switch command {
+            case .shell(let text): [text]
+            case .arguments(let words): words
+            }
+        if words.contains(where: { $0.unicodeScalars.contains("\0") }) {
+            throw ConfigurationError("the command contains a NUL character", at: Self.command.key)
+        }
+    }
+
+    /// The program's name in messages: `exec:./lights --port 9000`, at most 80 characters of the command, on one line.
+    package var name: String {
+        let text = PathText.shown(command.text).onOneLine
+        return "exec:" + (text.count > 80 ? text.prefix(79) + "…" : text)
+    }
+}

@@ -1,0 +1,33 @@
+extension JSONBuffer {
+    /// Appends a field of a CSV table: text, in quotes only where RFC 4180 requires them, its own quotes doubled.
+    public mutating func append(field text: String) {
+        let quote = UInt8(ascii: "\"")
+        let needsQuotes = text.utf8.contains { [quote, UInt8(ascii: ","), UInt8(ascii: "\n"), UInt8(ascii: "\r")].contains($0) }
+        guard needsQuotes else { return append(bytes: Array(text.utf8)) }
+        append(byte: quote)
+        for byte in text.utf8 {
+            if byte == quote { append(byte: quote) }
+            append(byte: byte)
+        }
+        append(byte: quote)
+    }
+
+    /// Appends a field of a CSV table: a number as the JSON records write it, nothing where they write `null`.
+    public mutating func append(field value: Float, _ digits: Unit.NumberText) {
+        guard value.isFinite else { return }
+        switch digits {
+        case .decimals(let decimals): append(fixed: value, decimals: decimals)
+        case .significant: append(significant: value)
+        case .all: append(all: value)
+        }
+    }
+    /// Appends a field of a CSV table: text as it is, a number as in JSON, nothing for null and a number that is not finite.
+    mutating func append(field value: JSONValue) {
+        switch value {
+        case .null: break
+        case .text(let text): append(field: text)
+        case .number(let number, _) where !number.isFinite: break
+        default: append(value)
+        }
+    }
+}

@@ -1,0 +1,229 @@
+internal import HemiolaSignal
+internal import HemiolaSystem
+
+/// Writes the records of one stream as JSON Lines: header, batches, events, end.
+///
+/// Created once per stream. All text of a batch line except the numbers (braces, keys, names of analyzers) is encoded then; writing a line
+/// copies that text and formats the numbers between, into a buffer that the caller reuses. Records outside the selection are not
+/// written.
+///
+/// - Complexity: O(bytes written) per record; nothing is allocated for a batch line or its events while the buffer suffices.
+public struct RecordEncoder: Sendable {
+    /// The number format of a column.
+    private enum Digits {
+        case decimals(Int)
+        case significant
+        case all
+
+        init(_ unit: Unit) {
+            switch unit.numberText {
+            case .decimals(let count): self = .decimals(count)
+            case .significant: self = .significant
+            case .all: self = .all
+            }
+        }
+    }
+
+    /// Encoded text and the numbers that follow it.
+    private struct Step {
+        /// The text, in `literals`.
+        var literal: Range<Int>
+        /// The values, in the row.
+        var columns: Range<Int>
+        var digits: Digits
+    }
+
+    /// The stream.
+    public let header: StreamHeader
+    /// The records and features that are written.
+    public let selection: Selection
+    let version: String
+    /// `,"file":"…"`, with `,"file_base64":"…"` where the path is not UTF-8, or nothing.
+    let fileField: [UInt8]
+    /// The declared unit of each analyzer's event outputs, for the values of `event` records.
+    let outputUnits: [(analyzer: String, output: String, unit: Unit)]
+    private let writesBatches: Bool
+    private let writesEvents: Bool
+    private let literals: [UInt8]
+    private let steps: [Step]
+
+    /// An encoder for the streams of one sink.
+    ///
+    /// - Parameters:
+    ///   - header: The description of the stream.
+    ///   - selection: The record types and features to write.
+    ///   - version: Hemiola's version, for the header.
+    public init(_ header: StreamHeader, selection: Selection = .all, version: String) {
+        self.header = header
+        self.selection = selection
+        self.version = version
+        var field = JSONBuffer(capacity: 0)
+        if let file = header.file { field.append(file: file, bytes: header.fileBytes) }
+        fileField = field.bytes
+        outputUnits = header.analyzers.flatMap { analyzer in
+            analyzer.outputs.events.map { (analyzer.name, $0.name, $0.unit) }
+        }
+        writesBatches = selection.contains("batch")
+        writesEvents = header.catalog.events.contains { selection.contains($0.name) }
+
+        var literals = JSONBuffer(capacity: 1024)
+        var steps: [Step] = []
+        var start = 0
+        for section in header.layout.sections {
+            let columns = section.features.filter { selection.contains(section.analyzer, $0.feature.name) }
+            guard !columns.isEmpty else { continue }
+            literals.append(",")
+            literals.append(string: section.analyzer)
+            for (index, column) in columns.enumerated() {
+                literals.append(index == 0 ? ":{" : ",")
+                literals.append(string: column.feature.name)
+                literals.append(column.feature.isArray ? ":[" : ":")
+                let first = column.handle.offset
+                steps.append(
+                    Step(
+                        literal: start..<literals.count, columns: first..<first + column.handle.count,
+                        digits: Digits(column.feature.unit)))
+                start = literals.count
+                if column.feature.isArray { literals.append("]") }
+            }
+            literals.append("}")
+        }
+        // The text after the last number.
+        steps.append(Step(literal: start..<literals.count, columns: 0..<0, digits: .significant))
+        self.literals = literals.bytes
+        self.steps = steps
+    }
+}
+
+// MARK: - Batches
+
+extension RecordEncoder {
+    /// Writes a batch's line, then those of its events.
+    public func encode(_ batch: borrowing Batch, into buffer: inout JSONBuffer) {
+        encodeLine(batch, into: &buffer)
+        guard writesEvents, !batch.events.isEmpty else { return }
+        let end = header.format.seconds(at: batch.endFrame)
+        for index in batch.events.indices {
+            encode(batch.events[index], batchEnd: end, into: &buffer)
+        }
+    }
+
+    /// Writes a batch's line without its events; nothing for a batch without values.
+    public func encodeLine(_ batch: borrowing Batch, into buffer: inout JSONBuffer) {
+        guard writesBatches, batch.hasValues else { return }
+        open(#"{"type":"batch""#, in: &buffer)
+        buffer.append(#","n":"#)
+        buffer.append(integer: batch.number)
+        buffer.append(#","frame":"#)
+        buffer.append(integer: batch.frame)
+        buffer.append(#","t":"#)
+        buffer.append(fixed: header.format.seconds(at: batch.frame), decimals: 6)
+        let row = batch.row
+        // Unsafe: the buffer copies from raw memory without bounds checks; the ranges were created together with the literals.
+        literals.withUnsafeBytes { literals in
+            for step in steps {
+                buffer.append(bytes: UnsafeRawBufferPointer(rebasing: literals[step.literal]))
+                let values = row.extracting(step.columns)
+                switch step.digits {
+                case .decimals(let decimals): buffer.appendFixed(values, decimals: decimals)
+                case .significant: buffer.appendSignificant(values)
+                case .all: buffer.appendAll(digitsOf: values)
+                }
+            }
+        }
+        if batch.isPartial { buffer.append(#","partial":true"#) }
+        close(&buffer)
+    }
+}
+
+// MARK: - Parts of a line
+
+extension RecordEncoder {
+    /// The start of a line: its type, then its file in a run of several.
+    func open(_ type: StaticString, in buffer: inout JSONBuffer) {
+        buffer.append(type)
+        if !fileField.isEmpty { buffer.append(bytes: fileField) }
+    }
+
+    func close(_ buffer: inout JSONBuffer) {
+        buffer.append("}\n")
+    }
+}
+
+extension JSONBuffer {
+    /// Adds the record of a failed input: a line of type `failure`.
+    ///
+    /// - Parameters:
+    ///   - end: The end of the input, with an error.
+    ///   - isPartial: Whether there is a result of a part of the input; nil: not written.
+    public mutating func append(failure end: InputEnd, isPartial: Bool? = nil) {
+        append(#"{"type":"failure""#)
+        append(file: end.file, bytes: end.fileBytes)
+        append(key: "error")
+        append(string: end.error ?? "")
+        if let isPartial {
+            append(key: "partial")
+            append(isPartial)
+        }
+        append("}\n")
+    }
+
+    /// The keys `file` and, where the path is not UTF-8, `file_base64`.
+    fileprivate mutating func append(file: String, bytes: [UInt8]?) {
+        append(key: "file")
+        append(string: file)
+        if let bytes {
+            append(key: "file_base64")
+            append(string: bytes.base64)
+        }
+    }
+
+    /// A copy of the bytes written so far.
+    var bytes: [UInt8] {
+        withUnsafeBytes { Array($0) }
+    }
+
+    mutating func append(seconds value: Double) {
+        append(fixed: value, decimals: 6)
+    }
+
+    mutating func append(_ value: Double, in unit: Unit) {
+        switch unit.numberText {
+        case .decimals(let decimals): append(fixed: value, decimals: decimals)
+        case .significant: append(significant: value)
+        case .all: append(all: Float(value))
+        }
+    }
+
+    mutating func append(_ flag: Bool) {
+        append(flag ? "true" : "false")
+    }
+
+    /// The elements with commas between them, in brackets.
+    mutating func appendList<Element>(_ elements: some Sequence<Element>, _ body: (inout JSONBuffer, Element) -> Void) {
+        append("[")
+        var isFirst = true
+        for element in elements {
+            if !isFirst { append(",") }
+            isFirst = false
+            body(&self, element)
+        }
+        append("]")
+    }
+
+    /// The members with commas between them, in braces.
+    mutating func appendObject<Member>(
+        _ members: some Sequence<Member>, key: (Member) -> String, _ body: (inout JSONBuffer, Member) -> Void
+    ) {
+        append("{")
+        var isFirst = true
+        for member in members {
+            if !isFirst { append(",") }
+            isFirst = false
+            append(string: key(member))
+            append(":")
+            body(&self, member)
+        }
+        append("}")
+    }
+}

@@ -1,0 +1,55 @@
+// The controls of the visualizer protocol: handled by the preset cycler, or, without one, by a bridge.
+
+extension ControlType {
+    /// Loads the next preset of the list.
+    public static let nextPreset = ControlType("nextPreset", "Loads the next preset of the list.")
+    /// Loads the preset before.
+    public static let previousPreset = ControlType("previousPreset", "Loads the preset before.")
+    /// Loads a random preset.
+    public static let randomPreset = ControlType("randomPreset", "Loads a random preset.")
+    /// Loads the preset `name`.
+    public static let loadPreset = ControlType(
+        "loadPreset", "Loads the preset of that name.", fields: [.text("name", "The preset.")])
+    /// Keeps the current preset, or lets it change again (`locked`).
+    public static let lockPreset = ControlType(
+        "lockPreset", "Keeps the current preset, or lets it change again.",
+        fields: [.boolean("locked", "True: the preset stays.")])
+    /// Starts or stops the automatic changes.
+    public static let toggleCycle = ControlType("toggleCycle", "Starts or stops the automatic changes of presets.")
+    /// Sets the visualizer's `speed`.
+    public static let setSpeed = ControlType("setSpeed", "Sets the visualizer's speed.", fields: [speed])
+
+    /// A page can be controlled now, and has these `presets`; an empty list: not known.
+    public static let ready = ControlType(
+        "ready", "Reports that a page can be controlled, and its presets.",
+        fields: [.texts("presets", default: .list([]), "The presets of the page; none: a request for them is sent to the page.")])
+    /// A page's list of presets (`names`).
+    public static let presetNames = ControlType(
+        "presetNames", "Reports a page's list of presets.", fields: [.texts("names", "The presets of the page.")])
+    /// A page loaded the preset `name`.
+    public static let presetHandler = ControlType(
+        "presetHandler", "Reports that a page loaded a preset.", fields: [.text("name", "The preset.")])
+    /// A page cannot load the preset `name`.
+    public static let presetRefused = ControlType(
+        "presetRefused", "Reports that a page cannot load a preset.", fields: [.text("name", "The preset.")])
+    /// A page has disconnected.
+    public static let pageClosed = ControlType("pageClosed", "Reports that a page has disconnected.")
+    /// A page changed its `speed`.
+    public static let speedHandler = ControlType(
+        "speedHandler", "Reports that a page changed its speed.",
+        fields: [.number("speed", "The speed of the page; the speed record has it limited to 0.1…1.0.")])
+    /// A key was pressed or released in a page: ``KeyStroke``.
+    public static let keyHandler = ControlType(
+        "keyHandler", "Reports a key that was pressed or released in a page.", fields: KeyStroke.fields)
+    /// A page sent a message of its own: ``PageMessage``.
+    public static let pageMessage = ControlType(
+        "pageMessage", "Passes a message of a page to the other sinks.", fields: PageMessage.fields)
+
+    private static let speed = Field.number("speed", in: SpeedChange.range, "0.1…1.0.")
+
+    /// The controls that a preset cycler handles.
+    public static let presetControls: [ControlType] = [
+        nextPreset, previousPreset, randomPreset, loadPreset, lockPreset, toggleCycle, setSpeed, ready, presetNames, presetHandler,
+        presetRefused, pageClosed, speedHandler,
+    ]
+}

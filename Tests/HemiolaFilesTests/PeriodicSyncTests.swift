@@ -1,0 +1,73 @@
+import Glibc
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import HemiolaFiles
+
+/// Calls that were made, from another thread.
+private final class Calls: Sendable {
+    let count = Atomic<Int>(0)
+    let onThread = Atomic<Int>(0)
+
+    func note() {
+        onThread.store(Int(bitPattern: pthread_self()), ordering: .relaxed)
+        count.add(1, ordering: .releasing)
+    }
+
+    func wait(for number: Int) -> Bool {
+        for _ in 0..<5000 where count.load(ordering: .acquiring) < number { usleep(2000) }
+        return count.load(ordering: .acquiring) >= number
+    }
+}
+
+@Suite struct PeriodicSyncTests {
+    private let descriptor = open("/dev/null", O_WRONLY | O_CLOEXEC)
+
+    @Test func `file that changes: synchronized on another thread`() throws {
+        defer { close(descriptor) }
+        let calls = Calls()
+        let sync = try PeriodicSync(descriptor, interval: 0.005) { _ in
+            calls.note()
+            return 0
+        }
+        for number in 1...3 {
+            sync.noteWrite()
+            #expect(calls.wait(for: number))
+        }
+        #expect(calls.onThread.load(ordering: .relaxed) != Int(bitPattern: pthread_self()))
+        #expect(sync.errorNumber == 0)
+    }
+
+    @Test func `file that does not change: not synchronized again`() throws {
+        defer { close(descriptor) }
+        let (calls, others) = (Calls(), Calls())
+        let still = try PeriodicSync(descriptor, interval: 0.001) { _ in
+            calls.note()
+            return 0
+        }
+        let busy = try PeriodicSync(descriptor, interval: 0.001) { _ in
+            others.note()
+            return 0
+        }
+        for number in 1...20 {
+            busy.noteWrite()
+            #expect(others.wait(for: number))
+        }
+        #expect(calls.count.load(ordering: .acquiring) == 0)
+        withExtendedLifetime(still) {}
+    }
+
+    @Test func `disk that fails: the error number is kept for the next write`() throws {
+        defer { close(descriptor) }
+        let calls = Calls()
+        let sync = try PeriodicSync(descriptor, interval: 0.001) { _ in
+            calls.note()
+            return EIO
+        }
+        sync.noteWrite()
+        #expect(calls.wait(for: 1))
+        for _ in 0..<5000 where sync.errorNumber == 0 { usleep(1000) }
+        #expect(sync.errorNumber == EIO)
+    }
+}
