@@ -110,7 +110,7 @@ struct ExportedPlugin: Sendable {
             if let setting = parameter.setting { spec.settings[setting.key] = parameter.settingValue(value) }
         }
         var problems: [ConfigurationProblem] = []
-        guard let settings = plugin.about.values(from: spec, path: "", problems: &problems) else { return nil }
+        guard let settings = plugin.about.values(from: spec, problems: &problems) else { return nil }
         return try? plugin.make(settings)
     }
 

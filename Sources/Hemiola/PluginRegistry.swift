@@ -68,20 +68,21 @@ extension PluginDescription {
     ///
     /// - Parameters:
     ///   - common: Settings that the pipeline takes from every SPEC of this role; they are no parameters of the plugin.
-    ///   - problems: Where every problem goes, by path.
+    ///   - place: The place of the SPEC; nil: it is not known.
+    ///   - problems: Where every problem goes, with its place.
     /// - Returns: nil when there was a problem.
     package func values(
-        from spec: PluginSpec, common: [DeclaredSetting] = [], path: String, problems: inout [ConfigurationProblem]
+        from spec: PluginSpec, common: [DeclaredSetting] = [], at place: Place? = nil, problems: inout [ConfigurationProblem]
     ) -> SettingValues? {
         let before = problems.count
         var given = spec.settings
         if let item = spec.primary {
             if let primary {
                 if given.updateValue(item, forKey: primary) != nil {
-                    problems.append(ConfigurationProblem(path, "\(primary) is given twice: \"\(item.text)\" and \(primary)="))
+                    problems.append(ConfigurationProblem(place, "\(primary) is given twice: \"\(item.text)\" and \(primary)="))
                 }
             } else {
-                problems.append(ConfigurationProblem(path, "\(id) takes no \"\(item.text)\" without a key; write key=value"))
+                problems.append(ConfigurationProblem(place, "\(id) takes no \"\(item.text)\" without a key; write key=value"))
             }
         }
         let known = given.isEmpty ? [] : keys + common.map(\.key)
@@ -89,7 +90,7 @@ extension PluginDescription {
             let hint =
                 key.nearest(in: known + ["as"]).map { "did you mean \($0)?" }
                 ?? (known.isEmpty ? "it has none" : "there are: \(known.joined(separator: ", "))")
-            problems.append(ConfigurationProblem("\(path).\(key)", "\(id) has no such setting; \(hint)"))
+            problems.append(ConfigurationProblem(.key(key).below(place), "\(id) has no such setting; \(hint)"))
         }
         var parameters: [SettingValues.Parameter] = []
         for setting in settings {
@@ -98,7 +99,7 @@ extension PluginDescription {
                 switch setting.check(raw) {
                 case .success(let checked): value = checked
                 case .failure(let fault):
-                    problems.append(ConfigurationProblem("\(path).\(setting.key)", fault.message))
+                    problems.append(ConfigurationProblem(.key(setting.key).below(place), fault.message))
                 }
             }
             parameters.append(SettingValues.Parameter(key: setting.key, value: value))

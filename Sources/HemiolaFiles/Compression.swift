@@ -56,6 +56,6 @@ extension ConfigurationProblem {
     ///   - remedy: What to do instead, as the second half of a sentence.
     public static func cannotAddToCompressed(at key: String, _ remedy: String) -> ConfigurationProblem {
         ConfigurationProblem(
-            key, "nothing can be added to a compressed file: readers stop at the incomplete end of an interrupted run; \(remedy)")
+            .key(key), "nothing can be added to a compressed file: readers stop at the incomplete end of an interrupted run; \(remedy)")
     }
 }

@@ -29,7 +29,7 @@ extension PCMFormat {
                 self = try PCMFormat(parsing: text)
                 return
             } catch {
-                throw ConfigurationError(error.problems.map { ConfigurationProblem(Self.raw.key, $0.message) })
+                throw ConfigurationError(error.problems.map { ConfigurationProblem(.key(Self.raw.key), $0.message) })
             }
         }
         switch parts {

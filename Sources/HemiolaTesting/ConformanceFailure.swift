@@ -45,8 +45,11 @@ extension ConformanceReport {
         do throws(ConfigurationError) {
             let spec = try PluginSpec(parsing: text.isEmpty ? about.id : "\(about.id):\(text)")
             var problems: [ConfigurationProblem] = []
-            let values = about.values(from: spec, path: about.id, problems: &problems)
-            for problem in problems { fail("The settings of the conformance suite are not valid: \(problem).") }
+            let values = about.values(from: spec, problems: &problems)
+            for problem in problems {
+                let setting = problem.place.map { ".\($0)" } ?? ""
+                fail("The settings of the conformance suite are not valid: \(about.id)\(setting): \(problem.message).")
+            }
             return values
         } catch {
             fail("The settings of the conformance suite cannot be parsed: \(error).")

@@ -34,7 +34,7 @@ extension PluginDescription {
     fileprivate func values(parsing settings: String) throws(ConfigurationError) -> SettingValues {
         let spec = try PluginSpec(parsing: settings.isEmpty ? id : "\(id):\(settings)")
         var problems: [ConfigurationProblem] = []
-        guard let values = values(from: spec, path: id, problems: &problems) else { throw ConfigurationError(problems) }
+        guard let values = values(from: spec, problems: &problems) else { throw ConfigurationError(problems) }
         return values
     }
 }

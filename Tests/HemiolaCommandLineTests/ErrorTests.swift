@@ -136,17 +136,18 @@ private let sinks = PluginRegistry.standard.sinks.map(\.about.id).joined(separat
         #expect(lines == ["unknown command \"\(file.path)\"; to analyse that file: hemiola analyze \(file.path)"])
     }
 
-    @Test(arguments: [
-        ("captures[0].path", "wrong", "a=b.wav: wrong"), ("analyzers[0]", "wrong", "levels: wrong"),
-        ("analyzers[1].bands", "wrong", "--analyzer spectrum:bands=3: wrong"),
-        ("analyzers[1].max_hz", "wrong", "--analyzer spectrum:bands=3,size=512: max_hz: wrong"),
-        ("sinks[0].path", "wrong", "json-lines: path: wrong"), ("sinks", "wrong", "wrong"), ("select", "wrong", "--select: wrong"),
-        ("rate", "wrong", "--rate: wrong"), ("", "wrong", "wrong"), ("else.where", "wrong", "else.where: wrong"),
-        ("analyzers[7].x", "wrong", "analyzers[7].x: wrong"),
-    ])
-    func `path of a problem: replaced by the option text`(path: String, message: String, line: String) throws {
+    @Test(
+        arguments: [
+            (.capture(0, "path"), "wrong", "a=b.wav: wrong"), (.analyzer(0), "wrong", "levels: wrong"),
+            (.analyzer(1, "bands"), "wrong", "--analyzer spectrum:bands=3: wrong"),
+            (.analyzer(1, "max_hz"), "wrong", "--analyzer spectrum:bands=3,size=512: max_hz: wrong"),
+            (.sink(0, "path"), "wrong", "json-lines: path: wrong"), (.sink(), "wrong", "wrong"),
+            (Place(.select), "wrong", "--select: wrong"), (.key("rate"), "wrong", "--rate: wrong"), (nil, "wrong", "wrong"),
+            (.key("else.where"), "wrong", "else.where: wrong"), (.analyzer(7, "x"), "wrong", "analyzers[7].x: wrong"),
+        ] as [(Place?, String, String)])
+    func `place of a problem: replaced by the option text`(place: Place?, message: String, line: String) throws {
         let plan = try plan(["a=b.wav", "--analyzer", "+spectrum:bands=3,size=512"])
-        #expect(plan.line(for: ConfigurationProblem(path, message)) == line)
+        #expect(plan.line(for: ConfigurationProblem(place, message)) == line)
     }
 
     @Test func `message of several lines: joined to one`() {

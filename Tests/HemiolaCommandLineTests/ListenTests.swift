@@ -31,7 +31,7 @@ import Testing
             SinkPlugin(
                 "json-lines", "",
                 make: { _ throws(ConfigurationError) in
-                    throw ConfigurationError("never made", at: "")
+                    throw ConfigurationError("never made")
                 })
         ],
         liveCapture: PluginSpec("live"))
@@ -109,7 +109,7 @@ import Testing
         func sink(_ id: String, _ needs: SinkPlugin.Needs = SinkPlugin.Needs()) -> SinkPlugin {
             SinkPlugin(
                 id, "", settings: [Setting("path", default: "-", "Where.").declared], primary: "path", needs: { _ in needs },
-                make: { _ throws(ConfigurationError) in throw ConfigurationError("never made", at: "") })
+                make: { _ throws(ConfigurationError) in throw ConfigurationError("never made") })
         }
         let registry = Self.registry.adding(sinks: [
             .liveLine(on: Console(output: { _ in })), sink("quiet"), sink("writer", SinkPlugin.Needs(standardOutput: true)),

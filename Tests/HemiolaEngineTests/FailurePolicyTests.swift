@@ -222,7 +222,7 @@ import Testing
                 opened.value += 1
                 var problems: [ConfigurationProblem] = []
                 let plugin = opened.value < 3 ? broken : sound
-                return try plugin.make(plugin.about.values(from: PluginSpec("late"), path: "", problems: &problems)!)
+                return try plugin.make(plugin.about.values(from: PluginSpec("late"), problems: &problems)!)
             }
         ]
         trial.configuration.captures = [PluginSpec("late", settings: ["on_error": .text("retry")])]

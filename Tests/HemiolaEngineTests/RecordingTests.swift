@@ -225,7 +225,7 @@ import Testing
             _ = try registry.assemble(replaying: recording, PipelineConfiguration(sinks: [PluginSpec("collecting")]))
             Issue.record("it was assembled")
         } catch {
-            #expect(error.problems.map(\.path) == ["sinks[0]"])
+            #expect(error.problems.map(\.place) == [.sink(0)])
             #expect(error.problems[0].message.contains("--analyzer +witness:as=w"), "\(error.problems)")
         }
     }

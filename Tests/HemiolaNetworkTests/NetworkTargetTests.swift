@@ -23,7 +23,7 @@ import Testing
         let error = #expect(throws: ConfigurationError.self) {
             try NetworkTarget(parsing: text, defaultPort: 7, transports: [.udp, .tcp], at: "target")
         }
-        #expect(error?.problems.first?.path == "target")
+        #expect(error?.problems.first?.place == .key("target"))
         #expect(error?.description.contains(message) == true)
     }
 }

@@ -23,7 +23,7 @@ import Testing
     ])
     func `endpoint that cannot be read: names the setting and the form`(text: String, message: String) {
         let error = #expect(throws: ConfigurationError.self) { try NetworkEndpoint(parsing: text, defaultPort: 9, at: "broker") }
-        #expect(error?.problems.first?.path == "broker")
+        #expect(error?.problems.first?.place == .key("broker"))
         #expect(error?.description.contains(message) == true)
     }
 

@@ -85,7 +85,7 @@ import Testing
 
     private func values(_ text: String) throws -> (SettingValues?, [String]) {
         var problems: [ConfigurationProblem] = []
-        let values = plugin.about.values(from: try PluginSpec(parsing: text), path: "analyzers[2]", problems: &problems)
+        let values = plugin.about.values(from: try PluginSpec(parsing: text), at: .analyzer(2), problems: &problems)
         return (values, problems.map(\.description))
     }
 
@@ -134,11 +134,11 @@ import Testing
     @Test func `primary value for a plugin without a primary setting: a problem`() throws {
         let about = CapturePlugin("bare", "Bare.") { _ throws(ConfigurationError) in throw ConfigurationError("never made") }.about
         var problems: [ConfigurationProblem] = []
-        #expect(about.values(from: PluginSpec("bare", primary: .text("x")), path: "captures[0]", problems: &problems) == nil)
+        #expect(about.values(from: PluginSpec("bare", primary: .text("x")), at: .capture(0), problems: &problems) == nil)
         #expect(problems.map(\.description) == ["captures[0]: bare takes no \"x\" without a key; write key=value"])
         problems = []
         #expect(
-            about.values(from: PluginSpec("bare", settings: ["zzz": .text("1")]), path: "captures[0]", problems: &problems) == nil)
+            about.values(from: PluginSpec("bare", settings: ["zzz": .text("1")]), at: .capture(0), problems: &problems) == nil)
         #expect(problems.map(\.description) == ["captures[0].zzz: bare has no such setting; it has none"])
     }
 }

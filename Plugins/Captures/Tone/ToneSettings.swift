@@ -85,7 +85,8 @@ struct ToneSettings: Sendable {
         func check(_ setting: String, _ frequency: Double) -> ConfigurationProblem? {
             if frequency <= limit { return nil }
             let text = ParameterValue.number(frequency).text
-            return ConfigurationProblem(setting, "\(text) Hz is above half of the sample rate, \(sampleRate) Hz; lower it or raise rate")
+            return ConfigurationProblem(
+                .key(setting), "\(text) Hz is above half of the sample rate, \(sampleRate) Hz; lower it or raise rate")
         }
         return switch signal {
         case .sine: check(Self.frequency.key, frequency)

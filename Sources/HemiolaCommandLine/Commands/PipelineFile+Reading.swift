@@ -17,7 +17,7 @@ extension PipelineFile {
         } catch {
             throw Failure(Self.line(title, error.place, error.message))
         }
-        if let problem = versionProblem { throw Failure(Self.line(title, place(of: problem.path), problem.description)) }
+        if let problem = versionProblem { throw Failure(Self.line(title, position(of: problem.place), problem.description)) }
         var problems = problems
         do throws(ConfigurationError) {
             _ = try registry.assemble(configuration)
@@ -25,12 +25,12 @@ extension PipelineFile {
             problems += error.problems.compactMap(located)
         }
         guard !problems.isEmpty else { return }
-        let lines = problems.map { (place: place(of: $0.path), text: $0.description) }
+        let lines = problems.map { (position: position(of: $0.place), text: $0.description) }
         let order = lines.indices.sorted { one, other in
-            let (first, second) = (lines[one].place, lines[other].place)
+            let (first, second) = (lines[one].position, lines[other].position)
             return (first?.line ?? .max, first?.column ?? .max, one) < (second?.line ?? .max, second?.column ?? .max, other)
         }
-        throw Failure(order.map { Self.line(title, lines[$0].place, lines[$0].text) })
+        throw Failure(order.map { Self.line(title, lines[$0].position, lines[$0].text) })
     }
 
     /// The text of a pipeline file.
@@ -53,7 +53,7 @@ extension PipelineFile {
         return text
     }
 
-    private static func line(_ title: String, _ place: YAMLNode.Place?, _ message: String) -> String {
-        "\(title)\(place.map { ":\($0.line):\($0.column)" } ?? ""): \(message)"
+    private static func line(_ title: String, _ position: YAMLNode.Place?, _ message: String) -> String {
+        "\(title)\(position.map { ":\($0.line):\($0.column)" } ?? ""): \(message)"
     }
 }

@@ -32,14 +32,14 @@ struct PipelineFile {
     private(set) var device: String?
     /// The keys with a value other than null.
     private(set) var given: Set<String> = []
-    /// By path: `sinks[1].period_s`.
+    /// With their places in the file: `inputs[0]`.
     private(set) var problems: [ConfigurationProblem] = []
     /// That this program is too old for the file, which explains all other problems.
     private(set) var versionProblem: ConfigurationProblem?
-    /// The place of every path in the file.
-    private(set) var places: [String: YAMLNode.Place] = [:]
-    /// The file's path of each element of the configuration's lists. Elements that could not be read are in neither.
-    private var paths: [String: [String]] = ["captures": [], "analyzers": [], "sinks": []]
+    /// The position in the text of every place of the file.
+    private(set) var positions: [Place: YAMLNode.Place] = [:]
+    /// The place in the file of each element of the configuration's lists. Elements that could not be read are in neither.
+    private var elements: [Place.List: [Place]] = [.captures: [], .analyzers: [], .sinks: []]
     private let registry: PluginRegistry
 
     /// Reads a file's text.
@@ -49,11 +49,11 @@ struct PipelineFile {
         self.kind = kind
         self.registry = registry
         configuration.analyzers = registry.defaultAnalyzers
-        paths["analyzers"] = registry.defaultAnalyzers.map { _ in "analyzers" }
+        elements[.analyzers] = registry.defaultAnalyzers.map { _ in .analyzer() }
         switch kind {
         case .pipeline:
             configuration.sinks = [PluginSpec(PipelinePlan.jsonLines)]
-            paths["sinks"] = ["sinks"]
+            elements[.sinks] = [.sink()]
         case .defaults:
             configuration.captures = registry.liveCapture.map { [$0] } ?? []
         }
@@ -70,39 +70,34 @@ struct PipelineFile {
         }
     }
 
-    /// A problem from `assemble`, with the file's own path; nil when a problem of the file already reports it.
+    /// A problem from `assemble`, with its place in the file; nil when a problem of the file already reports it.
     func located(_ problem: ConfigurationProblem) -> ConfigurationProblem? {
-        if problem.path == "captures",
-            kind == .defaults || problems.contains(where: { $0.path.hasPrefix("captures") || $0.path.hasPrefix("inputs") })
-        {
-            return nil
+        guard let place = problem.place, let list = place.list else { return problem }
+        if list == .captures {
+            let isReported = kind == .defaults || problems.contains { [.captures, .inputs].contains($0.place?.list) }
+            if place == .capture(), isReported { return nil }
+            if kind == .defaults { return ConfigurationProblem(.key("device"), problem.message) }
         }
-        if kind == .defaults, problem.path.hasPrefix("captures") { return ConfigurationProblem("device", problem.message) }
-        let parts = problem.path.split(separator: "[", maxSplits: 1)
-        guard parts.count == 2, let list = paths[String(parts[0])], let end = parts[1].firstIndex(of: "]"),
-            let index = Int(parts[1][..<end]), list.indices.contains(index)
-        else { return problem }
-        return ConfigurationProblem(list[index] + parts[1][parts[1].index(after: end)...], problem.message)
+        guard let index = place.index, let elements = elements[list], elements.indices.contains(index) else { return problem }
+        return ConfigurationProblem(place.below(elements[index]), problem.message)
     }
 
-    /// The place of a path in the file; that of its parent when the file does not contain the path.
-    func place(of path: String) -> YAMLNode.Place? {
-        var path = path[...]
-        while true {
-            if let place = places[String(path)] { return place }
-            guard let cut = path.lastIndex(where: { $0 == "." || $0 == "[" }) else { return nil }
-            path = path[..<cut]
-        }
+    /// The position of a place in the file; that of what contains it when the file does not have it.
+    func position(of place: Place?) -> YAMLNode.Place? {
+        guard let place else { return nil }
+        if let position = positions[place] { return position }
+        guard let list = place.list else { return nil }
+        return positions[Place(list, place.index)] ?? positions[Place(list)]
     }
 
-    private mutating func report(_ path: String, _ message: String) {
-        problems.append(ConfigurationProblem(path, message))
+    private mutating func report(_ place: Place, _ message: String) {
+        problems.append(ConfigurationProblem(place, message))
     }
 
     // MARK: - Keys
 
     private mutating func read(_ entry: YAMLNode.Entry) {
-        places[entry.key] = entry.place
+        positions[entry.asPlace] = entry.place
         if case .null = entry.node.content {
             // null is the default. An unknown key is still an error.
             if kind.keys.contains(entry.key) { return }
@@ -110,11 +105,14 @@ struct PipelineFile {
         given.insert(entry.key)
         guard kind.keys.contains(entry.key) else {
             let hint = entry.key.nearest(in: kind.keys).map { "did you mean \($0)?" } ?? "keys: \(kind.keys.joined(separator: ", "))"
-            return report(entry.key, "unknown key; \(hint)")
+            return report(entry.asPlace, "unknown key; \(hint)")
         }
         switch entry.key {
         case "min_version": checkVersion(entry)
-        case "captures", "inputs", "analyzers", "sinks": readList(entry)
+        case "captures": read(.captures, entry)
+        case "inputs": read(.inputs, entry)
+        case "analyzers": read(.analyzers, entry)
+        case "sinks": read(.sinks, entry)
         case "batch": read(entry, "a whole number of frames", into: \.batchFrames) { Int($0) }
         case "rate":
             read(entry, "a whole number of hertz or native", into: \.sampleRate) { SampleRateOption(argument: $0).map(\.sampleRate) }
@@ -127,12 +125,12 @@ struct PipelineFile {
         case "sync": read(entry, "true or false", into: \.syncsFiles) { Bool($0) }
         case "whole_file": read(entry, "true or false", into: \.usesLookAhead) { Bool($0) }
         case "select":
-            if let items = texts(of: entry.node, entry.key) {
+            if let items = texts(ofSelection: entry.node) {
                 configuration.selection = items.flatMap { $0.split { "+, ".contains($0) }.map(String.init) }
             }
         case "device":
             guard case .value(let value) = entry.node.content, !value.text.isEmpty else {
-                return report(entry.key, "\(entry.node.shown) is not the name of a device")
+                return report(entry.asPlace, "\(entry.node.shown) is not the name of a device")
             }
             device = value.text
             if !configuration.captures.isEmpty { configuration.captures[0].primary = .text(value.text) }
@@ -143,127 +141,126 @@ struct PipelineFile {
     /// Compares the version that the file needs with that of this program.
     private mutating func checkVersion(_ entry: YAMLNode.Entry) {
         guard case .value(let value) = entry.node.content, let isMet = HemiolaVersion.isAtLeast(value.text) else {
-            return report(entry.key, "\(entry.node.shown) is not a version; write three numbers, as \(HemiolaVersion.current)")
+            return report(entry.asPlace, "\(entry.node.shown) is not a version; write three numbers, as \(HemiolaVersion.current)")
         }
         if isMet { return }
         let message =
             "the file needs Hemiola \(value.text), but this is \(HemiolaVersion.current); install a newer version, or lower min_version"
-        versionProblem = ConfigurationProblem(entry.key, message)
+        versionProblem = ConfigurationProblem(entry.asPlace, message)
     }
 
     private mutating func read<Value>(
-        _ entry: YAMLNode.Entry, _ kind: String, into place: WritableKeyPath<PipelineConfiguration, Value>,
+        _ entry: YAMLNode.Entry, _ kind: String, into property: WritableKeyPath<PipelineConfiguration, Value>,
         as convert: (String) -> Value?
     ) {
         guard case .value(let raw) = entry.node.content, let value = convert(raw.text) else {
-            report(entry.key, "\(entry.node.shown) is not \(kind)")
+            report(entry.asPlace, "\(entry.node.shown) is not \(kind)")
             return
         }
-        configuration[keyPath: place] = value
+        configuration[keyPath: property] = value
     }
 
-    private mutating func texts(of node: YAMLNode, _ path: String) -> [String]? {
+    private mutating func texts(ofSelection node: YAMLNode) -> [String]? {
         switch node.content {
         case .value(let value): return [value.text]
         case .list(let items):
             var texts: [String] = []
             for (index, item) in items.enumerated() {
                 guard case .value(let value) = item.content else {
-                    report("\(path)[\(index)]", "\(item.shown) is not text")
+                    report(Place(.select, index), "\(item.shown) is not text")
                     continue
                 }
                 texts.append(value.text)
             }
             return texts
         default:
-            report(path, "\(node.shown) is not a list")
+            report(Place(.select), "\(node.shown) is not a list")
             return nil
         }
     }
 
     // MARK: - Plugins
 
-    private mutating func readList(_ entry: YAMLNode.Entry) {
-        let (role, list): (String, WritableKeyPath<PipelineConfiguration, [PluginSpec]>) =
-            switch entry.key {
-            case "analyzers": ("analyzers", \.analyzers)
-            case "sinks": ("sinks", \.sinks)
-            default: ("captures", \.captures)
+    private mutating func read(_ list: Place.List, _ entry: YAMLNode.Entry) {
+        let role: (list: Place.List, specs: WritableKeyPath<PipelineConfiguration, [PluginSpec]>) =
+            switch list {
+            case .analyzers: (.analyzers, \.analyzers)
+            case .sinks: (.sinks, \.sinks)
+            default: (.captures, \.captures)
             }
         // A given list replaces the default, even when it is empty. captures and inputs are joined.
-        if role != "captures" { (configuration[keyPath: list], paths[role]) = ([], []) }
+        if role.list != .captures {
+            configuration[keyPath: role.specs] = []
+            elements[role.list] = []
+        }
         let items: [YAMLNode]
         switch entry.node.content {
-        case .list(let list): items = list
+        case .list(let nodes): items = nodes
         case .value: items = [entry.node]
         default:
-            report(entry.key, "\(entry.node.shown) is not a list")
+            report(Place(list), "\(entry.node.shown) is not a list")
             return
         }
-        var specs: [PluginSpec] = []
-        var found: [String] = []
         for (index, item) in items.enumerated() {
-            let path = "\(entry.key)[\(index)]"
-            places[path] = item.place
-            guard let spec = entry.key == "inputs" ? input(item, path) : spec(item, path) else { continue }
-            specs.append(spec)
-            found.append(path)
+            let place = Place(list, index)
+            positions[place] = item.place
+            guard let spec = list == .inputs ? input(item, place) : spec(item, place) else { continue }
+            configuration[keyPath: role.specs].append(spec)
+            elements[role.list]?.append(place)
         }
-        configuration[keyPath: list] += specs
-        paths[role]! += found
     }
 
-    private mutating func input(_ node: YAMLNode, _ path: String) -> PluginSpec? {
+    private mutating func input(_ node: YAMLNode, _ place: Place) -> PluginSpec? {
         guard case .value(let value) = node.content, !value.text.isEmpty else {
-            report(path, "\(node.shown) is not a path")
+            report(place, "\(node.shown) is not a path")
             return nil
         }
         return captureSpec(for: value.text)
     }
 
     /// A SPEC as on the command line, or a map: `{id: spectrum, bands: 32, as: coarse}`.
-    private mutating func spec(_ node: YAMLNode, _ path: String) -> PluginSpec? {
+    private mutating func spec(_ node: YAMLNode, _ place: Place) -> PluginSpec? {
         switch node.content {
         case .value(let value):
             do throws(ConfigurationError) {
                 return try PluginSpec(parsing: value.text)
             } catch {
-                problems += error.problems.map { ConfigurationProblem(path, $0.message) }
+                problems += error.problems.map { ConfigurationProblem(place, $0.message) }
                 return nil
             }
         case .map(let entries):
-            return spec(entries, path)
+            return spec(entries, place)
         default:
-            report(path, "\(node.shown) is neither a SPEC nor a map with the key id")
+            report(place, "\(node.shown) is neither a SPEC nor a map with the key id")
             return nil
         }
     }
 
-    private mutating func spec(_ entries: [YAMLNode.Entry], _ path: String) -> PluginSpec? {
+    private mutating func spec(_ entries: [YAMLNode.Entry], _ element: Place) -> PluginSpec? {
         var spec = PluginSpec("")
         for entry in entries {
-            let path = "\(path).\(entry.key)"
-            places[path] = entry.place
+            let place = Place.key(entry.key).below(element)
+            positions[place] = entry.place
             switch (entry.key, entry.node.content) {
             case ("id", .value(let value)): spec.id = value.text
             case ("as", .value(let value)): spec.alias = value.text
             case ("id", _), ("as", _):
                 if case .null = entry.node.content { break }
-                report(path, "\(entry.node.shown) is not text")
+                report(place, "\(entry.node.shown) is not text")
             case (_, .null): break
             case (let key, .value(let value)): spec.settings[key] = value
             case (let key, .list(let items)):
                 spec.settings[key] = .list(
                     items.compactMap { if case .value(let value) = $0.content { value } else { nil } })
                 if items.contains(where: { if case .value = $0.content { false } else { true } }) {
-                    report(path, "a list can contain values only")
+                    report(place, "a list can contain values only")
                 }
-            case (_, .map): report(path, "\(entry.node.shown) is not the value of a setting")
+            case (_, .map): report(place, "\(entry.node.shown) is not the value of a setting")
             }
         }
         if spec.id.isEmpty {
             let hint = entries.map(\.key).compactMap { $0.nearest(in: ["id"]) == nil ? nil : $0 }.first
-            report(path, "the key id is missing\(hint.map { "; did you mean id instead of \($0)?" } ?? "; add the id of a plugin")")
+            report(element, "the key id is missing\(hint.map { "; did you mean id instead of \($0)?" } ?? "; add the id of a plugin")")
             return nil
         }
         return spec
@@ -322,7 +319,7 @@ extension PipelineFile {
         var whole = about
         whole.settings += PluginRegistry.shared(common, with: about)
         var problems: [ConfigurationProblem] = []
-        guard let values = whole.values(from: spec, path: "", problems: &problems) else { return head }
+        guard let values = whole.values(from: spec, problems: &problems) else { return head }
         return head + values.parameters.map { ($0.key, $0.value) }
     }
 
@@ -333,6 +330,11 @@ extension PipelineFile {
                 item.enumerated().map { "  \($0 == 0 ? "-" : " ") \($1.key): \($1.value.yaml)\n" }.joined()
             }.joined()
     }
+}
+
+extension YAMLNode.Entry {
+    /// An entry of the root, as a place of the configuration.
+    fileprivate var asPlace: Place { Place.List(rawValue: key).map { Place($0) } ?? .key(key) }
 }
 
 extension Array where Element: Plugin {

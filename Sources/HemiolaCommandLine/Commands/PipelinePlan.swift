@@ -402,7 +402,7 @@ struct PipelinePlan {
         var own = spec
         own.settings = spec.settings.filter { key, _ in !common.contains { $0.key == key } }
         var ignored: [ConfigurationProblem] = []
-        guard let values = plugin.about.values(from: own, path: "", problems: &ignored) else { return nil }
+        guard let values = plugin.about.values(from: own, problems: &ignored) else { return nil }
         return plugin.needs(values)
     }
 

@@ -45,7 +45,7 @@ struct PluginPage {
     private init(_ plugin: AnalyzerPlugin) {
         var outputs: Result<AnalyzerOutputs, AnalyzerError>?
         var problems: [ConfigurationProblem] = []
-        if let values = plugin.about.values(from: PluginSpec(plugin.about.id), path: "", problems: &problems),
+        if let values = plugin.about.values(from: PluginSpec(plugin.about.id), problems: &problems),
             let analyzer = try? plugin.make(values)
         {
             outputs = Result { () throws(AnalyzerError) in try analyzer.prepare(AnalysisFormat(Self.format)) }
@@ -71,7 +71,7 @@ struct PluginPage {
         self.outputs = outputs
         examples = about.exampleTexts.filter { text in
             var problems: [ConfigurationProblem] = []
-            guard let spec = try? PluginSpec(parsing: text), let values = about.values(from: spec, path: "", problems: &problems)
+            guard let spec = try? PluginSpec(parsing: text), let values = about.values(from: spec, problems: &problems)
             else { return false }
             return accepts(values)
         }

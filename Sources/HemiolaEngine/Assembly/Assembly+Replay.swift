@@ -26,21 +26,21 @@ extension PluginRegistry {
 
     /// The part of a pipeline that replays a recording.
     func replay(
-        of recording: Recording, audio: [Pipeline.Input], for sinkEntries: [(path: String, entry: Pipeline.SinkEntry)],
+        of recording: Recording, audio: [Pipeline.Input], for sinkEntries: [(place: Place, entry: Pipeline.SinkEntry)],
         _ problems: inout [ConfigurationProblem]
     ) -> Pipeline.Replay {
         var needs: [RecordedNeed] = []
         var derived: Set<String> = []
-        for (path, entry) in sinkEntries {
+        for (place, entry) in sinkEntries {
             // A director with fallback controls derives records from controls only.
             let derives = entry.hasDirector && entry.about.fallbackControls.isEmpty
             if derives { derived.formUnion(entry.about.records.map(\.name)) }
             let own = recordedNeeds(of: entry, readsFeatures: entry.hasDirector, &problems)
-            problems += own.compactMap { $0.fault(in: recording.header) }.map { ConfigurationProblem(path, $0) }
+            problems += own.compactMap { $0.fault(in: recording.header) }.map { ConfigurationProblem(place, $0) }
             needs += own
         }
         for (index, input) in audio.enumerated() where input.capture.read(\.isLive) == true {
-            problems.append(ConfigurationProblem("captures[\(index)]", "the audio of a recording cannot be live; name its file"))
+            problems.append(ConfigurationProblem(.capture(index), "the audio of a recording cannot be live; name its file"))
         }
         return Pipeline.Replay(recording: recording, audio: audio, needs: needs, derivedTypes: derived)
     }
@@ -50,7 +50,7 @@ extension PluginRegistry {
     ) -> [RecordedNeed] {
         let names = ReservedNames(registry: self, catalog: catalog)
         return entry.needs.analyzers.compactMap { spec in
-            guard let (plugin, values, _) = declared(spec, "analyzers", names, &problems) else { return nil }
+            guard let (plugin, values, _) = declared(spec, .analyzer(), names, &problems) else { return nil }
             let format = AnalysisFormat(StreamFormat(sampleRate: 48_000, channelCount: 2), batching: .standard, seed: 0)
             let outputs = readsFeatures ? try? plugin.make(values).prepare(format) : nil
             return RecordedNeed(

@@ -32,7 +32,7 @@ extension PluginRegistry {
 
     /// Builds a pipeline. Plugins are created, but open no file or device.
     ///
-    /// - Throws: All problems of the configuration, each with its path (`sinks[1].period_s`).
+    /// - Throws: All problems of the configuration, each with its place (`sinks[1].period_s`).
     public func assemble(_ configuration: PipelineConfiguration) throws(ConfigurationError) -> Pipeline {
         try assemble(configuration, replaying: nil)
     }
@@ -42,7 +42,7 @@ extension PluginRegistry {
     /// - Parameters:
     ///   - configuration: The pipeline. Its captures are ignored.
     ///   - source: Supplies the inputs; none of them is live.
-    /// - Throws: All problems of the configuration, each with its path (`sinks[1].period_s`).
+    /// - Throws: All problems of the configuration, each with its place (`sinks[1].period_s`).
     public func assemble(
         _ configuration: PipelineConfiguration, inputs source: any InputSource
     ) throws(ConfigurationError) -> Pipeline {
@@ -56,22 +56,22 @@ extension PluginRegistry {
         var problems: [ConfigurationProblem] = []
         let batching = Batching(batchFrames: configuration.batchFrames)
         if batching == nil {
-            problems.append(ConfigurationProblem("batch", Self.batchFault(configuration.batchFrames)))
+            problems.append(ConfigurationProblem(.key("batch"), Self.batchFault(configuration.batchFrames)))
         }
         if let rate = configuration.sampleRate, rate != 0, !StreamFormat.sampleRates.contains(rate) {
             let range = StreamFormat.sampleRates
             problems.append(
-                ConfigurationProblem("rate", "\(rate) is outside \(range.lowerBound)...\(range.upperBound) Hz"))
+                ConfigurationProblem(.key("rate"), "\(rate) is outside \(range.lowerBound)...\(range.upperBound) Hz"))
         }
         if let seed = configuration.seed, seed > Pipeline.largestSeed {
-            problems.append(ConfigurationProblem("seed", "\(seed) is above \(Pipeline.largestSeed)"))
+            problems.append(ConfigurationProblem(.key("seed"), "\(seed) is above \(Pipeline.largestSeed)"))
         }
         if !Self.jobCounts.contains(configuration.jobCount) {
             let (fewest, most) = (Self.jobCounts.lowerBound, Self.jobCounts.upperBound)
-            problems.append(ConfigurationProblem("jobs", "\(configuration.jobCount) is outside \(fewest)...\(most) files at a time"))
+            problems.append(ConfigurationProblem(.key("jobs"), "\(configuration.jobCount) is outside \(fewest)...\(most) files at a time"))
         }
         let catalog = catalog
-        problems += RecordSchema.conflicts(in: catalog).map { ConfigurationProblem("plugins", $0) }
+        problems += RecordSchema.conflicts(in: catalog).map { ConfigurationProblem(.key("plugins"), $0) }
         let hasCaptures = source == nil && (recording == nil || !configuration.captures.isEmpty)
         let captures = hasCaptures ? assembleInputs(configuration, &problems) : []
         let inputs = recording == nil ? captures : []
@@ -111,7 +111,7 @@ extension PluginRegistry {
         let inputs = assembleInputs(PipelineConfiguration(captures: [spec]), &problems)
         guard let input = inputs.first, problems.isEmpty else { throw ConfigurationError(problems) }
         if input.capture.read(\.isLive) == true {
-            throw ConfigurationError([ConfigurationProblem("captures[0]", "\(spec.id) is a live capture, which is no file")])
+            throw ConfigurationError([ConfigurationProblem(.capture(0), "\(spec.id) is a live capture, which is no file")])
         }
         return input
     }
@@ -121,26 +121,26 @@ extension PluginRegistry {
     ) -> [Pipeline.Input] {
         var inputs: [Pipeline.Input] = []
         for (index, spec) in configuration.captures.enumerated() {
-            let path = "captures[\(index)]"
-            guard let plugin = found(spec.id, in: captures, role: "capture", path, &problems),
-                let (values, common) = values(from: spec, of: plugin.about, Self.commonSettings, path, &problems)
+            let place = Place.capture(index)
+            guard let plugin = found(spec.id, in: captures, role: "capture", place, &problems),
+                let (values, common) = values(from: spec, of: plugin.about, Self.commonSettings, place, &problems)
             else { continue }
             let make = plugin.make
             do throws(ConfigurationError) {
                 let capture = try PluginInstance { () throws(ConfigurationError) in try make(values) }
                 if capture.read(\.isLive) == true && configuration.captures.count > 1 {
-                    problems.append(ConfigurationProblem(path, "\(spec.id) is a live capture, which must be the only capture"))
+                    problems.append(ConfigurationProblem(place, "\(spec.id) is a live capture, which must be the only capture"))
                 }
                 inputs.append(
                     Pipeline.Input(
                         name: spec.primary.map { PathText.shown($0.text) } ?? spec.name, path: spec.primary?.text, capture: capture,
                         policy: ErrorPolicy(values, common)))
             } catch {
-                problems += error.problems.map { $0.below(path) }
+                problems += error.problems.map { $0.below(place) }
             }
         }
         if configuration.captures.isEmpty {
-            problems.append(ConfigurationProblem("captures", "no input; name a capture"))
+            problems.append(ConfigurationProblem(.capture(), "no input; name a capture"))
         }
         return inputs
     }
@@ -154,34 +154,34 @@ extension PluginRegistry {
         var analyzerEntries: [Pipeline.AnalyzerEntry] = []
         let names = ReservedNames(registry: self, catalog: catalog)
         for (index, spec) in configuration.analyzers.enumerated() {
-            let path = "analyzers[\(index)]"
-            guard let declared = declared(spec, path, names, &problems) else { continue }
+            let place = Place.analyzer(index)
+            guard let declared = declared(spec, place, names, &problems) else { continue }
             if analyzerEntries.contains(where: { $0.name == spec.name }) {
-                problems.append(ConfigurationProblem(path, "two analyzers have the name \"\(spec.name)\"; rename one with as=NAME"))
+                problems.append(ConfigurationProblem(place, "two analyzers have the name \"\(spec.name)\"; rename one with as=NAME"))
                 continue
             }
-            if let entry = makeEntry(declared, spec, path, &problems) { analyzerEntries.append(entry) }
+            if let entry = makeEntry(declared, spec, place, &problems) { analyzerEntries.append(entry) }
         }
         for spec in required {
-            guard let declared = declared(spec, "analyzers", names, &problems) else { continue }
+            guard let declared = declared(spec, .analyzer(), names, &problems) else { continue }
             guard let present = analyzerEntries.first(where: { $0.name == spec.name }) else {
-                if let entry = makeEntry(declared, spec, "analyzers", &problems) { analyzerEntries.append(entry) }
+                if let entry = makeEntry(declared, spec, .analyzer(), &problems) { analyzerEntries.append(entry) }
                 continue
             }
             guard present.about.id == declared.plugin.about.id else {
                 let clash =
                     "a sink needs the analyzer \(declared.plugin.about.id) as \"\(spec.name)\"; give \(present.about.id) another name"
-                problems.append(ConfigurationProblem("analyzers", clash))
+                problems.append(ConfigurationProblem(.analyzer(), clash))
                 continue
             }
             if present.policy.onError == .skip {
                 problems.append(
-                    ConfigurationProblem("analyzers", "a sink needs \(spec.name), which cannot be left out; remove its on_error=skip"))
+                    ConfigurationProblem(.analyzer(), "a sink needs \(spec.name), which cannot be left out; remove its on_error=skip"))
             }
             for key in spec.settings.keys.sorted() where present.settings.value(key) != declared.values.value(key) {
                 let value = declared.values.value(key)?.text ?? ""
                 let clash = "a sink needs \(spec.name) with \(key)=\(value); name your own one with as=NAME"
-                problems.append(ConfigurationProblem("analyzers", clash))
+                problems.append(ConfigurationProblem(.analyzer(), clash))
             }
         }
         return analyzerEntries
@@ -189,20 +189,20 @@ extension PluginRegistry {
 
     /// The plugin of a SPEC with its settings, checked against the declarations.
     func declared(
-        _ spec: PluginSpec, _ path: String, _ names: ReservedNames, _ problems: inout [ConfigurationProblem]
+        _ spec: PluginSpec, _ place: Place, _ names: ReservedNames, _ problems: inout [ConfigurationProblem]
     ) -> (plugin: AnalyzerPlugin, values: SettingValues, policy: ErrorPolicy)? {
-        guard let plugin = found(spec.id, in: analyzers, role: "analyzer", path, &problems),
-            let (values, common) = values(from: spec, of: plugin.about, Self.commonSettings, path, &problems)
+        guard let plugin = found(spec.id, in: analyzers, role: "analyzer", place, &problems),
+            let (values, common) = values(from: spec, of: plugin.about, Self.commonSettings, place, &problems)
         else { return nil }
         let policy = ErrorPolicy(values, common)
         if policy.onError == .retry, !policy.isOfPlugin {
-            problems.append(ConfigurationProblem("\(path).on_error", "\(spec.id) fails in the same way again; use fail or skip"))
+            problems.append(ConfigurationProblem(.key("on_error").below(place), "\(spec.id) fails in the same way again; use fail or skip"))
             return nil
         }
         guard Self.isKey(spec.name), !names.contain(spec) else {
             problems.append(
                 ConfigurationProblem(
-                    path,
+                    place,
                     "\"\(spec.name)\" cannot be an analyzer's name: "
                         + (names.contain(spec)
                             ? "the records use this key" : "allowed are letters, digits, - and _")))
@@ -212,7 +212,7 @@ extension PluginRegistry {
     }
 
     private func makeEntry(
-        _ declared: (plugin: AnalyzerPlugin, values: SettingValues, policy: ErrorPolicy), _ spec: PluginSpec, _ path: String,
+        _ declared: (plugin: AnalyzerPlugin, values: SettingValues, policy: ErrorPolicy), _ spec: PluginSpec, _ place: Place,
         _ problems: inout [ConfigurationProblem]
     ) -> Pipeline.AnalyzerEntry? {
         let (plugin, values) = (declared.plugin, declared.values)
@@ -221,7 +221,7 @@ extension PluginRegistry {
             return Pipeline.AnalyzerEntry(
                 name: spec.name, about: plugin.about, settings: values, analyzer: analyzer, policy: declared.policy)
         } catch {
-            problems += error.problems.map { $0.below(path) }
+            problems += error.problems.map { $0.below(place) }
             return nil
         }
     }
@@ -235,13 +235,13 @@ extension PluginRegistry {
 
     private func assembleSinks(
         _ configuration: PipelineConfiguration, _ catalog: RecordCatalog, _ problems: inout [ConfigurationProblem]
-    ) -> [(path: String, entry: Pipeline.SinkEntry)] {
-        var sinkEntries: [(path: String, entry: Pipeline.SinkEntry)] = []
+    ) -> [(place: Place, entry: Pipeline.SinkEntry)] {
+        var sinkEntries: [(place: Place, entry: Pipeline.SinkEntry)] = []
         var names = SinkNames()
         for (index, spec) in configuration.sinks.enumerated() {
-            let path = "sinks[\(index)]"
-            guard let plugin = found(spec.id, in: sinks, role: "sink", path, &problems),
-                let (values, commonValues) = values(from: spec, of: plugin.about, Self.commonSinkSettings, path, &problems)
+            let place = Place.sink(index)
+            guard let plugin = found(spec.id, in: sinks, role: "sink", place, &problems),
+                let (values, commonValues) = values(from: spec, of: plugin.about, Self.commonSinkSettings, place, &problems)
             else { continue }
             do throws(ConfigurationError) {
                 let items = commonValues[Self.select].isEmpty ? configuration.selection : commonValues[Self.select]
@@ -252,7 +252,7 @@ extension PluginRegistry {
                 let policy = ErrorPolicy(values, commonValues)
                 if policy.onError == .retry, !policy.isOfPlugin, let file = needs.outputs.first(where: \.isReplacedFile) {
                     let message = "retry would begin \(file.path) again, without the records before; use fail or skip"
-                    problems.append(ConfigurationProblem("\(path).on_error", message))
+                    problems.append(ConfigurationProblem(.key("on_error").below(place), message))
                 }
                 let sink = try PluginInstance { () throws(ConfigurationError) in try plugin.make(values) }
                 let entry = Pipeline.SinkEntry(
@@ -260,9 +260,9 @@ extension PluginRegistry {
                     hasDirector: sink.read { $0 is any DirectingSink } ?? false,
                     selection: items.isEmpty ? .all : Selection(items: items, catalog: catalog),
                     lead: commonValues[Self.lead].map { $0 / 1000 }, needs: needs, policy: policy)
-                sinkEntries.append((path, entry))
+                sinkEntries.append((place, entry))
             } catch {
-                problems += error.problems.map { $0.below(path) }
+                problems += error.problems.map { $0.below(place) }
             }
         }
         return sinkEntries
@@ -270,20 +270,20 @@ extension PluginRegistry {
 
     /// Reports sinks and inputs whose results would be written to the same path.
     private func checkOutputs(
-        _ sinkEntries: [(path: String, entry: Pipeline.SinkEntry)], inputs: [Pipeline.Input], hasSeveralInputs: Bool,
+        _ sinkEntries: [(place: Place, entry: Pipeline.SinkEntry)], inputs: [Pipeline.Input], hasSeveralInputs: Bool,
         _ problems: inout [ConfigurationProblem]
     ) {
         /// By file: the sink that writes it, and the input of the result; nil: the result of all inputs.
         var owners: [String: (sink: Int, input: String?)] = [:]
         var folders: [String: String] = [:]
-        sinkEntries: for (index, (path, entry)) in sinkEntries.enumerated() {
+        sinkEntries: for (index, (place, entry)) in sinkEntries.enumerated() {
             for output in entry.needs.outputs {
                 guard let template = try? PathTemplate(output.path, isNumbered: true) else { continue }
                 if !output.takesSeveralInputs, !template.isPerInput, hasSeveralInputs {
                     let name = OutputTarget(output.path).name
                     let count = inputs.isEmpty ? "several" : "\(inputs.count)"
                     let message = "\(name) is for the result of one input, but there are \(count); use {stem} in the path"
-                    problems.append(ConfigurationProblem(path, message))
+                    problems.append(ConfigurationProblem(place, message))
                     continue sinkEntries
                 }
                 for input in template.isPerInput ? inputs.map({ $0.path ?? $0.name }) : [nil] {
@@ -301,7 +301,7 @@ extension PluginRegistry {
                         } else {
                             "another sink also writes to \(file); use another path for one of them"
                         }
-                    problems.append(ConfigurationProblem(path, message))
+                    problems.append(ConfigurationProblem(place, message))
                     continue sinkEntries
                 }
             }
@@ -313,7 +313,7 @@ extension PluginRegistry {
         if writers.count > 1 {
             problems.append(
                 ConfigurationProblem(
-                    "sinks", "\(writers.map(\.name).joined(separator: " and ")) both write to standard output; use a path for one of them"))
+                    .sink(), "\(writers.map(\.name).joined(separator: " and ")) both write to standard output; use a path for one of them"))
         }
     }
 
@@ -355,48 +355,48 @@ extension PluginRegistry {
             let suggestion = Self.featurePath(named: item, of: analyzers) ?? item.nearest(in: known)
             let hint = suggestion.map { "did you mean \($0)?" } ?? "items: \(known.joined(separator: ", "))"
             problems.append(
-                ConfigurationProblem("select", "\"\(item)\" is not a record type, analyzer or feature of this pipeline; \(hint)"))
+                ConfigurationProblem(Place(.select), "\"\(item)\" is not a record type, analyzer or feature of this pipeline; \(hint)"))
         }
         if !problems.isEmpty { throw ConfigurationError(problems) }
     }
 
     /// Checks the settings of a SPEC: those of the plugin, and the common ones that the plugin does not declare itself.
     private func values(
-        from spec: PluginSpec, of about: PluginDescription, _ common: [DeclaredSetting], _ path: String,
+        from spec: PluginSpec, of about: PluginDescription, _ common: [DeclaredSetting], _ place: Place,
         _ problems: inout [ConfigurationProblem]
     ) -> (own: SettingValues, common: SettingValues)? {
         let shared = spec.settings.isEmpty ? common : Self.shared(common, with: about)
         let keys = shared.map(\.key)
-        guard let values = about.values(from: spec.dropping(keys), common: shared, path: path, problems: &problems),
+        guard let values = about.values(from: spec.dropping(keys), common: shared, at: place, problems: &problems),
             let commonValues = PluginDescription(id: spec.id, settings: { shared }).values(
-                from: spec.keeping(keys), path: path, problems: &problems)
+                from: spec.keeping(keys), at: place, problems: &problems)
         else { return nil }
         if case .integer(let minimum)? = commonValues.value(Self.minimumVersion.key), minimum > about.version {
             let message =
                 "\(spec.id) has version \(about.version), but version \(minimum) is needed; install a newer version of the program, or "
                 + "lower min_version"
-            problems.append(ConfigurationProblem("\(path).min_version", message))
+            problems.append(ConfigurationProblem(.key("min_version").below(place), message))
             return nil
         }
         return (values, commonValues)
     }
 
     private func found<Kind: Plugin>(
-        _ id: String, in plugins: [Kind], role: String, _ path: String, _ problems: inout [ConfigurationProblem]
+        _ id: String, in plugins: [Kind], role: String, _ place: Place, _ problems: inout [ConfigurationProblem]
     ) -> Kind? {
         switch find(id, in: plugins, role: role) {
         case .success(let plugin): return plugin
         case .failure(let fault):
-            problems.append(ConfigurationProblem(path, fault.message))
+            problems.append(ConfigurationProblem(place, fault.message))
             return nil
         }
     }
 }
 
 extension ConfigurationProblem {
-    /// The same problem with the path of a parent before its path.
-    fileprivate func below(_ parent: String) -> ConfigurationProblem {
-        ConfigurationProblem(path.isEmpty ? parent : "\(parent).\(path)", message)
+    /// The same problem in an element of the configuration.
+    fileprivate func below(_ element: Place) -> ConfigurationProblem {
+        ConfigurationProblem(place?.below(element) ?? element, message)
     }
 }
 

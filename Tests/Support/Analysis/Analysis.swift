@@ -68,7 +68,7 @@ extension AnalyzerPlugin {
     /// - Throws: `ConfigurationError` with all problems, by key.
     public func analyzer(_ settings: String = "") throws -> any Analyzer {
         var problems: [ConfigurationProblem] = []
-        guard let values = about.values(from: try spec(settings), path: about.id, problems: &problems) else {
+        guard let values = about.values(from: try spec(settings), problems: &problems) else {
             throw ConfigurationError(problems)
         }
         return try make(values)

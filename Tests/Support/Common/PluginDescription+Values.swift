@@ -6,7 +6,7 @@ extension PluginDescription {
     /// - Throws: An error with all problems.
     public func values(from spec: PluginSpec) throws -> SettingValues {
         var problems: [ConfigurationProblem] = []
-        let values = values(from: spec, path: "", problems: &problems)
+        let values = values(from: spec, problems: &problems)
         guard let values, problems.isEmpty else { throw ConfigurationError(problems) }
         return values
     }

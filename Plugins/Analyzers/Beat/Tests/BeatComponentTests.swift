@@ -12,7 +12,7 @@ enum PreparedAnalyzer {
     static func make() throws -> BeatAnalyzer {
         var problems: [ConfigurationProblem] = []
         let plugin = AnalyzerPlugin.beat
-        let values = try #require(plugin.about.values(from: PluginSpec("beat"), path: "beat", problems: &problems))
+        let values = try #require(plugin.about.values(from: PluginSpec("beat"), problems: &problems))
         let analyzer = try #require(try plugin.make(values) as? BeatAnalyzer)
         _ = try analyzer.prepare(AnalysisFormat(StreamFormat(sampleRate: 44_100, channelCount: 1)))
         return analyzer

@@ -17,7 +17,7 @@ final class AnalyzerHarness {
         let about = AnalyzerPlugin.visualizer.about
         let spec = try PluginSpec(parsing: settings.isEmpty ? about.id : "\(about.id):\(settings)")
         var problems: [ConfigurationProblem] = []
-        guard let values = about.values(from: spec, path: about.id, problems: &problems) else {
+        guard let values = about.values(from: spec, problems: &problems) else {
             throw ConfigurationError(problems)
         }
         analyzer = try AnalyzerPlugin.visualizer.make(values)

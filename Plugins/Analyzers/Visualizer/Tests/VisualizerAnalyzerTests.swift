@@ -47,7 +47,7 @@ import Testing
 
     @Test func `contradicting settings throw errors`() {
         let fault = #expect(throws: ConfigurationError.self) { try AnalyzerHarness("bars_min_hz=300,bars_max_hz=200") }
-        #expect(fault?.problems.first?.path == "bars_max_hz")
+        #expect(fault?.problems.first?.place == .key("bars_max_hz"))
         #expect(throws: AnalyzerError.self) { try AnalyzerHarness("bars_max_hz=12000", sampleRate: 16_000) }
         #expect(throws: AnalyzerError.self) { try AnalyzerHarness("bars_min_hz=9000", sampleRate: 16_000) }
         #expect(throws: ConfigurationError.self) { try AnalyzerHarness("winamp") }

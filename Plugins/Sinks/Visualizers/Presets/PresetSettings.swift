@@ -175,12 +175,12 @@ struct PresetSettings: Sendable {
             (Self.list.key, lists.path), (Self.favourites.key, lists.favourites), (Self.skip.key, lists.skipped),
             (Self.state.key, state),
         ] where path == "" {
-            problems.append(ConfigurationProblem(key, "the path is empty; is a variable of the shell unset?"))
+            problems.append(ConfigurationProblem(.key(key), "the path is empty; is a variable of the shell unset?"))
         }
         if let maximum = timing.maximum, maximum < timing.minimum {
             problems.append(
                 ConfigurationProblem(
-                    Self.maximum.key, "\(maximum) s is below the minimum time of \(timing.minimum) s; set \(Self.minimum.key) too"))
+                    .key(Self.maximum.key), "\(maximum) s is below the minimum time of \(timing.minimum) s; set \(Self.minimum.key) too"))
         }
         guard problems.isEmpty, let template else { throw ConfigurationError(problems) }
         return template

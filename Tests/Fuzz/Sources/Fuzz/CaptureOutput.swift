@@ -93,7 +93,7 @@ struct CaptureOutput: Equatable {
 func makeCapture(_ plugin: CapturePlugin, _ settings: [String: String]) -> any Capture {
     var problems: [ConfigurationProblem] = []
     let spec = PluginSpec(plugin.about.id, settings: settings.mapValues { .text($0) })
-    let values = plugin.about.values(from: spec, path: "captures[0]", problems: &problems)
+    let values = plugin.about.values(from: spec, problems: &problems)
     guard let values, let capture = try? plugin.make(values) else { fatalError("the fuzzer's own settings are wrong: \(problems)") }
     return capture
 }

@@ -14,11 +14,11 @@ extension Fuzzer {
         do throws(YAMLNode.SyntaxError) {
             let file = try PipelineFile(text, registry: registry)
             for problem in file.problems {
-                require(!problem.message.isEmpty, "\(problem.path) is wrong without a reason")
-                guard let place = file.place(of: problem.path) else { fatalError("\(problem) is nowhere") }
-                extent.require(place, problem.message)
+                require(!problem.message.isEmpty, "\(problem) is wrong without a reason")
+                guard let position = file.position(of: problem.place) else { fatalError("\(problem) is nowhere") }
+                extent.require(position, problem.message)
             }
-            for place in file.places.values { extent.require(place, "a value") }
+            for position in file.positions.values { extent.require(position, "a value") }
         } catch {
             require(!error.message.isEmpty, "refused without a reason")
             if let place = error.place { extent.require(place, error.message) }
