@@ -3,6 +3,7 @@ internal import CVamp
 internal import ChromaAnalyzer
 internal import Hemiola
 internal import HemiolaRecords
+internal import HemiolaSystem
 internal import HemiolaTonal
 internal import MusicalKeyAnalyzer
 internal import SpectrumAnalyzer
@@ -109,7 +110,7 @@ struct ExportedPlugin: Sendable {
         for (parameter, value) in zip(parameters, values) {
             if let setting = parameter.setting { spec.settings[setting.key] = parameter.settingValue(value) }
         }
-        var problems: [ConfigurationProblem] = []
+        var problems: [Problem] = []
         guard let settings = plugin.about.values(from: spec, problems: &problems) else { return nil }
         return try? plugin.make(settings)
     }

@@ -1,5 +1,6 @@
 public import HemiolaRecords
 public import HemiolaSignal
+public import HemiolaSystem
 
 /// Computes features and events from one hop at a time. Called on the analysis thread only.
 ///
@@ -8,11 +9,11 @@ public protocol Analyzer: AnyObject {
     /// Loads what the settings name outside the program, such as a library or a model, and checks the settings with it. Called once for
     /// every analyzer, before `prepare`, on the thread that makes it; several jobs load theirs at the same time. Does nothing unless it is
     /// implemented.
-    func load() throws(ConfigurationError)
+    func load() throws(Problem)
 
     /// Called at the start of every stream; discards all earlier state. May refuse a format. The outputs (columns, events, their
     /// units and edges) and the requested spectra are fixed from here on.
-    func prepare(_ stream: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs
+    func prepare(_ stream: AnalysisFormat) throws(Problem) -> AnalyzerOutputs
 
     /// Processes a hop: writes values into the row and adds events. Each feature declares how the hops of a batch are aggregated.
     ///
@@ -37,7 +38,7 @@ public protocol Analyzer: AnyObject {
 }
 
 extension Analyzer {
-    public func load() throws(ConfigurationError) {}
+    public func load() throws(Problem) {}
     public var warning: String? { nil }
     public func summary() -> [SummaryValue] { [] }
     public func skip(_ gap: Gap) {}
@@ -86,7 +87,7 @@ public protocol ExternalAnalyzer: Analyzer {
     func open(_ context: AnalyzerContext)
     /// Why no further hop can be analysed; nil: nothing has failed. Read after every hop. The input ends with this error; where it
     /// is analysed without this analyzer (`on_error=skip`), `process` is still called, and writes NaN and no events.
-    var failure: AnalyzerError? { get }
+    var failure: Problem? { get }
     /// Ends everything that `prepare` started. Called once after the streams of each input, and after outputs were listed.
     func close()
 }

@@ -1,5 +1,6 @@
 public import HemiolaRecords
 public import HemiolaSignal
+public import HemiolaSystem
 
 /// Reads audio from a source, in the format that it reports. Called on the analysis thread only.
 ///
@@ -11,12 +12,12 @@ public protocol Capture: AnyObject {
     var isLive: Bool { get }
 
     /// Opens the source. The format may differ from the requested one.
-    func open(_ request: FormatRequest) throws(CaptureError) -> StreamSource
+    func open(_ request: FormatRequest) throws(Problem) -> StreamSource
 
     /// Waits at most 100 ms for audio and writes it to the front of `samples`, interleaved.
     ///
     /// - Parameter samples: Room for a whole number of frames, at least one.
-    func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> ReadResult
+    func read(into samples: inout MutableSpan<Float>) throws(Problem) -> ReadResult
 
     /// Closes the source. Called once after every `open` that succeeded.
     func close()
@@ -43,5 +44,5 @@ public enum ReadResult: Sendable, Hashable {
 /// A capture that can start over, for analyzers with a first pass over the whole stream.
 public protocol RewindableCapture: Capture {
     /// Returns to the first frame. The same samples are read again.
-    func rewind() throws(CaptureError)
+    func rewind() throws(Problem)
 }

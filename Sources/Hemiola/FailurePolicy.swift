@@ -1,3 +1,5 @@
+internal import HemiolaSystem
+
 /// What happens when a plugin of a pipeline fails: the setting `on_error` of every capture, analyzer and sink.
 ///
 /// The engine applies the policy, which needs no code in a plugin. One that applies it by itself, because it starts what has failed

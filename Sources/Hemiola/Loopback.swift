@@ -1,3 +1,5 @@
+public import HemiolaSystem
+
 /// A private output in a sound server, which a capture of the same plugin can record: to measure the latency of the whole path.
 ///
 /// Used by one thread.
@@ -8,7 +10,7 @@ public protocol Loopback: AnyObject {
     /// Plays a click: one loud sample between silent ones.
     ///
     /// - Returns: When it was handed to the server, in seconds of the monotonic clock.
-    func click() throws(CaptureError) -> Double
+    func click() throws(Problem) -> Double
 
     /// Takes the output away again. Called once.
     func close()

@@ -61,12 +61,12 @@ public protocol Plugin: Sendable {
 public struct CapturePlugin: Plugin {
     public let about: PluginDescription
     /// Checks the settings; opens nothing.
-    public let make: @Sendable (SettingValues) throws(ConfigurationError) -> any Capture
+    public let make: @Sendable (SettingValues) throws(Problem) -> any Capture
     /// Lists the devices that can be opened now; nil for a capture without devices. Its primary setting takes their names. May wait a
     /// few seconds for a server.
-    public let devices: (@Sendable () throws(CaptureError) -> DeviceList)?
+    public let devices: (@Sendable () throws(Problem) -> DeviceList)?
     /// Makes an output that this capture can record, to measure latency; nil where there is none.
-    public let loopback: (@Sendable () throws(CaptureError) -> any Loopback)?
+    public let loopback: (@Sendable () throws(Problem) -> any Loopback)?
     /// The types of files that it reads, by which files of a folder are selected; nil for a capture that reads no files.
     public var fileTypes: FileTypes? { declareFileTypes() }
     private let declareFileTypes: @Sendable () -> FileTypes?
@@ -88,11 +88,11 @@ public struct CapturePlugin: Plugin {
     public init(
         _ id: String, _ summary: String, settings: @escaping @autoclosure @Sendable () -> [DeclaredSetting] = [],
         primary: String? = nil, version: Int = 1,
-        devices: (@Sendable () throws(CaptureError) -> DeviceList)? = nil,
-        loopback: (@Sendable () throws(CaptureError) -> any Loopback)? = nil,
+        devices: (@Sendable () throws(Problem) -> DeviceList)? = nil,
+        loopback: (@Sendable () throws(Problem) -> any Loopback)? = nil,
         fileTypes: @escaping @autoclosure @Sendable () -> FileTypes? = nil,
         libraries: @escaping @autoclosure @Sendable () -> [SharedLibrary] = [], usesNetwork: Bool = false,
-        make: @escaping @Sendable (SettingValues) throws(ConfigurationError) -> any Capture
+        make: @escaping @Sendable (SettingValues) throws(Problem) -> any Capture
     ) {
         about = PluginDescription(
             id: id, summary: summary, settings: settings, primary: primary, version: version, libraries: libraries,
@@ -107,7 +107,7 @@ public struct CapturePlugin: Plugin {
 /// A kind of analyzer.
 public struct AnalyzerPlugin: Plugin {
     public let about: PluginDescription
-    private let makeUnloaded: @Sendable (SettingValues) throws(ConfigurationError) -> any Analyzer
+    private let makeUnloaded: @Sendable (SettingValues) throws(Problem) -> any Analyzer
 
     /// A kind of analyzer, and how one is made.
     ///
@@ -126,7 +126,7 @@ public struct AnalyzerPlugin: Plugin {
         primary: String? = nil, version: Int = 1,
         records: [RecordType] = [], controls: [ControlType] = [],
         libraries: @escaping @autoclosure @Sendable () -> [SharedLibrary] = [],
-        make: @escaping @Sendable (SettingValues) throws(ConfigurationError) -> any Analyzer
+        make: @escaping @Sendable (SettingValues) throws(Problem) -> any Analyzer
     ) {
         about = PluginDescription(
             id: id, summary: summary, settings: settings, primary: primary, version: version, records: records, controls: controls,
@@ -135,14 +135,14 @@ public struct AnalyzerPlugin: Plugin {
     }
 
     /// Makes an analyzer and loads it, so that `prepare` can follow.
-    public func make(_ settings: SettingValues) throws(ConfigurationError) -> any Analyzer {
+    public func make(_ settings: SettingValues) throws(Problem) -> any Analyzer {
         let analyzer = try makeUnloaded(settings)
         try analyzer.load()
         return analyzer
     }
 
     /// Checks the settings as far as that is possible without loading anything.
-    public func check(_ settings: SettingValues) throws(ConfigurationError) {
+    public func check(_ settings: SettingValues) throws(Problem) {
         _ = try makeUnloaded(settings)
     }
 }
@@ -208,7 +208,7 @@ public struct SinkPlugin: Plugin {
     /// What it needs, given its settings.
     public let needs: @Sendable (SettingValues) -> Needs
     /// Checks the settings; opens nothing.
-    public let make: @Sendable (SettingValues) throws(ConfigurationError) -> any Sink
+    public let make: @Sendable (SettingValues) throws(Problem) -> any Sink
 
     /// A kind of sink, and how one is made.
     ///
@@ -231,7 +231,7 @@ public struct SinkPlugin: Plugin {
         records: [RecordType] = [], controls: [ControlType] = [], fallbackControls: [ControlType] = [],
         libraries: @escaping @autoclosure @Sendable () -> [SharedLibrary] = [], usesNetwork: Bool = false,
         needs: @escaping @Sendable (SettingValues) -> Needs = { _ in Needs() },
-        make: @escaping @Sendable (SettingValues) throws(ConfigurationError) -> any Sink
+        make: @escaping @Sendable (SettingValues) throws(Problem) -> any Sink
     ) {
         about = PluginDescription(
             id: id, summary: summary, settings: settings, primary: primary, version: version, records: records, controls: controls,

@@ -1,4 +1,5 @@
 public import HemiolaRecords
+package import HemiolaSystem
 
 /// The plugins that a program has. No hidden registration: the list is code.
 public struct PluginRegistry: Sendable {
@@ -54,12 +55,12 @@ public struct PluginRegistry: Sendable {
     package var soundFileTypes: FileTypes? { captures.first { $0.about.id == "file" }?.fileTypes }
 
     /// The plugin of an id, or a problem that names the nearest one.
-    package func find<Kind: Plugin>(_ id: String, in plugins: [Kind], role: String) -> Result<Kind, SettingFault> {
+    package func find<Kind: Plugin>(_ id: String, in plugins: [Kind], role: String) -> Result<Kind, Problem> {
         // By index: a generic sequence takes the runtime a search for its conformance at start-up.
         for index in plugins.indices where plugins[index].about.id == id { return .success(plugins[index]) }
         let ids = plugins.map(\.about.id)
         let hint = id.nearest(in: ids).map { "did you mean \($0)?" } ?? "there are: \(ids.joined(separator: ", "))"
-        return .failure(SettingFault("there is no \(role) \"\(id)\"; \(hint)"))
+        return .failure(Problem("there is no \(role) \"\(id)\"; \(hint)"))
     }
 }
 
@@ -72,17 +73,17 @@ extension PluginDescription {
     ///   - problems: Where every problem goes, with its place.
     /// - Returns: nil when there was a problem.
     package func values(
-        from spec: PluginSpec, common: [DeclaredSetting] = [], at place: Place? = nil, problems: inout [ConfigurationProblem]
+        from spec: PluginSpec, common: [DeclaredSetting] = [], at place: Place? = nil, problems: inout [Problem]
     ) -> SettingValues? {
         let before = problems.count
         var given = spec.settings
         if let item = spec.primary {
             if let primary {
                 if given.updateValue(item, forKey: primary) != nil {
-                    problems.append(ConfigurationProblem(place, "\(primary) is given twice: \"\(item.text)\" and \(primary)="))
+                    problems.append(Problem("\(primary) is given twice: \"\(item.text)\" and \(primary)=", at: place))
                 }
             } else {
-                problems.append(ConfigurationProblem(place, "\(id) takes no \"\(item.text)\" without a key; write key=value"))
+                problems.append(Problem("\(id) takes no \"\(item.text)\" without a key; write key=value", at: place))
             }
         }
         let known = given.isEmpty ? [] : keys + common.map(\.key)
@@ -90,7 +91,7 @@ extension PluginDescription {
             let hint =
                 key.nearest(in: known + ["as"]).map { "did you mean \($0)?" }
                 ?? (known.isEmpty ? "it has none" : "there are: \(known.joined(separator: ", "))")
-            problems.append(ConfigurationProblem(.key(key).below(place), "\(id) has no such setting; \(hint)"))
+            problems.append(Problem("\(id) has no such setting; \(hint)", at: .key(key).below(place)))
         }
         var parameters: [SettingValues.Parameter] = []
         for setting in settings {
@@ -99,7 +100,7 @@ extension PluginDescription {
                 switch setting.check(raw) {
                 case .success(let checked): value = checked
                 case .failure(let fault):
-                    problems.append(ConfigurationProblem(.key(setting.key).below(place), fault.message))
+                    problems.append(Problem(fault.message, at: .key(setting.key).below(place)))
                 }
             }
             parameters.append(SettingValues.Parameter(key: setting.key, value: value))

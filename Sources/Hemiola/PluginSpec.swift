@@ -1,4 +1,5 @@
 public import HemiolaRecords
+public import HemiolaSystem
 
 /// Which plugin, with which settings: `id[:primary][,key=value…]` on the command line.
 ///
@@ -29,12 +30,12 @@ public struct PluginSpec: Sendable, Hashable {
     public var name: String { alias ?? id }
 
     /// Reads a SPEC.
-    public init(parsing text: String) throws(ConfigurationError) {
+    public init(parsing text: String) throws(Problem) {
         // By scalars, here and below: a combining mark behind a colon, a comma or a quote would hide it in a character of its own.
         let colon = text.unicodeScalars.firstIndex(of: ":")
         let id = String(text[..<(colon ?? text.endIndex)])
         guard !id.isEmpty, id.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }) else {
-            throw ConfigurationError("\"\(text)\" is no plugin SPEC; write id or id:key=value,key=value")
+            throw Problem("\"\(text)\" is no plugin SPEC; write id or id:key=value,key=value")
         }
         self.init(id)
         guard let colon else { return }
@@ -42,16 +43,16 @@ public struct PluginSpec: Sendable, Hashable {
         for (index, item) in try Self.items(of: rest, in: text).enumerated() {
             guard let key = item.key else {
                 guard index == 0 else {
-                    throw ConfigurationError("\"\(item.value)\" in \"\(text)\" has no key; write key=value (\\, is a comma)")
+                    throw Problem("\"\(item.value)\" in \"\(text)\" has no key; write key=value (\\, is a comma)")
                 }
                 if !item.value.isEmpty || item.isQuoted { primary = .text(item.value) }
                 continue
             }
             if key == "as" {
-                guard alias == nil else { throw ConfigurationError("\"as\" stands twice in \"\(text)\"") }
+                guard alias == nil else { throw Problem("\"as\" stands twice in \"\(text)\"") }
                 alias = item.value
             } else if settings.updateValue(.text(item.value), forKey: key) != nil {
-                throw ConfigurationError("\"\(key)\" stands twice in \"\(text)\"")
+                throw Problem("\"\(key)\" stands twice in \"\(text)\"")
             }
         }
     }
@@ -62,7 +63,7 @@ public struct PluginSpec: Sendable, Hashable {
         var isQuoted = false
     }
 
-    private static func items(of text: Substring, in whole: String) throws(ConfigurationError) -> [Item] {
+    private static func items(of text: Substring, in whole: String) throws(Problem) -> [Item] {
         var items: [Item] = []
         var item = Item()
         var characters = text.unicodeScalars.makeIterator()
@@ -73,7 +74,7 @@ public struct PluginSpec: Sendable, Hashable {
                 item = Item()
             case "\\":
                 guard let next = characters.next() else {
-                    throw ConfigurationError("\"\(whole)\" ends with a backslash")
+                    throw Problem("\"\(whole)\" ends with a backslash")
                 }
                 // Only a comma, an equals sign, a quote and a backslash need one; before anything else it stands for itself.
                 if !",=\"\\".unicodeScalars.contains(next) { item.value.append("\\") }
@@ -95,14 +96,14 @@ public struct PluginSpec: Sendable, Hashable {
     /// What follows a `\u`: four hexadecimal digits, or twice four with another `\u` between them for what lies beyond.
     private static func escaped(
         _ characters: inout Substring.UnicodeScalarView.Iterator, in whole: String
-    ) throws(ConfigurationError) -> Unicode.Scalar {
+    ) throws(Problem) -> Unicode.Scalar {
         let digits = taken(4, from: &characters)
-        guard let code = codeUnit(digits) else { throw ConfigurationError("\\u\(digits) in \"\(whole)\" is no character") }
+        guard let code = codeUnit(digits) else { throw Problem("\\u\(digits) in \"\(whole)\" is no character") }
         if let scalar = Unicode.Scalar(code) { return scalar }
         var rest = characters
         let isEscape = taken(2, from: &rest) == "\\u"
         guard UTF16.isLeadSurrogate(code), isEscape, let second = codeUnit(taken(4, from: &rest)), UTF16.isTrailSurrogate(second)
-        else { throw ConfigurationError("\\u\(digits) in \"\(whole)\" is no character") }
+        else { throw Problem("\\u\(digits) in \"\(whole)\" is no character") }
         characters = rest
         return UTF16.decode(UTF16.EncodedScalar([code, second]))
     }
@@ -123,7 +124,7 @@ public struct PluginSpec: Sendable, Hashable {
     /// The rest of a JSON string, up to its closing quote.
     private static func quoted(
         _ characters: inout Substring.UnicodeScalarView.Iterator, in whole: String
-    ) throws(ConfigurationError) -> String {
+    ) throws(Problem) -> String {
         var value = ""
         while let character = characters.next() {
             switch character {
@@ -144,7 +145,7 @@ public struct PluginSpec: Sendable, Hashable {
                 value.unicodeScalars.append(character)
             }
         }
-        throw ConfigurationError("a quote in \"\(whole)\" is not closed")
+        throw Problem("a quote in \"\(whole)\" is not closed")
     }
 }
 

@@ -1,14 +1,15 @@
 public import HemiolaRecords
+public import HemiolaSystem
 
 extension DeclaredSetting {
     /// Brings a raw value (text from a command line, anything from a file) to this setting's type and range.
     ///
     /// - Returns: The value, or what is wrong with it in words that follow `key: `.
-    public func check(_ raw: ParameterValue) -> Result<ParameterValue, SettingFault> {
+    public func check(_ raw: ParameterValue) -> Result<ParameterValue, Problem> {
         check(raw, as: kind)
     }
 
-    private func check(_ raw: ParameterValue, as kind: Kind) -> Result<ParameterValue, SettingFault> {
+    private func check(_ raw: ParameterValue, as kind: Kind) -> Result<ParameterValue, Problem> {
         switch (kind, raw) {
         case (.boolean, .boolean), (.text, .text):
             return .success(raw)
@@ -45,7 +46,7 @@ extension DeclaredSetting {
         case (.choice(let names), .text(let text)):
             guard names.contains(text) else {
                 let hint = text.nearest(in: names).map { "; did you mean \($0)?" } ?? ""
-                return .failure(SettingFault("\"\(text)\" is not one of \(names.joined(separator: ", "))\(hint)"))
+                return .failure(Problem("\"\(text)\" is not one of \(names.joined(separator: ", "))\(hint)"))
             }
             return .success(raw)
         case (.list(let kind), .list(let items)):
@@ -60,7 +61,7 @@ extension DeclaredSetting {
         }
     }
 
-    private func checkAll(_ items: [ParameterValue], as kind: Kind) -> Result<ParameterValue, SettingFault> {
+    private func checkAll(_ items: [ParameterValue], as kind: Kind) -> Result<ParameterValue, Problem> {
         var values: [ParameterValue] = []
         for item in items {
             switch check(item, as: kind) {
@@ -71,13 +72,13 @@ extension DeclaredSetting {
         return .success(.list(values))
     }
 
-    private func inRange(_ number: Double) -> Result<Void, SettingFault> {
+    private func inRange(_ number: Double) -> Result<Void, Problem> {
         guard let range, !range.contains(number) else { return .success(()) }
-        return .failure(SettingFault("\(number.short) is outside \(rangeText!)"))
+        return .failure(Problem("\(number.short) is outside \(rangeText!)"))
     }
 
-    private func wrong(_ text: String, _ kind: Kind) -> SettingFault {
-        SettingFault("\"\(text)\" is not \(kind.name)\(rangeText.map { " within \($0)" } ?? "")")
+    private func wrong(_ text: String, _ kind: Kind) -> Problem {
+        Problem("\"\(text)\" is not \(kind.name)\(rangeText.map { " within \($0)" } ?? "")")
     }
 
     /// The range with its unit, as the manual prints it: `1...3600 s`.
@@ -86,14 +87,6 @@ extension DeclaredSetting {
         let unit = self.unit.rawValue.isEmpty ? "" : " \(self.unit.rawValue)"
         return "\(range.lowerBound.short)...\(range.upperBound.short)\(unit)"
     }
-}
-
-/// What is wrong with a value.
-public struct SettingFault: Error, Sendable, Hashable {
-    /// In words, with the way out.
-    public var message: String
-
-    init(_ message: String) { self.message = message }
 }
 
 extension ParameterValue {

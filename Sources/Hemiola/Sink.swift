@@ -1,5 +1,6 @@
 public import HemiolaRecords
 public import HemiolaSignal
+public import HemiolaSystem
 
 /// Writes batches to a destination outside the process.
 ///
@@ -9,26 +10,26 @@ public import HemiolaSignal
 /// Lifecycle: make → `open` → (`begin` → `write` … → `end`) per stream → `end` per input … → `close` once.
 public protocol Sink: AnyObject {
     /// Opens files or sockets. A sink that throws here is not closed: it leaves nothing behind.
-    func open(_ context: SinkContext) throws(SinkError)
+    func open(_ context: SinkContext) throws(Problem)
     /// A stream begins: once per file, and again when a live format changes.
-    func begin(_ stream: StreamHeader) throws(SinkError)
+    func begin(_ stream: StreamHeader) throws(Problem)
     /// Consecutive batches of the stream. From a file all of them; live the newest: lost ones are reported.
-    func write(_ batches: BatchBlock) throws(SinkError)
+    func write(_ batches: BatchBlock) throws(Problem)
     /// Events of the stream that happen while no batch is being completed, e.g. a lost device; in order with the blocks, between
     /// `begin` and `end`. Never an empty array. The default implementation does nothing.
-    func write(_ events: [Event]) throws(SinkError)
+    func write(_ events: [Event]) throws(Problem)
     /// The stream is over.
-    func end(_ summary: StreamSummary) throws(SinkError)
+    func end(_ summary: StreamSummary) throws(Problem)
     /// An input is over, after the ends of its streams; also an input that failed before its first stream. The result of the input is
     /// complete: a file of its own can be finished. The default implementation does nothing.
-    func end(_ input: InputEnd) throws(SinkError)
+    func end(_ input: InputEnd) throws(Problem)
     /// The last call. What is still buffered must reach its destination or be reported.
-    func close() throws(SinkError)
+    func close() throws(Problem)
 }
 
 extension Sink {
-    public func write(_ events: [Event]) throws(SinkError) {}
-    public func end(_ input: InputEnd) throws(SinkError) {}
+    public func write(_ events: [Event]) throws(Problem) {}
+    public func end(_ input: InputEnd) throws(Problem) {}
 }
 
 /// The context of a sink, passed to `open`.
@@ -109,7 +110,7 @@ public struct SinkContext: Sendable {
 /// A sink with a director (the preset cycler).
 public protocol DirectingSink: Sink {
     /// Made once per run, after `open`, and used on the analysis thread alone: what it shares with the sink is `Sendable`.
-    func makeDirector() throws(SinkError) -> sending any Director
+    func makeDirector() throws(Problem) -> sending any Director
 }
 
 /// Derives events from feature rows and events, once per batch, on the analysis thread, after the analyzers and before the batch is

@@ -1,6 +1,6 @@
 internal import Hemiola
 public import HemiolaRecords
-internal import HemiolaSystem
+public import HemiolaSystem
 
 /// Which messages of a device or of another program are which controls: a map of the direction `input`, with its names resolved.
 ///
@@ -39,8 +39,8 @@ public struct ControlRoutes: Sendable {
     /// - Throws: All entries with an unknown name.
     public init(
         _ map: FieldMap, controls: [ControlType], skipsUnknown: Bool = false, checkingMessages check: (String) -> String? = { _ in nil }
-    ) throws(FieldMapError) {
-        var problems: [String] = []
+    ) throws(Problem) {
+        var problems: [Problem] = []
         for entry in map.entries {
             var key = "when"
             var message = ""
@@ -51,11 +51,11 @@ public struct ControlRoutes: Sendable {
             case (_, .record(let name)): message = name
             default: break
             }
-            if let problem = check(message) { problems.append("\(entry.prefix(in: map))\(key): \(problem)") }
+            if let problem = check(message) { problems.append(Problem("\(entry.prefix(in: map))\(key): \(problem)")) }
             let names = entry.destination.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard let control = controls.first(where: { $0.name == names[0] }) else {
                 if skipsUnknown { continue }
-                problems.append("\(entry.prefix(in: map))to: \(Self.unknown(names[0], controls.map(\.name), "control"))")
+                problems.append(Problem("\(entry.prefix(in: map))to: \(Self.unknown(names[0], controls.map(\.name), "control"))"))
                 continue
             }
             var field = control.fields.first
@@ -63,14 +63,14 @@ public struct ControlRoutes: Sendable {
                 field = control.fields.first { $0.name == names[1] }
                 if field == nil {
                     let fields = control.fields.map(\.name)
-                    problems.append("\(entry.prefix(in: map))to: \(Self.unknown(names[1], fields, "field of \(control.name)"))")
+                    problems.append(Problem("\(entry.prefix(in: map))to: \(Self.unknown(names[1], fields, "field of \(control.name)"))"))
                     continue
                 }
             }
             routes[message, default: []].append(
                 Route(input: input, control: control, field: field, scale: entry.scale, type: entry.type, conditions: entry.conditions))
         }
-        if !problems.isEmpty { throw FieldMapError(problems) }
+        if !problems.isEmpty { throw Problem(problems) }
     }
 
     private static func unknown(_ name: String, _ names: [String], _ what: String) -> String {

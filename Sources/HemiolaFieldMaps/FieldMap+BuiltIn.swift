@@ -1,6 +1,6 @@
 internal import CFieldMaps
 internal import Hemiola
-internal import HemiolaSystem
+public import HemiolaSystem
 
 extension FieldMap {
     /// The names of the built-in maps.
@@ -13,25 +13,25 @@ extension FieldMap {
     /// The built-in map of a name.
     ///
     /// - Throws: There is no such map.
-    public static func builtIn(_ name: String, _ direction: Direction = .output) throws(FieldMapError) -> FieldMap {
+    public static func builtIn(_ name: String, _ direction: Direction = .output) throws(Problem) -> FieldMap {
         try FieldMap(entry(name, direction).text, title: name, direction)
     }
 
     /// The direction and the text of the built-in map of a name, with its comments.
     ///
     /// - Throws: There is no such map.
-    public static func text(ofBuiltIn name: String) throws(FieldMapError) -> (direction: Direction, text: String) {
+    public static func text(ofBuiltIn name: String) throws(Problem) -> (direction: Direction, text: String) {
         let map = try entry(name, nil)
         return (map.direction, map.text)
     }
 
-    private static func entry(_ name: String, _ direction: Direction?) throws(FieldMapError) -> cfieldmaps_map {
+    private static func entry(_ name: String, _ direction: Direction?) throws(Problem) -> cfieldmaps_map {
         let names = builtInNames(direction)
         if names.contains(name), let map = builtIn.first(where: { String(cString: $0.name) == name }) { return map }
         let hint =
             name.nearest(in: names).map { "did you mean \($0)?" }
             ?? "built-in maps: \(names.joined(separator: ", ")); write a file as ./NAME"
-        throw FieldMapError(["there is no field map \"\(name.onOneLine)\"; \(hint)"])
+        throw Problem("there is no field map \"\(name.onOneLine)\"; \(hint)")
     }
 
     private static var builtIn: [cfieldmaps_map] {

@@ -1,6 +1,6 @@
 internal import Hemiola
 internal import HemiolaRecords
-internal import HemiolaSystem
+public import HemiolaSystem
 
 // Limits: the text has at most `maxByteCount` bytes, so that the time and the memory for a map are bounded too.
 
@@ -18,7 +18,7 @@ extension FieldMap {
     ///   - place: A path, which contains a `/` or a `.`, or the name of a built-in map.
     ///   - direction: Whether it is a map of an output or of controls.
     /// - Throws: All problems of the file, or why it cannot be read.
-    public static func load(_ place: String, _ direction: Direction = .output) throws(FieldMapError) -> FieldMap {
+    public static func load(_ place: String, _ direction: Direction = .output) throws(Problem) -> FieldMap {
         guard isPath(place) else { return try builtIn(place, direction) }
         let text = try String(decoding: bytes(ofFile: place), as: UTF8.self)
         return try FieldMap(text, title: PathText.shown(place).onOneLine, direction)
@@ -29,7 +29,7 @@ extension FieldMap {
         place.contains("/") || place.contains(".")
     }
 
-    private static func bytes(ofFile path: String) throws(FieldMapError) -> [UInt8] {
+    private static func bytes(ofFile path: String) throws(Problem) -> [UInt8] {
         let title = PathText.shown(path).onOneLine
         let kind: FileKind
         let bytes: [UInt8]
@@ -38,13 +38,13 @@ extension FieldMap {
             // Another kind may block or never end.
             bytes = kind == .file ? try FileSystem.bytes(of: path, count: maxByteCount + 1) : []
         } catch {
-            throw FieldMapError(["\(title): \(error)"])
+            throw Problem("\(title): \(error)")
         }
-        guard kind == .file else { throw FieldMapError(["\(title): not a regular file; name a map in YAML"]) }
+        guard kind == .file else { throw Problem("\(title): not a regular file; name a map in YAML") }
         guard bytes.count <= maxByteCount else {
-            throw FieldMapError(["\(title): the map has more than \(maxByteCount >> 10) KiB; name a map in YAML"])
+            throw Problem("\(title): the map has more than \(maxByteCount >> 10) KiB; name a map in YAML")
         }
-        guard String(validating: bytes, as: UTF8.self) != nil else { throw FieldMapError(["\(title): not UTF-8 text"]) }
+        guard String(validating: bytes, as: UTF8.self) != nil else { throw Problem("\(title): not UTF-8 text") }
         return bytes
     }
 
@@ -55,15 +55,15 @@ extension FieldMap {
     ///   - title: The file or the name of the map, for messages.
     ///   - direction: Whether it is a map of an output or of controls.
     /// - Throws: All problems of the text. Whether the names exist is known when they are resolved.
-    public init(_ text: String, title: String, _ direction: Direction = .output) throws(FieldMapError) {
+    public init(_ text: String, title: String, _ direction: Direction = .output) throws(Problem) {
         guard text.utf8.count <= Self.maxByteCount else {
-            throw FieldMapError(["\(title): the map has more than \(Self.maxByteCount >> 10) KiB; name a map in YAML"])
+            throw Problem("\(title): the map has more than \(Self.maxByteCount >> 10) KiB; name a map in YAML")
         }
         let root: YAMLNode?
-        do throws(YAMLNode.SyntaxError) {
+        do throws(Problem) {
             root = try YAMLNode.parse(text)
         } catch {
-            throw FieldMapError(["\(title)\(error.place.map { ":\($0.line):\($0.column)" } ?? ""): \(error.message)"])
+            throw Problem("\(title)\(error.place.map { ":\($0)" } ?? ""): \(error.message)")
         }
         try self.init(root, title: title, direction)
     }
@@ -82,25 +82,24 @@ extension FieldMap {
     }
 
     /// Reads a parsed document.
-    package init(_ root: YAMLNode?, title: String, _ direction: Direction = .output) throws(FieldMapError) {
+    package init(_ root: YAMLNode?, title: String, _ direction: Direction = .output) throws(Problem) {
         self.init(title: title, entries: [])
         guard let root, case .list(let items) = root.content else {
-            let place = root.map { ":\($0.place.line):\($0.place.column)" } ?? ""
-            throw FieldMapError([
-                "\(title)\(place): a field map is a list of entries, for example: - {from: beat.phase, to: /hemiola/phase}"
-            ])
+            let place = root.map { ":\($0.place)" } ?? ""
+            throw Problem(
+                "\(title)\(place): a field map is a list of entries, for example: - {from: beat.phase, to: /hemiola/phase}")
         }
         guard items.count <= Self.maxEntryCount else {
-            throw FieldMapError(["\(title): the map has more than \(Self.maxEntryCount) entries"])
+            throw Problem("\(title): the map has more than \(Self.maxEntryCount) entries")
         }
-        var problems: [String] = []
+        var problems: [Problem] = []
         for (index, item) in items.enumerated() {
             var reader = EntryReader(direction: direction, title: title, path: "[\(index)]", place: item.place)
             let entry = reader.entry(item)
             problems += reader.problems
             if let entry { entries.append(entry) }
         }
-        if !problems.isEmpty { throw FieldMapError(problems) }
+        if !problems.isEmpty { throw Problem(problems) }
     }
 }
 
@@ -111,19 +110,19 @@ private struct EntryReader {
     let direction: FieldMap.Direction
     let title: String
     let path: String
-    let place: YAMLNode.Place
-    var problems: [String] = []
+    let place: TextPosition
+    var problems: [Problem] = []
 
-    init(direction: FieldMap.Direction, title: String, path: String, place: YAMLNode.Place) {
+    init(direction: FieldMap.Direction, title: String, path: String, place: TextPosition) {
         self.direction = direction
         self.title = title
         self.path = path
         self.place = place
     }
 
-    private mutating func report(_ message: String, _ key: String = "", at place: YAMLNode.Place? = nil) {
+    private mutating func report(_ message: String, _ key: String = "", at place: TextPosition? = nil) {
         let place = place ?? self.place
-        problems.append("\(title):\(place.line):\(place.column): \(path)\(key.isEmpty ? "" : ".\(key)"): \(message)")
+        problems.append(Problem("\(title):\(place): \(path)\(key.isEmpty ? "" : ".\(key)"): \(message)"))
     }
 
     mutating func entry(_ node: YAMLNode) -> FieldMap.Entry? {

@@ -133,16 +133,3 @@ public struct FieldMap: Sendable, Hashable {
         self.entries = entries
     }
 }
-
-/// What is wrong with a field map.
-public struct FieldMapError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// One line for each problem: what is wrong and what to do.
-    public var lines: [String]
-
-    /// One problem or several.
-    public init(_ lines: [String]) {
-        self.lines = lines
-    }
-
-    public var description: String { lines.joined(separator: "\n") }
-}

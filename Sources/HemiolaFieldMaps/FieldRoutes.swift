@@ -1,7 +1,7 @@
 internal import Hemiola
 public import HemiolaRecords
 internal import HemiolaSignal
-internal import HemiolaSystem
+public import HemiolaSystem
 
 /// A field map whose names are resolved for a stream: gives the values of batches and events, converted, with their destinations.
 ///
@@ -45,12 +45,12 @@ public struct FieldRoutes: Sendable {
     /// - Throws: All entries with an unknown name or a wrong destination.
     public init(
         _ map: FieldMap, for header: StreamHeader, checkingDestinations check: (String) -> String? = { _ in nil }
-    ) throws(FieldMapError) {
-        var problems: [String] = []
+    ) throws(Problem) {
+        var problems: [Problem] = []
         for (index, entry) in map.entries.enumerated() {
-            if let problem = check(entry.destination) { problems.append("\(entry.prefix(in: map))to: \(problem)") }
+            if let problem = check(entry.destination) { problems.append(Problem("\(entry.prefix(in: map))to: \(problem)")) }
             switch Self.resolve(entry, index, header) {
-            case .failure(let problem): problems.append("\(entry.prefix(in: map))\(problem.text)")
+            case .failure(let problem): problems.append(Problem("\(entry.prefix(in: map))\(problem)"))
             case .success(let route):
                 if case .record(let type) = entry.trigger {
                     recordRoutes[type, default: []].append(route)
@@ -60,7 +60,7 @@ public struct FieldRoutes: Sendable {
                 }
             }
         }
-        if !problems.isEmpty { throw FieldMapError(problems) }
+        if !problems.isEmpty { throw Problem(problems) }
     }
 
     /// The types of records that the map sends.
@@ -103,14 +103,12 @@ public struct FieldRoutes: Sendable {
 // MARK: - Resolving
 
 extension FieldRoutes {
-    private struct Problem: Error { var text: String }
-
     private static func resolve(_ entry: FieldMap.Entry, _ index: Int, _ header: StreamHeader) -> Result<Route, Problem> {
         var record: RecordType?
         if case .record(let name) = entry.trigger {
             guard let type = header.catalog.event(name) else {
                 let names = header.catalog.events.map(\.name) + ["change"]
-                return .failure(Problem(text: "when: there is no record \"\(name.onOneLine)\"; \(hint(name, names, "records"))"))
+                return .failure(Problem("when: there is no record \"\(name.onOneLine)\"; \(hint(name, names, "records"))"))
             }
             record = type
         }
@@ -119,27 +117,27 @@ extension FieldRoutes {
         switch entry.source {
         case .constant(let value): route.input = .constant(value)
         case .allFields:
-            guard let record else { return .failure(Problem(text: "from: is missing")) }
+            guard let record else { return .failure(Problem("from: is missing")) }
             route.input = .slots(record.slots.filter { $0 >= 0 })
         case .field(let name):
-            guard let record else { return .failure(Problem(text: "from: a field of a record needs when: RECORD")) }
+            guard let record else { return .failure(Problem("from: a field of a record needs when: RECORD")) }
             guard let slot = record.slot(of: name) else { return .failure(unknownField(name, of: record, "from")) }
             route.input = .slot(slot)
             let isText = record.fields.contains { $0.name == name && $0.isText }
             if isText, entry.scale != nil || entry.type != nil && entry.type != .text {
-                return .failure(Problem(text: "from: \(record.name).\(name) is text, which has no scale and no other type"))
+                return .failure(Problem("from: \(record.name).\(name) is text, which has no scale and no other type"))
             }
         case .feature(let analyzer, let feature, let number):
             switch handle(analyzer, feature, number, header) {
             case .failure(let problem): return .failure(problem)
             case .success(let handle): route.input = .feature(handle)
             }
-            if entry.type == .text { return .failure(Problem(text: "type: a feature is a number; use float or int")) }
+            if entry.type == .text { return .failure(Problem("type: a feature is a number; use float or int")) }
         }
         for condition in entry.conditions {
             guard let record, let slot = record.slot(of: condition.field) else {
                 if let record { return .failure(unknownField(condition.field, of: record, "where")) }
-                return .failure(Problem(text: "where: needs when: RECORD"))
+                return .failure(Problem("where: needs when: RECORD"))
             }
             route.conditions.append((slot, condition.value))
         }
@@ -152,25 +150,25 @@ extension FieldRoutes {
         guard let section = header.layout.sections.first(where: { $0.analyzer == analyzer }) else {
             let names = header.layout.sections.map(\.analyzer)
             let hint = analyzer.nearest(in: names).map { "did you mean \($0)?" } ?? "add it: --analyzer +\(analyzer.onOneLine)"
-            return .failure(Problem(text: "from: this pipeline has no analyzer \"\(analyzer.onOneLine)\"; \(hint)"))
+            return .failure(Problem("from: this pipeline has no analyzer \"\(analyzer.onOneLine)\"; \(hint)"))
         }
         guard let column = section.features.first(where: { $0.feature.name == feature }) else {
             let names = section.features.map { "\(analyzer).\($0.feature.name)" }
             return .failure(
                 Problem(
-                    text: "from: \(analyzer) has no feature \"\(feature.onOneLine)\"; \(hint("\(analyzer).\(feature)", names, "features"))")
+                    "from: \(analyzer) has no feature \"\(feature.onOneLine)\"; \(hint("\(analyzer).\(feature)", names, "features"))")
             )
         }
         guard let number else { return .success(column.handle) }
         guard number < column.handle.count else {
-            return .failure(Problem(text: "from: \(analyzer).\(feature) has \(column.handle.count) values, of which the first is [0]"))
+            return .failure(Problem("from: \(analyzer).\(feature) has \(column.handle.count) values, of which the first is [0]"))
         }
         return .success(FeatureHandle(offset: column.handle.offset + number, count: 1))
     }
 
     private static func unknownField(_ name: String, of record: RecordType, _ key: String) -> Problem {
         let names = record.fields.filter { $0.source == .stored }.map(\.name)
-        return Problem(text: "\(key): the record \(record.name) has no field \"\(name.onOneLine)\"; \(hint(name, names, "fields"))")
+        return Problem("\(key): the record \(record.name) has no field \"\(name.onOneLine)\"; \(hint(name, names, "fields"))")
     }
 
     private static func hint(_ name: String, _ names: [String], _ what: String) -> String {

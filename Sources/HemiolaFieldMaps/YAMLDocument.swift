@@ -1,4 +1,5 @@
 package import HemiolaRecords
+package import HemiolaSystem
 
 /// A YAML document.
 ///
@@ -16,36 +17,15 @@ package struct YAMLNode: Sendable {
 
     package struct Entry: Sendable {
         package var key: String
-        package var place: Place
+        package var place: TextPosition
         package var node: YAMLNode
     }
 
-    /// Both from 1; a column is one Unicode scalar.
-    package struct Place: Sendable, Hashable {
-        package var line: Int
-        package var column: Int
-    }
-
     package var content: Content
-    package var place: Place
+    package var place: TextPosition
 }
 
 extension YAMLNode {
-    /// The error of a text that is not a valid document.
-    package struct SyntaxError: Error {
-        package var message: String
-        package var place: Place?
-
-        package init(message: String, place: Place?) {
-            self.message = message
-            self.place = place
-        }
-
-        package static var size: SyntaxError {
-            SyntaxError(message: "the file has more than \(maxByteCount >> 20) MiB; name a pipeline file in YAML", place: nil)
-        }
-    }
-
     /// Limits the memory for the text.
     package static let maxByteCount = 8 << 20
     /// Limits the memory for the nodes: a node needs more memory than its one or two characters of text.
@@ -53,11 +33,14 @@ extension YAMLNode {
     /// Limits the depth of the stack. A pipeline needs 4 levels.
     static let maxDepth = 64
 
+    /// That a text is longer than `maxByteCount`.
+    package static var tooLarge: Problem { Problem("the file has more than \(maxByteCount >> 20) MiB; name a pipeline file in YAML") }
+
     /// Reads a text that holds at most one document. A byte order mark at its start is ignored.
     ///
     /// - Returns: nil for a text without a document.
-    package static func parse(_ text: String) throws(SyntaxError) -> YAMLNode? {
-        guard text.utf8.count <= maxByteCount else { throw .size }
+    package static func parse(_ text: String) throws(Problem) -> YAMLNode? {
+        guard text.utf8.count <= maxByteCount else { throw tooLarge }
         let marked = text.unicodeScalars
         var composer = try Composer(marked.first == "\u{FEFF}" ? String(marked.dropFirst()) : text)
         return try composer.document()
@@ -96,35 +79,35 @@ extension YAMLNode {
         private var nodeCount = 0
         private var depth = 0
 
-        init(_ text: String) throws(SyntaxError) {
+        init(_ text: String) throws(Problem) {
             reader = try YAMLEventReader(text)
         }
 
-        mutating func document() throws(SyntaxError) -> YAMLNode? {
+        mutating func document() throws(Problem) -> YAMLNode? {
             guard try reader.next().kind == .documentStart else { return nil }
             let root = try node(reader.next())
             _ = try reader.next()
             let end = try reader.next()
             guard end.kind == .streamEnd else {
-                throw SyntaxError(message: "a second document starts here; write one document per file", place: end.place)
+                throw Problem("a second document starts here; write one document per file", at: Place(end.place))
             }
             return root
         }
 
         /// The node that starts with an event.
-        private mutating func node(_ event: YAMLEventReader.Event) throws(SyntaxError) -> YAMLNode {
+        private mutating func node(_ event: YAMLEventReader.Event) throws(Problem) -> YAMLNode {
             let place = event.place
             guard event.kind != .alias, !event.hasAnchor else {
-                throw SyntaxError(
-                    message: "anchors and aliases (&name, *name) are not supported; write the value itself, text in quotes",
-                    place: place)
+                throw Problem(
+                    "anchors and aliases (&name, *name) are not supported; write the value itself, text in quotes",
+                    at: Place(place))
             }
             guard !event.hasTag else {
-                throw SyntaxError(message: "tags (!name) are not supported; write text in quotes", place: place)
+                throw Problem("tags (!name) are not supported; write text in quotes", at: Place(place))
             }
             nodeCount += 1
             guard nodeCount <= maxNodeCount else {
-                throw SyntaxError(message: "the document has more than \(maxNodeCount) values", place: place)
+                throw Problem("the document has more than \(maxNodeCount) values", at: Place(place))
             }
             if case .scalar(let text, let isPlain) = event.kind {
                 return YAMLNode(content: isPlain ? plain(text) : .value(.text(text)), place: place)
@@ -132,13 +115,13 @@ extension YAMLNode {
             depth += 1
             defer { depth -= 1 }
             guard depth <= maxDepth else {
-                throw SyntaxError(message: "lists and maps are nested more than \(maxDepth) deep", place: place)
+                throw Problem("lists and maps are nested more than \(maxDepth) deep", at: Place(place))
             }
             let content: Content = event.kind == .sequenceStart ? .list(try items()) : .map(try entries())
             return YAMLNode(content: content, place: place)
         }
 
-        private mutating func items() throws(SyntaxError) -> [YAMLNode] {
+        private mutating func items() throws(Problem) -> [YAMLNode] {
             var items: [YAMLNode] = []
             while true {
                 let event = try reader.next()
@@ -147,7 +130,7 @@ extension YAMLNode {
             }
         }
 
-        private mutating func entries() throws(SyntaxError) -> [Entry] {
+        private mutating func entries() throws(Problem) -> [Entry] {
             var entries: [Entry] = []
             var lines: [String: Int] = [:]
             while true {
@@ -155,10 +138,10 @@ extension YAMLNode {
                 if event.kind == .mappingEnd { return entries }
                 _ = try node(event)
                 guard case .scalar(let key, _) = event.kind else {
-                    throw SyntaxError(message: "a key must be text", place: event.place)
+                    throw Problem("a key must be text", at: Place(event.place))
                 }
                 if let line = lines.updateValue(event.place.line, forKey: key) {
-                    throw SyntaxError(message: "\(key) is already given in line \(line)", place: event.place)
+                    throw Problem("\(key) is already given in line \(line)", at: Place(event.place))
                 }
                 entries.append(Entry(key: key, place: event.place, node: try node(reader.next())))
             }

@@ -26,7 +26,7 @@ package struct YAMLEventReader: ~Copyable {
 
         var kind: Kind
         /// Where the event starts.
-        var place: YAMLNode.Place
+        var place: TextPosition
         /// The node has an anchor: `&name`.
         var hasAnchor = false
         /// The node has a tag: `!name`, `!!str`.
@@ -38,10 +38,10 @@ package struct YAMLEventReader: ~Copyable {
     private let input: UnsafeMutableBufferPointer<UInt8>
 
     /// - Throws: libyaml is not installed.
-    init(_ text: String) throws(YAMLNode.SyntaxError) {
+    init(_ text: String) throws(Problem) {
         if let fault = cyaml_load() {
-            throw YAMLNode.SyntaxError(
-                message: "cannot read YAML: \(String(cString: fault)); \(SharedLibrary.yaml.remedy)", place: nil)
+            throw Problem(
+                "cannot read YAML: \(String(cString: fault)); \(SharedLibrary.yaml.remedy)")
         }
         input = .allocate(capacity: text.utf8.count)
         _ = input.initialize(from: text.utf8)
@@ -59,7 +59,7 @@ package struct YAMLEventReader: ~Copyable {
     }
 
     /// The next event. None follows the end of the stream or an error.
-    mutating func next() throws(YAMLNode.SyntaxError) -> Event {
+    mutating func next() throws(Problem) -> Event {
         while true {
             var event = yaml_event_t()
             guard yaml_parser_parse(parser, &event) == 1 else { throw failure }
@@ -68,26 +68,26 @@ package struct YAMLEventReader: ~Copyable {
         }
     }
 
-    private var failure: YAMLNode.SyntaxError {
+    private var failure: Problem {
         // Safe: constants of libyaml, copied here.
         let texts = [parser.pointee.context, parser.pointee.problem].compactMap { $0.map { String(cString: $0) } }
         let message = texts.isEmpty ? "cannot allocate memory" : texts.joined(separator: ": ")
         switch parser.pointee.error {
-        case YAML_READER_ERROR: return YAMLNode.SyntaxError(message: message, place: place(at: parser.pointee.problem_offset))
-        case YAML_MEMORY_ERROR: return YAMLNode.SyntaxError(message: message, place: nil)
-        default: return YAMLNode.SyntaxError(message: message, place: YAMLNode.Place(parser.pointee.problem_mark))
+        case YAML_READER_ERROR: return Problem(message, at: Place(place(at: parser.pointee.problem_offset)))
+        case YAML_MEMORY_ERROR: return Problem(message)
+        default: return Problem(message, at: Place(TextPosition(parser.pointee.problem_mark)))
         }
     }
 
     /// The place of the byte at an offset: the error of a character that YAML does not allow has no line.
-    private func place(at offset: Int) -> YAMLNode.Place {
-        var place = YAMLNode.Place(line: 1, column: 1)
+    private func place(at offset: Int) -> TextPosition {
+        var place = TextPosition(line: 1, column: 1)
         var isAfterReturn = false
         for scalar in String(decoding: input[..<min(offset, input.count)], as: UTF8.self).unicodeScalars {
             if scalar == "\n", isAfterReturn {
                 // One line break of two characters.
             } else if "\n\r\u{85}\u{2028}\u{2029}".unicodeScalars.contains(scalar) {
-                place = YAMLNode.Place(line: place.line + 1, column: 1)
+                place = TextPosition(line: place.line + 1, column: 1)
             } else {
                 place.column += 1
             }
@@ -100,7 +100,7 @@ package struct YAMLEventReader: ~Copyable {
 extension YAMLEventReader.Event {
     /// nil for the start of the stream, which has no content.
     fileprivate init?(_ event: yaml_event_t) {
-        place = YAMLNode.Place(event.start_mark)
+        place = TextPosition(event.start_mark)
         switch event.type {
         case YAML_DOCUMENT_START_EVENT: kind = .documentStart
         case YAML_DOCUMENT_END_EVENT: kind = .documentEnd
@@ -128,7 +128,7 @@ extension YAMLEventReader.Event {
     }
 }
 
-extension YAMLNode.Place {
+extension TextPosition {
     /// libyaml counts from 0.
     fileprivate init(_ mark: yaml_mark_t) {
         self.init(line: mark.line + 1, column: mark.column + 1)

@@ -1,5 +1,6 @@
 public import Hemiola
 public import HemiolaRecords
+public import HemiolaSystem
 
 /// The value of the setting `flush`: when written lines are handed to the operating system.
 public enum FlushPolicy: String, SettingChoice {
@@ -54,16 +55,16 @@ public struct BufferedOutput: ~Copyable {
     init(
         _ target: OutputTarget, mode: OutputMode, compression: Compression? = nil, flushesEachLine: Bool, syncsAtEnd: Bool = false,
         offersAppend: Bool = false, quotesLines: Bool = false, retriesWrites: Bool = false
-    ) throws(SinkError) {
+    ) throws(Problem) {
         self.flushesEachLine = flushesEachLine
         flushesBlocks = flushesEachLine || mode == .live
         self.retriesWrites = retriesWrites && mode.keepsEverything
-        do throws(OutputError) {
+        do throws(Problem) {
             file = try OutputFile(
                 target, mode: mode, compression: compression, syncsAtEnd: syncsAtEnd, offersAppend: offersAppend,
                 quotesLines: quotesLines)
         } catch {
-            throw SinkError(error, retries: self.retriesWrites)
+            throw self.retriesWrites ? error : error.withoutRetry
         }
     }
 
@@ -82,30 +83,30 @@ public struct BufferedOutput: ~Copyable {
     /// Writes the buffer if each line is to be written at once, if the buffer holds a block, or if the last flush failed.
     ///
     /// - Throws: A write failed, or the reader has closed the pipe (`Remedy.finish`).
-    public mutating func flushIfDue() throws(SinkError) {
+    public mutating func flushIfDue() throws(Problem) {
         if flushesEachLine || isRetrying || buffer.count >= Self.blockSize { try flush() }
     }
 
     /// Writes the buffer. Blocks until the system has accepted all bytes.
     ///
     /// - Throws: A write failed, or the reader has closed the pipe (`Remedy.finish`).
-    public mutating func flush() throws(SinkError) {
+    public mutating func flush() throws(Problem) {
         guard let file, buffer.count > 0 || isRetrying else { return buffer.removeAll() }
-        do throws(OutputError) {
+        do throws(Problem) {
             // Unsafe: `write(2)` takes a pointer, which is valid inside the closure.
-            try buffer.withUnsafeBytes { bytes throws(OutputError) in try file.write(bytes, flushes: flushesBlocks) }
+            try buffer.withUnsafeBytes { bytes throws(Problem) in try file.write(bytes, flushes: flushesBlocks) }
             buffer.removeAll()
             isRetrying = false
         } catch {
-            isRetrying = error.isTemporary && retriesWrites
+            isRetrying = error.remedy == .retry && retriesWrites
             if isRetrying {
-                removeFromBuffer(error.acceptedBytes)
+                removeFromBuffer(file.acceptedBytes)
             } else {
                 // The file ends at the error: lines written after a gap in the middle would look complete.
                 buffer.removeAll()
                 self.file = nil
             }
-            throw SinkError(error, retries: retriesWrites)
+            throw retriesWrites ? error : error.withoutRetry
         }
     }
 
@@ -121,14 +122,10 @@ public struct BufferedOutput: ~Copyable {
     /// - Parameter ending: Where the file goes.
     /// - Returns: Whether the file is at its path.
     @discardableResult
-    public mutating func finish(_ ending: OutputEnding = .replace) throws(SinkError) -> Bool {
+    public mutating func finish(_ ending: OutputEnding = .replace) throws(Problem) -> Bool {
         try flush()
         guard let file else { return false }
         self.file = nil
-        do throws(OutputError) {
-            return try file.finish(ending)
-        } catch {
-            throw SinkError(error)
-        }
+        return try file.finish(ending)
     }
 }

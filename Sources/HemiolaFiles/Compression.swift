@@ -1,4 +1,5 @@
 public import Hemiola
+public import HemiolaSystem
 
 /// zstd compression of an output.
 public struct Compression: Sendable, Hashable {
@@ -48,14 +49,14 @@ public enum CompressionChoice: String, SettingChoice {
     }
 }
 
-extension ConfigurationProblem {
+extension Problem {
     /// A sink is configured to append to a compressed file.
     ///
     /// - Parameters:
     ///   - key: The setting that requests appending.
     ///   - remedy: What to do instead, as the second half of a sentence.
-    public static func cannotAddToCompressed(at key: String, _ remedy: String) -> ConfigurationProblem {
-        ConfigurationProblem(
-            .key(key), "nothing can be added to a compressed file: readers stop at the incomplete end of an interrupted run; \(remedy)")
+    public static func cannotAddToCompressed(at key: String, _ remedy: String) -> Problem {
+        Problem(
+            "nothing can be added to a compressed file: readers stop at the incomplete end of an interrupted run; \(remedy)", at: .key(key))
     }
 }

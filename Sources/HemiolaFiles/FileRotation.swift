@@ -1,5 +1,6 @@
 public import Hemiola
 internal import HemiolaRecords
+public import HemiolaSystem
 
 /// The values of the settings `rotate_s` and `rotate_mb`: when a recording continues in a new file.
 public struct FileRotation: Sendable, Hashable {
@@ -34,11 +35,11 @@ public struct FileRotation: Sendable, Hashable {
     /// The template of the rotated files: with `{n}` if there is a limit, else unchanged.
     ///
     /// - Throws: The path is a file descriptor, or `appends` is set; neither can be combined with rotation.
-    public func template(_ template: PathTemplate, appends: Bool) throws(ConfigurationError) -> PathTemplate {
+    public func template(_ template: PathTemplate, appends: Bool) throws(Problem) -> PathTemplate {
         guard isOn else { return template }
         let key = seconds == nil ? Self.megabytesSetting.key : Self.secondsSetting.key
-        if appends { throw ConfigurationError("files are either added to or rotated; leave out append or \(key)", at: key) }
-        if template.target.descriptor != nil { throw ConfigurationError("standard output cannot be rotated; give a path", at: key) }
+        if appends { throw Problem("files are either added to or rotated; leave out append or \(key)", at: key) }
+        if template.target.descriptor != nil { throw Problem("standard output cannot be rotated; give a path", at: key) }
         return template.numbered()
     }
 }

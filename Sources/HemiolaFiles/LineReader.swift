@@ -1,6 +1,6 @@
 internal import Glibc
-public import Hemiola
-internal import HemiolaSystem
+internal import Hemiola
+public import HemiolaSystem
 
 /// Reads the lines of a file, a pipe or standard input, plain or compressed with zstd, in bounded memory.
 ///
@@ -42,14 +42,14 @@ public final class LineReader {
     ///
     /// - Parameter path: The path, in the form of `PathText`; `-` is standard input.
     /// - Throws: The file cannot be opened.
-    public init(_ path: String) throws(CaptureError) {
+    public init(_ path: String) throws(Problem) {
         name = path == "-" ? "standard input" : PathText.shown(path)
         if path == "-" {
             descriptor = STDIN_FILENO
             return
         }
         descriptor = open(PathText.systemPath(path), O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw CaptureError("cannot read \(name): \(SystemCallError.last)") }
+        guard descriptor >= 0 else { throw Problem("cannot read \(name): \(SystemCallError.last)") }
     }
 
     deinit {
@@ -59,11 +59,11 @@ public final class LineReader {
     /// The next line. Waits at most 100 ms for further bytes.
     ///
     /// - Throws: The input cannot be read or decompressed, or a line is longer than ``longestLine``. No further line can be read.
-    public func next() throws(CaptureError) -> Result {
+    public func next() throws(Problem) -> Result {
         while true {
             if let line = lines.next() {
                 guard !line.isCut else {
-                    throw CaptureError(
+                    throw Problem(
                         "\(name):\(lineNumber): the line is longer than \(Self.longestLine >> 20) MiB; this is not a recording")
                 }
                 return .line(line.bytes)
@@ -78,7 +78,7 @@ public final class LineReader {
     /// Reads and decompresses further bytes.
     ///
     /// - Returns: Whether there are further bytes, or the end was reached; false: none is available yet.
-    private func readMore() throws(CaptureError) -> Bool {
+    private func readMore() throws(Problem) -> Bool {
         if let decompressor, !compressed.isEmpty {
             return try decompress(with: decompressor)
         }
@@ -91,7 +91,7 @@ public final class LineReader {
             count = max(0, read)
         }
         if failure == EINTR || failure == EAGAIN { return false }
-        if failure != 0 { throw CaptureError("cannot read \(name): \(SystemCallError(number: failure))") }
+        if failure != 0 { throw Problem("cannot read \(name): \(SystemCallError(number: failure))") }
         isAtEnd = bytes.isEmpty
         if let decompressor {
             compressed = bytes[...]
@@ -105,10 +105,10 @@ public final class LineReader {
             return true
         }
         if first.starts(with: ZstdReader.signature) {
-            do throws(OutputError) {
+            do throws(Problem) {
                 decompressor = try ZstdReader()
             } catch {
-                throw CaptureError("\(name): \(error.message)")
+                throw Problem("\(name): \(error.message)")
             }
             (firstBytes, compressed, isAtEnd) = (nil, first[...], false)
         } else if !isAtEnd, ZstdReader.signature.starts(with: first) {
@@ -121,13 +121,13 @@ public final class LineReader {
     }
 
     /// - Returns: Whether bytes were read or written.
-    private func decompress(with decompressor: ZstdReader) throws(CaptureError) -> Bool {
+    private func decompress(with decompressor: ZstdReader) throws(Problem) -> Bool {
         let before = compressed.count
         let bytes: [UInt8]
-        do throws(OutputError) {
+        do throws(Problem) {
             bytes = try decompressor.decompress(&compressed)
         } catch {
-            throw CaptureError("\(name): cannot decompress: \(error.message)")
+            throw Problem("\(name): cannot decompress: \(error.message)")
         }
         lines.append(bytes)
         return !bytes.isEmpty || compressed.count < before

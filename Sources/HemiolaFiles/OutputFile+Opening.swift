@@ -1,6 +1,6 @@
 internal import Glibc
-package import Hemiola
-internal import HemiolaSystem
+internal import Hemiola
+package import HemiolaSystem
 
 // File system operations for opening an output.
 extension OutputFile {
@@ -16,51 +16,51 @@ extension OutputFile {
     }
 
     /// The absolute path of an existing writable file with links resolved, so that renaming to it keeps the links.
-    static func resolved(_ path: String, _ name: String) throws(OutputError) -> String {
-        guard let resolved = FileSystem.realPath(path) else { throw OutputError.cannotOpen(name, errno) }
+    static func resolved(_ path: String, _ name: String) throws(Problem) -> String {
+        guard let resolved = FileSystem.realPath(path) else { throw Problem.cannotOpen(name, errno) }
         // Renaming needs no write permission on the file, but a read-only file must not be replaced.
-        guard access(PathText.systemPath(resolved), W_OK) == 0 else { throw OutputError.cannotOpen(name, errno) }
+        guard access(PathText.systemPath(resolved), W_OK) == 0 else { throw Problem.cannotOpen(name, errno) }
         return resolved
     }
 
     /// Creates the missing folders of a path, as `mkdir -p`.
-    static func createFolder(of path: String, _ name: String) throws(OutputError) {
+    static func createFolder(of path: String, _ name: String) throws(Problem) {
         guard !path.hasSuffix("/") else {
-            throw OutputError.isFolder(name)
+            throw Problem.isFolder(name)
         }
         let folder = FileSystem.folder(of: path)
-        do throws(SystemCallError) { try FileSystem.createFolder(folder) } catch { throw OutputError.cannotOpen(name, error.number) }
+        do throws(SystemCallError) { try FileSystem.createFolder(folder) } catch { throw Problem.cannotOpen(name, error.number) }
     }
 
     /// Locks a file until it is closed. Until the first stream begins it is empty, so that its size alone would not show that it is in use.
-    static func lock(_ descriptor: Int32, _ name: String, offersAppend: Bool) throws(OutputError) {
+    static func lock(_ descriptor: Int32, _ name: String, offersAppend: Bool) throws(Problem) {
         while flock(descriptor, LOCK_EX | LOCK_NB) == -1 {
-            if errno == EWOULDBLOCK { throw OutputError.inUse(name) }
+            if errno == EWOULDBLOCK { throw Problem.inUse(name) }
             // Not every file system supports locks.
             guard errno == EINTR else { return }
         }
         var info = stat()
         guard fstat(descriptor, &info) == 0 else { return }
         // Another process may have written or removed the file between `open` and `flock`.
-        if info.st_size > 0 { throw OutputError.exists(name, offersAppend: offersAppend) }
-        if info.st_nlink == 0 { throw OutputError.inUse(name) }
+        if info.st_size > 0 { throw Problem.exists(name, offersAppend: offersAppend) }
+        if info.st_nlink == 0 { throw Problem.inUse(name) }
     }
 
     /// Implements `OutputTarget.checkWritable`.
     fileprivate static func check(
         _ target: OutputTarget, replaces: Bool, isRealTime: Bool, folders: inout Set<String>
-    ) throws(OutputError) {
+    ) throws(Problem) {
         let name = target.name
         if target.descriptor != nil { return }
-        if replaces, isRealTime, target.isOccupied { throw OutputError.exists(name, offersAppend: false) }
+        if replaces, isRealTime, target.isOccupied { throw Problem.exists(name, offersAppend: false) }
         var path = followingDanglingLinks(target.path)
         var info = stat()
         if stat(PathText.systemPath(path), &info) == 0 {
-            if info.st_mode & S_IFMT == S_IFDIR { throw OutputError.isFolder(name) }
+            if info.st_mode & S_IFMT == S_IFDIR { throw Problem.isFolder(name) }
             guard replaces, info.st_mode & S_IFMT == S_IFREG else { return }
             path = try resolved(path, name)
         } else {
-            guard errno == ENOENT else { throw OutputError.cannotOpen(name, errno) }
+            guard errno == ENOENT else { throw Problem.cannotOpen(name, errno) }
             try createFolder(of: path, name)
         }
         let folder = FileSystem.folder(of: path)
@@ -72,17 +72,17 @@ extension OutputFile {
 
     static func open(
         _ path: String, _ flags: Int32, orElse others: Int32? = nil, _ name: String
-    ) throws(OutputError) -> Int32 {
+    ) throws(Problem) -> Int32 {
         while true {
             let descriptor = Glibc.open(PathText.systemPath(path), flags | O_CLOEXEC | O_NOCTTY, 0o666)
             if descriptor != -1 { return descriptor }
             if errno == EACCES, let others { return try open(path, others, name) }
-            if errno != EINTR { throw OutputError.cannotOpen(name, errno) }
+            if errno != EINTR { throw Problem.cannotOpen(name, errno) }
         }
     }
 
-    static func openPartial(for path: String, _ name: String) throws(OutputError) -> PartialFile {
-        do throws(SystemCallError) { return try PartialFile(for: path) } catch { throw OutputError.cannotOpen(name, error.number) }
+    static func openPartial(for path: String, _ name: String) throws(Problem) -> PartialFile {
+        do throws(SystemCallError) { return try PartialFile(for: path) } catch { throw Problem.cannotOpen(name, error.number) }
     }
 
     static func endsInsideLine(_ descriptor: Int32, length: off_t) -> Bool {
@@ -99,11 +99,7 @@ extension OutputTarget {
     ///   - replaces: Whether an existing file is replaced by a new one.
     ///   - isRealTime: Whether replacing a file with data is refused.
     ///   - folders: Folders in which a file could be created, which are not checked again.
-    package func checkWritable(replaces: Bool, isRealTime: Bool, folders: inout Set<String>) throws(SinkError) {
-        do throws(OutputError) {
-            try OutputFile.check(self, replaces: replaces, isRealTime: isRealTime, folders: &folders)
-        } catch {
-            throw SinkError(error)
-        }
+    package func checkWritable(replaces: Bool, isRealTime: Bool, folders: inout Set<String>) throws(Problem) {
+        try OutputFile.check(self, replaces: replaces, isRealTime: isRealTime, folders: &folders)
     }
 }

@@ -69,6 +69,8 @@ final class OutputFile {
     private var pendingLines = 0
     /// Compressed bytes after `keptSize`, in modes that keep every write. The first `size - keptSize` of them are in the file.
     private var unflushed: [UInt8] = []
+    /// Bytes of the failed write that are in the file or the compressor. A repeated call must not pass them again.
+    private(set) var acceptedBytes = 0
 
     /// Opens an output. Missing folders are created.
     ///
@@ -81,11 +83,11 @@ final class OutputFile {
     init(
         _ target: OutputTarget, mode: OutputMode, compression: Compression? = nil, syncsAtEnd: Bool = false, offersAppend: Bool = false,
         quotesLines: Bool = false, isSeekable: Bool = false
-    ) throws(OutputError) {
+    ) throws(Problem) {
         precondition(mode != .append || compression == nil, "a zstd frame cannot be appended to a file safely")
         precondition(mode != .append || !isSeekable, "writes to a file that is appended to have no offset")
         if isSeekable, target.isSpecial {
-            throw OutputError("cannot write \(target.name): it is not a regular file; name a file")
+            throw Problem("cannot write \(target.name): it is not a regular file; name a file")
         }
         // With O_APPEND, Linux ignores the offset of a write.
         let append = isSeekable ? 0 : O_APPEND
@@ -98,7 +100,7 @@ final class OutputFile {
         if let descriptor = target.descriptor {
             let flags = fcntl(descriptor, F_GETFL)
             guard flags != -1, flags & O_ACCMODE != O_RDONLY else {
-                throw OutputError("cannot write \(name): it is not open for writing; give a path instead")
+                throw Problem("cannot write \(name): it is not open for writing; give a path instead")
             }
             (self.descriptor, ending, sync) = (descriptor, .leave, nil)
             return
@@ -109,9 +111,9 @@ final class OutputFile {
         if stat(PathText.systemPath(path), &info) == 0 {
             switch info.st_mode & S_IFMT {
             case S_IFDIR:
-                throw OutputError.isFolder(name)
+                throw Problem.isFolder(name)
             case S_IFREG:
-                if mode == .live || mode == .create, info.st_size > 0 { throw OutputError.exists(name, offersAppend: offersAppend) }
+                if mode == .live || mode == .create, info.st_size > 0 { throw Problem.exists(name, offersAppend: offersAppend) }
                 if mode.keepsEverything {
                     descriptor = try Self.open(path, O_RDWR | append, orElse: O_WRONLY | append, name)
                     ending = .close
@@ -137,9 +139,9 @@ final class OutputFile {
                 (descriptor, ending) = (new.descriptor, .move(new))
             }
         } else {
-            throw OutputError.cannotOpen(name, errno)
+            throw Problem.cannotOpen(name, errno)
         }
-        do throws(OutputError) {
+        do throws(Problem) {
             if mode == .live, isRegular { try Self.lock(descriptor, name, offersAppend: offersAppend) }
             sync = mode.keepsEverything && isRegular ? try PeriodicSync(descriptor) : nil
         } catch {
@@ -178,8 +180,8 @@ extension OutputFile {
     ///
     /// - Parameter flushes: Whether a compressor writes all it has, so that a reader can decompress it at once. Must be true in modes that
     ///   keep every write.
-    func write(_ bytes: UnsafeRawBufferPointer, flushes: Bool = true) throws(OutputError) {
-        if let code = sync?.errorNumber, code != 0 { throw OutputError.cannotWrite(name, code) }
+    func write(_ bytes: UnsafeRawBufferPointer, flushes: Bool = true) throws(Problem) {
+        if let code = sync?.errorNumber, code != 0 { throw Problem.cannotWrite(name, code) }
         if compressor != nil {
             pendingLines += lines(in: bytes).count
             try compress(bytes, flushes ? .flush : .more)
@@ -194,8 +196,8 @@ extension OutputFile {
     /// Writes all bytes at an offset of a seekable file.
     ///
     /// After an error the file has none of the bytes that lie beyond its old end.
-    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(OutputError) {
-        if let code = sync?.errorNumber, code != 0 { throw OutputError.cannotWrite(name, code) }
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(Problem) {
+        if let code = sync?.errorNumber, code != 0 { throw Problem.cannotWrite(name, code) }
         var rest = bytes
         while !rest.isEmpty {
             let written = pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset) + off_t(bytes.count - rest.count))
@@ -204,7 +206,7 @@ extension OutputFile {
             } else if errno != EINTR {
                 let code = errno
                 truncate(to: size)
-                throw OutputError.cannotWrite(name, code)
+                throw Problem.cannotWrite(name, code)
             }
         }
         size = max(size, offset + Int64(bytes.count))
@@ -218,26 +220,25 @@ extension OutputFile {
         size = length
     }
 
-    private func compress(_ bytes: UnsafeRawBufferPointer, _ step: ZstdStream.Step) throws(OutputError) {
+    private func compress(_ bytes: UnsafeRawBufferPointer, _ step: ZstdStream.Step) throws(Problem) {
         guard let compressor else { return }
         guard mode.keepsEverything else {
-            return try compressor.compress(bytes, step) { piece throws(OutputError) in try writeUncompressed(piece) }
+            return try compressor.compress(bytes, step) { piece throws(Problem) in try writeUncompressed(piece) }
         }
-        try compressor.compress(bytes, step) { piece throws(OutputError) in unflushed.append(contentsOf: piece) }
-        do throws(OutputError) {
-            try unflushed.withUnsafeBufferPointer { unflushed throws(OutputError) in
+        try compressor.compress(bytes, step) { piece throws(Problem) in unflushed.append(contentsOf: piece) }
+        do throws(Problem) {
+            try unflushed.withUnsafeBufferPointer { unflushed throws(Problem) in
                 try writeUncompressed(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: unflushed.dropFirst(Int(size - keptSize)))))
             }
         } catch {
-            var error = error
-            error.acceptedBytes = bytes.count
+            acceptedBytes = bytes.count
             throw error
         }
         unflushed.removeAll(keepingCapacity: true)
         (keptSize, keptLines, pendingLines) = (size, keptLines + pendingLines, 0)
     }
 
-    private func writeUncompressed(_ bytes: UnsafeRawBufferPointer) throws(OutputError) {
+    private func writeUncompressed(_ bytes: UnsafeRawBufferPointer) throws(Problem) {
         var rest = bytes
         while !rest.isEmpty {
             let written = Glibc.write(descriptor, rest.baseAddress, rest.count)
@@ -259,7 +260,7 @@ extension OutputFile {
     ///   - written: The bytes of the failed call that were written.
     ///   - code: The error number of the write.
     /// - Returns: The error to throw.
-    private func truncateToWholeLines(after written: UnsafeRawBufferPointer, _ code: Int32) -> OutputError {
+    private func truncateToWholeLines(after written: UnsafeRawBufferPointer, _ code: Int32) -> Problem {
         guard mode.keepsEverything, sync != nil else { return .cannotWrite(name, code) }
         if compressor == nil {
             let lines = self.lines(in: written)
@@ -277,10 +278,10 @@ extension OutputFile {
             _ = lseek(descriptor, 0, SEEK_END)
             _ = fstat(descriptor, &info)
         }
-        var error = OutputError.cannotWrite(name, code, kept: KeptOutput(lines: keptLines, bytes: Int64(info.st_size)))
-        error.acceptedBytes = written.count - removed
-        error.isTemporary = isLastWriter && error.acceptedBytes >= 0 && OutputError.isDiskFull(code)
-        return error
+        var problem = Problem.cannotWrite(name, code, kept: KeptOutput(lines: keptLines, bytes: Int64(info.st_size)))
+        acceptedBytes = written.count - removed
+        if isLastWriter, acceptedBytes >= 0, Problem.isDiskFull(code) { problem.remedy = .retry }
+        return problem
     }
 
     /// The number of whole lines in bytes, and the offset after the last one. In modes that keep nothing (0, all bytes), at no cost.
@@ -314,7 +315,7 @@ extension OutputFile {
     /// - Parameter how: Where a file goes that is not at its path yet.
     /// - Returns: Whether the file is at its path.
     @discardableResult
-    func finish(_ how: OutputEnding = .replace) throws(OutputError) -> Bool {
+    func finish(_ how: OutputEnding = .replace) throws(Problem) -> Bool {
         if case .move = ending, how == .discard {
             discard()
             return false
@@ -327,26 +328,26 @@ extension OutputFile {
             return true
         case .move(let file):
             isFinished = true
-            do throws(SystemCallError) { try file.close(syncs: syncsAtEnd) } catch { throw OutputError.cannotWrite(name, error.number) }
+            do throws(SystemCallError) { try file.close(syncs: syncsAtEnd) } catch { throw Problem.cannotWrite(name, error.number) }
             let isThere: Bool
             do throws(SystemCallError) {
                 isThere = try file.moveToPath(replaces: how == .replace && mode == .replace, syncs: syncsAtEnd)
             } catch {
-                throw OutputError.cannotOpen(name, error.number)
+                throw Problem.cannotOpen(name, error.number).withoutRetry
             }
-            if !isThere, how == .replace { throw OutputError.exists(name, offersAppend: offersAppend) }
+            if !isThere, how == .replace { throw Problem.exists(name, offersAppend: offersAppend) }
             return isThere
         }
     }
 
     /// Closes a file that is at its path.
-    private func closeKept() throws(OutputError) {
+    private func closeKept() throws(Problem) {
         let failed = sync?.errorNumber ?? 0
         let synced = failed != 0 || sync == nil || fdatasync(descriptor) == 0 ? failed : errno
         isFinished = true
         // After EINTR, Linux has closed the descriptor all the same.
         let closed = Glibc.close(descriptor) == -1 && errno != EINTR ? errno : 0
-        guard synced == 0, closed == 0 else { throw OutputError.cannotWrite(name, synced != 0 ? synced : closed) }
+        guard synced == 0, closed == 0 else { throw Problem.cannotWrite(name, synced != 0 ? synced : closed) }
     }
 
     /// The first line of a file that existed, without its line break; else empty.

@@ -1,5 +1,6 @@
 public import Hemiola
 public import HemiolaRecords
+public import HemiolaSystem
 
 /// The options with which a sink opens all of its files.
 public struct OutputPlan: Sendable {
@@ -104,7 +105,7 @@ public struct OutputOpener: Sendable {
     /// - Throws: The file cannot be opened. The message names the path, the cause and what to do.
     public func open(
         _ path: String, isDocument: Bool = false, flushesEachLine: Bool? = nil, retriesWrites: Bool = false
-    ) throws(SinkError) -> BufferedOutput {
+    ) throws(Problem) -> BufferedOutput {
         let compression = plan.compression.compression(of: path, level: plan.level)
         let mode: OutputMode = plan.appends ? .append : !isLive ? .replace : isDocument ? .create : .live
         return try BufferedOutput(
@@ -147,7 +148,7 @@ public struct OutputOpener: Sendable {
     public func finish(
         _ output: inout BufferedOutput, at path: String, _ streams: WrittenStreams, isWholeRun: Bool, isDocument: Bool = false,
         ending: OutputEnding? = nil
-    ) throws(SinkError) {
+    ) throws(Problem) {
         // Its error was reported.
         guard output.isOpen else { return }
         let ending = ending ?? self.ending(of: streams, isWholeRun: isWholeRun, isDocument: isDocument)
@@ -169,19 +170,19 @@ public struct OutputOpener: Sendable {
     /// Opens a file whose bytes can be written at any offset, by the same rules. It is neither compressed nor appended to.
     ///
     /// - Throws: The file cannot be opened, or the path is a device, a pipe or a file descriptor.
-    public func openSeekable(_ path: String) throws(SinkError) -> SeekableOutput {
-        do throws(OutputError) {
+    public func openSeekable(_ path: String) throws(Problem) -> SeekableOutput {
+        do throws(Problem) {
             return SeekableOutput(
                 try OutputFile(OutputTarget(path), mode: isLive ? .live : .replace, syncsAtEnd: syncsFiles, isSeekable: true))
         } catch {
-            throw SinkError(error)
+            throw error.withoutRetry
         }
     }
 
     /// Finishes a seekable file, and warns if it is not at its path or does not hold all of its streams.
     public func finish(
         _ output: inout SeekableOutput, at path: String, _ streams: WrittenStreams, isWholeRun: Bool
-    ) throws(SinkError) {
+    ) throws(Problem) {
         let ending = self.ending(of: streams, isWholeRun: isWholeRun)
         report(ending, isAtPath: try output.finish(ending), at: path, streams)
     }

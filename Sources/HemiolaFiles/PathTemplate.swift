@@ -1,6 +1,6 @@
 internal import Glibc
-public import Hemiola
-internal import HemiolaSystem
+internal import Hemiola
+public import HemiolaSystem
 
 /// An output path with placeholders.
 ///
@@ -26,12 +26,6 @@ public struct PathTemplate: Sendable, Hashable {
         case time
         /// The number of the file.
         case number = "n"
-    }
-
-    /// The template contains a placeholder that does not exist.
-    public struct UnknownPlaceholder: Error, Sendable {
-        /// One line: the unknown placeholder and the existing ones.
-        public var message: String
     }
 
     /// The values of the placeholders for one file.
@@ -66,7 +60,7 @@ public struct PathTemplate: Sendable, Hashable {
     ///   - text: The path with placeholders.
     ///   - isNumbered: Whether `{n}` is a placeholder.
     /// - Throws: The first placeholder that does not exist.
-    public init(_ text: String, isNumbered: Bool = false) throws(UnknownPlaceholder) {
+    public init(_ text: String, isNumbered: Bool = false) throws(Problem) {
         self.text = text
         let allowed = Placeholder.allCases.filter { $0 != .number || isNumbered }
         var parts: [Part] = []
@@ -79,8 +73,8 @@ public struct PathTemplate: Sendable, Hashable {
             } else if character == "{", let word = Self.word(in: rest) {
                 guard let placeholder = allowed.first(where: { $0.rawValue == word }) else {
                     let list = allowed.map { "{\($0.rawValue)}" }.joined(separator: ", ")
-                    throw UnknownPlaceholder(
-                        message: "there is no placeholder {\(word)}; there are: \(list); for a brace in a name write {{")
+                    throw Problem(
+                        "there is no placeholder {\(word)}; there are: \(list); for a brace in a name write {{")
                 }
                 if !literal.isEmpty { parts.append(.literal(literal)) }
                 literal = ""
@@ -190,12 +184,12 @@ extension PathTemplate {
     ///   - key: The key of the setting, for errors.
     ///   - isNumbered: Whether `{n}` is a placeholder.
     /// - Throws: The path is empty, or contains a placeholder that does not exist.
-    public init(_ text: String, at key: String, isNumbered: Bool = false) throws(ConfigurationError) {
-        if text.isEmpty { throw ConfigurationError("an empty path names no file; write - for standard output", at: key) }
-        do throws(UnknownPlaceholder) {
+    public init(_ text: String, at key: String, isNumbered: Bool = false) throws(Problem) {
+        if text.isEmpty { throw Problem("an empty path names no file; write - for standard output", at: key) }
+        do throws(Problem) {
             try self.init(text, isNumbered: isNumbered)
         } catch {
-            throw ConfigurationError(error.message, at: key)
+            throw Problem(error.message, at: key)
         }
     }
 }

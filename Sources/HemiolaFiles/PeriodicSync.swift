@@ -24,10 +24,10 @@ final class PeriodicSync: Sendable {
     init(
         _ descriptor: Int32, interval: Double = 1,
         sync: @escaping @Sendable (Int32) -> Int32 = { fdatasync($0) == 0 ? 0 : errno }
-    ) throws(OutputError) {
+    ) throws(Problem) {
         let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
         guard copy != -1 else {
-            throw OutputError(
+            throw Problem(
                 "cannot synchronize an output with the disk: \(SystemCallError.last); raise the limit on open files: ulimit -n")
         }
         startThread { [shared] in

@@ -1,6 +1,7 @@
 public import Hemiola
 public import HemiolaRecords
 internal import HemiolaSignal
+public import HemiolaSystem
 
 /// The sink that writes the records of consecutive streams as JSON Lines: into one file, one file per input, or rotated files.
 ///
@@ -38,7 +39,7 @@ public final class RecordFile: Sink {
     }
 
     /// Opens the file, unless each input has its own file: that one is opened by `begin`.
-    public func open(_ context: SinkContext) throws(SinkError) {
+    public func open(_ context: SinkContext) throws(Problem) {
         opener = OutputOpener(plan, context)
         selection = context.selection
         meter = RotationMeter(plan.rotation)
@@ -46,7 +47,7 @@ public final class RecordFile: Sink {
         if !template.isPerInput { try openFile(number: 1) }
     }
 
-    private func openFile(number first: Int) throws(SinkError) {
+    private func openFile(number first: Int) throws(Problem) {
         guard let opener else { return }
         let free = template.isNumbered ? opener.freeNumber(from: first) { [opener.path(template, for: input, number: $0)] } : first
         path = opener.path(template, for: input, number: free)
@@ -56,12 +57,12 @@ public final class RecordFile: Sink {
     }
 
     /// Writes the header of a stream. Opens the stream's file first if each input has its own.
-    public func begin(_ stream: StreamHeader) throws(SinkError) {
+    public func begin(_ stream: StreamHeader) throws(Problem) {
         if encodedCount == 0 { try encodeHeader(of: stream) }
         try flushAtEndOfCall()
     }
 
-    private func encodeHeader(of stream: StreamHeader) throws(SinkError) {
+    private func encodeHeader(of stream: StreamHeader) throws(Problem) {
         let source = stream.outputPath
         meter.beginStream()
         // A live run has one input: the streams of further devices or formats go to the same file.
@@ -85,8 +86,8 @@ public final class RecordFile: Sink {
         if let encoder, output != nil { encoder.encodeHeader(into: &output!.buffer) }
     }
 
-    private func flushIfDue() throws(SinkError) {
-        do throws(SinkError) {
+    private func flushIfDue() throws(Problem) {
+        do throws(Problem) {
             try output?.flushIfDue()
         } catch {
             if error.remedy != .retry { encodedCount = 0 }
@@ -94,13 +95,13 @@ public final class RecordFile: Sink {
         }
     }
 
-    private func flushAtEndOfCall() throws(SinkError) {
+    private func flushAtEndOfCall() throws(Problem) {
         try flushIfDue()
         encodedCount = 0
     }
 
     /// Writes batches of the stream and their events. Opens the next file where the rotation demands it.
-    public func write(_ batches: BatchBlock) throws(SinkError) {
+    public func write(_ batches: BatchBlock) throws(Problem) {
         guard let encoder, output != nil || isRotating else { return }
         while encodedCount < batches.count {
             // The rest of a call that failed.
@@ -114,7 +115,7 @@ public final class RecordFile: Sink {
     }
 
     /// Writes events of the stream that are in no batch. The field `emitted_t` of each is its own time.
-    public func write(_ events: [Event]) throws(SinkError) {
+    public func write(_ events: [Event]) throws(Problem) {
         guard let encoder, output != nil else { return }
         if encodedCount == 0 {
             for event in events { encoder.encode(event, batchEnd: event.time, into: &output!.buffer) }
@@ -123,7 +124,7 @@ public final class RecordFile: Sink {
         try flushAtEndOfCall()
     }
 
-    private func rotateIfFull(before batch: borrowing Batch) throws(SinkError) {
+    private func rotateIfFull(before batch: borrowing Batch) throws(Problem) {
         let (start, end) = (Double(batch.frame) / rate, Double(batch.endFrame) / rate)
         if !isRotating { isRotating = meter.isFull(at: start, end: end, size: output?.size ?? 0) }
         guard isRotating else { return }
@@ -136,7 +137,7 @@ public final class RecordFile: Sink {
     }
 
     /// Writes the end of the stream.
-    public func end(_ summary: StreamSummary) throws(SinkError) {
+    public func end(_ summary: StreamSummary) throws(Problem) {
         if let encoder, output != nil { encoder.encodeEnd(summary, into: &output!.buffer) }
         encoder = nil
         streams.end(summary.reason)
@@ -145,7 +146,7 @@ public final class RecordFile: Sink {
 
     /// Ends an input: finishes a file of its own. A file of several inputs gets the record `failure` of an input without streams and is
     /// flushed, if another program waits for it (`OutputOpener.answersInputs`).
-    public func end(_ input: InputEnd) throws(SinkError) {
+    public func end(_ input: InputEnd) throws(Problem) {
         if template.isPerInput { return try finishFile() }
         guard opener?.answersInputs == true, output != nil else { return }
         // A program that waits for `end` records waits for `failure` records too.
@@ -153,7 +154,7 @@ public final class RecordFile: Sink {
             output!.buffer.append(failure: input)
             encodedCount = 1
         }
-        do throws(SinkError) {
+        do throws(Problem) {
             try output?.flush()
         } catch {
             if error.remedy != .retry { encodedCount = 0 }
@@ -163,12 +164,12 @@ public final class RecordFile: Sink {
     }
 
     /// Writes what is buffered and finishes the file. A file for which no stream began is removed.
-    public func close() throws(SinkError) {
+    public func close() throws(Problem) {
         defer { output = nil }
         try finishFile()
     }
 
-    private func finishFile() throws(SinkError) {
+    private func finishFile() throws(Problem) {
         guard streams.hasBegun, output != nil, let opener else { return }
         try opener.finish(&output!, at: path, streams, isWholeRun: !template.isPerInput)
         output = nil

@@ -1,4 +1,5 @@
-public import Hemiola
+internal import Hemiola
+public import HemiolaSystem
 
 /// An open file whose bytes can be written at any offset, for formats with a header that is completed at the end, such as sound files.
 /// Opened by `OutputOpener.openSeekable`, ended by `OutputOpener.finish`.
@@ -19,12 +20,8 @@ public struct SeekableOutput: ~Copyable {
     ///
     /// - Throws: A write failed; the file has none of the bytes that lie beyond its old end. Later writes may succeed: bytes that replace
     ///   others need no space on the disk.
-    public mutating func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(SinkError) {
-        do throws(OutputError) {
-            try file?.write(bytes, at: offset)
-        } catch {
-            throw SinkError(error)
-        }
+    public mutating func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(Problem) {
+        try file?.write(bytes, at: offset)
     }
 
     /// Shortens the file. Does nothing if it is not longer.
@@ -37,13 +34,9 @@ public struct SeekableOutput: ~Copyable {
     /// - Parameter ending: Where the file goes.
     /// - Returns: Whether the file is at its path.
     @discardableResult
-    public mutating func finish(_ ending: OutputEnding = .replace) throws(SinkError) -> Bool {
+    public mutating func finish(_ ending: OutputEnding = .replace) throws(Problem) -> Bool {
         guard let file else { return false }
         self.file = nil
-        do throws(OutputError) {
-            return try file.finish(ending)
-        } catch {
-            throw SinkError(error)
-        }
+        return try file.finish(ending)
     }
 }

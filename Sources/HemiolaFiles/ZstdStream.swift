@@ -26,9 +26,9 @@ final class ZstdStream {
     private let output: UnsafeMutableRawBufferPointer
 
     /// - Throws: Zstandard is not installed.
-    init(level: Int) throws(OutputError) {
+    init(level: Int) throws(Problem) {
         if let fault = czstd_load() {
-            throw OutputError(
+            throw Problem(
                 "cannot compress: \(String(cString: fault)); \(SharedLibrary.zstd.remedy), or write without compression")
         }
         guard let context = ZSTD_createCCtx() else { fatalError("out of memory for zstd") }
@@ -46,15 +46,15 @@ final class ZstdStream {
 
     /// Compresses all bytes and passes the compressed bytes to `write` in pieces, each valid until `write` returns.
     func compress(
-        _ bytes: UnsafeRawBufferPointer, _ step: Step, write: (UnsafeRawBufferPointer) throws(OutputError) -> Void
-    ) throws(OutputError) {
+        _ bytes: UnsafeRawBufferPointer, _ step: Step, write: (UnsafeRawBufferPointer) throws(Problem) -> Void
+    ) throws(Problem) {
         var input = ZSTD_inBuffer(src: bytes.baseAddress, size: bytes.count, pos: 0)
         var isDone = false
         while !isDone {
             var piece = ZSTD_outBuffer(dst: output.baseAddress, size: output.count, pos: 0)
             let rest = ZSTD_compressStream2(context, &piece, &input, step.directive)
             guard ZSTD_isError(rest) == 0 else {
-                throw OutputError("cannot compress: \(String(cString: ZSTD_getErrorName(rest))); write without compression")
+                throw Problem("cannot compress: \(String(cString: ZSTD_getErrorName(rest))); write without compression")
             }
             if piece.pos > 0 { try write(UnsafeRawBufferPointer(rebasing: output[..<piece.pos])) }
             isDone = step == .more ? input.pos == input.size : rest == 0
@@ -84,9 +84,9 @@ final class ZstdReader {
     static let signature: [UInt8] = [0x28, 0xb5, 0x2f, 0xfd]
 
     /// - Throws: Zstandard is not installed.
-    init() throws(OutputError) {
+    init() throws(Problem) {
         if let fault = czstd_load() {
-            throw OutputError("cannot decompress: \(String(cString: fault)); \(SharedLibrary.zstd.remedy)")
+            throw Problem("cannot decompress: \(String(cString: fault)); \(SharedLibrary.zstd.remedy)")
         }
         guard let context = ZSTD_createDCtx() else { fatalError("out of memory for zstd") }
         self.context = context
@@ -103,7 +103,7 @@ final class ZstdReader {
     /// - Parameter bytes: The bytes that follow those of the last call; those that were read are removed.
     /// - Returns: The decompressed bytes; empty when more bytes are needed.
     /// - Throws: The library's message.
-    func decompress(_ bytes: inout ArraySlice<UInt8>) throws(OutputError) -> [UInt8] {
+    func decompress(_ bytes: inout ArraySlice<UInt8>) throws(Problem) -> [UInt8] {
         var piece = ZSTD_outBuffer(dst: output.baseAddress, size: output.count, pos: 0)
         var read = 0
         let rest = bytes.withUnsafeBytes { buffer in
@@ -111,7 +111,7 @@ final class ZstdReader {
             defer { read = input.pos }
             return ZSTD_decompressStream(context, &piece, &input)
         }
-        guard ZSTD_isError(rest) == 0 else { throw OutputError(String(cString: ZSTD_getErrorName(rest))) }
+        guard ZSTD_isError(rest) == 0 else { throw Problem(String(cString: ZSTD_getErrorName(rest))) }
         bytes = bytes.dropFirst(read)
         // Without input and output the last frame has ended, and the next has not begun.
         if read > 0 || piece.pos > 0 { isInFrame = rest != 0 }

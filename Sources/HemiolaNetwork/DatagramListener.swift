@@ -1,5 +1,5 @@
 internal import Glibc
-internal import HemiolaSystem
+public import HemiolaSystem
 
 /// A UDP socket that receives datagrams. Closed on deinitialization.
 public struct DatagramListener: ~Copyable, Sendable {
@@ -13,15 +13,15 @@ public struct DatagramListener: ~Copyable, Sendable {
     ///
     /// - Parameter endpoint: An address of this computer: `127.0.0.1` for its own programs, `0.0.0.0` or `::` for all.
     /// - Throws: The address is not one of this computer, or its port is in use.
-    public init(_ endpoint: NetworkEndpoint) throws(NetworkError) {
+    public init(_ endpoint: NetworkEndpoint) throws(Problem) {
         descriptor = try Self.bound(endpoint)
     }
 
-    private static func bound(_ endpoint: NetworkEndpoint) throws(NetworkError) -> Int32 {
+    private static func bound(_ endpoint: NetworkEndpoint) throws(Problem) -> Int32 {
         let address: SocketAddress
         switch SocketAddress.resolve(NetworkTarget(host: endpoint.host, port: endpoint.port), isNumeric: false) {
         case .success(let found): address = found
-        case .failure(let error): throw NetworkError("\(endpoint): \(error.text)")
+        case .failure(let error): throw Problem("\(endpoint): \(error.message)")
         }
         let descriptor = try SocketType.makeSocket(address, SocketType.datagram)
         guard address.withPointer({ bind(descriptor, $0, $1) }) == 0 else {
@@ -34,7 +34,7 @@ public struct DatagramListener: ~Copyable, Sendable {
                 case EACCES: "; use a port from 1024 on"
                 default: ""
                 }
-            throw NetworkError("\(endpoint): \(SystemCallError(number: code))\(remedy)")
+            throw Problem("\(endpoint): \(SystemCallError(number: code))\(remedy)")
         }
         return descriptor
     }

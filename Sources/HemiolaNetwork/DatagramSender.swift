@@ -1,6 +1,6 @@
 internal import Glibc
 internal import Hemiola
-internal import HemiolaSystem
+public import HemiolaSystem
 internal import Synchronization
 
 /// Sends messages as UDP datagrams to one host or group. Thread-safe; no call blocks.
@@ -65,7 +65,7 @@ public final class DatagramSender: PacketSender {
     /// Makes the socket of an address, or begins to resolve a name.
     ///
     /// - Throws: The interface does not exist, or the system refuses a socket.
-    public func start() throws(NetworkError) {
+    public func start() throws(Problem) {
         switch SocketAddress.resolve(target, isNumeric: true) {
         case .success(let address):
             let descriptor = try makeSocket(address)
@@ -147,12 +147,12 @@ public final class DatagramSender: PacketSender {
             let fault: String
             switch SocketAddress.resolve(target, isNumeric: false) {
             case .success(let address):
-                do throws(NetworkError) {
+                do throws(Problem) {
                     return replaceSocket(try makeSocket(address))
                 } catch {
                     fault = error.message
                 }
-            case .failure(let error): fault = "cannot resolve the name: \(error.text)"
+            case .failure(let error): fault = "cannot resolve the name: \(error.message)"
             }
             state.withLock { if $0.descriptor < 0 { $0.reason = fault } }
             losses.lose(0, because: fault)
@@ -175,13 +175,13 @@ public final class DatagramSender: PacketSender {
 
     // MARK: - Socket
 
-    private func makeSocket(_ address: SocketAddress) throws(NetworkError) -> Int32 {
+    private func makeSocket(_ address: SocketAddress) throws(Problem) -> Int32 {
         let descriptor = try SocketType.makeSocket(address, SocketType.datagram)
-        do throws(NetworkError) {
+        do throws(Problem) {
             try set(descriptor, SOL_SOCKET, SO_BROADCAST, Int32(1))
             if address.isMulticast { try configureMulticast(descriptor, address) }
             guard address.withPointer({ connect(descriptor, $0, $1) }) == 0 else {
-                throw NetworkError(Self.text(of: errno))
+                throw Problem(Self.text(of: errno))
             }
             return descriptor
         } catch {
@@ -190,11 +190,11 @@ public final class DatagramSender: PacketSender {
         }
     }
 
-    private func configureMulticast(_ descriptor: Int32, _ address: SocketAddress) throws(NetworkError) {
+    private func configureMulticast(_ descriptor: Int32, _ address: SocketAddress) throws(Problem) {
         var index: UInt32 = 0
         if let interface = options.interface {
             index = if_nametoindex(interface)
-            if index == 0 { throw NetworkError("there is no network interface \"\(interface)\"; see: ip link") }
+            if index == 0 { throw Problem("there is no network interface \"\(interface)\"; see: ip link") }
         }
         let hops = Int32(options.multicastHops)
         if address.domain == AF_INET6 {
@@ -210,9 +210,9 @@ public final class DatagramSender: PacketSender {
         }
     }
 
-    private func set<Value>(_ descriptor: Int32, _ level: Int32, _ option: Int32, _ value: Value) throws(NetworkError) {
+    private func set<Value>(_ descriptor: Int32, _ level: Int32, _ option: Int32, _ value: Value) throws(Problem) {
         // Safe: the pointer is valid during the call, and the length is that of the value.
         let result = withUnsafePointer(to: value) { setsockopt(descriptor, level, option, $0, socklen_t(MemoryLayout<Value>.size)) }
-        guard result == 0 else { throw NetworkError("cannot configure a socket: \(SystemCallError.last)") }
+        guard result == 0 else { throw Problem("cannot configure a socket: \(SystemCallError.last)") }
     }
 }

@@ -27,12 +27,12 @@ final class FrameSender<Source: FrameSource>: @unchecked Sendable {
     }
 
     /// Starts the thread.
-    func start() throws(SinkError) {
+    func start() throws(Problem) {
         let code = startThreadIfPossible { [self] in run() }
-        guard code == 0 else { throw SinkError("cannot create a thread: \(SystemCallError(number: code))") }
+        guard code == 0 else { throw Problem("cannot create a thread: \(SystemCallError(number: code))") }
     }
 
-    func begin(_ stream: StreamHeader) throws(SinkError) {
+    func begin(_ stream: StreamHeader) throws(Problem) {
         condition.lock()
         defer { condition.unlock() }
         timing.begin(batchDuration: stream.format.seconds(at: Int64(stream.batching.batchFrames)))
@@ -72,7 +72,7 @@ final class FrameSender<Source: FrameSource>: @unchecked Sendable {
     private static var lastWait: Double { 0.05 }
 
     /// Sends a dark frame, if one was sent before, and ends the thread.
-    func close() throws(SinkError) {
+    func close() throws(Problem) {
         condition.lock()
         isClosed = true
         if timing.hasFrame {

@@ -1,10 +1,11 @@
 public import Hemiola
 public import HemiolaRecords
+public import HemiolaSystem
 
 /// What a ``FrameSink`` shows: takes batches and events, and makes the messages of a frame. All times are in seconds of the monotonic clock.
 public protocol FrameSource: Sendable {
     /// A stream begins.
-    mutating func begin(_ stream: StreamHeader) throws(SinkError)
+    mutating func begin(_ stream: StreamHeader) throws(Problem)
     /// Takes a batch, without its events. What would be missed between two frames, such as a peak, is kept for the next one.
     mutating func add(_ batch: borrowing Batch, at now: Double)
     /// Takes an event, which may occur later.
@@ -32,7 +33,7 @@ public final class FrameSink<Source: FrameSource>: DirectingSink {
     private let interface: String?
     private let rate: Double
     private let delay: Double
-    private let makeSource: @Sendable (SinkContext) throws(SinkError) -> Source
+    private let makeSource: @Sendable (SinkContext) throws(Problem) -> Source
     private let blackout = BlackoutSwitch()
     private var sender: FrameSender<Source>?
 
@@ -46,7 +47,7 @@ public final class FrameSink<Source: FrameSource>: DirectingSink {
     ///   - makeSource: Makes the source when the sink is opened.
     public init(
         to receivers: [NetworkTarget], interface: String?, rate: Double, delay: Double,
-        showing makeSource: @escaping @Sendable (SinkContext) throws(SinkError) -> Source
+        showing makeSource: @escaping @Sendable (SinkContext) throws(Problem) -> Source
     ) {
         self.receivers = receivers
         self.interface = interface
@@ -55,12 +56,12 @@ public final class FrameSink<Source: FrameSource>: DirectingSink {
         self.makeSource = makeSource
     }
 
-    public func makeDirector() throws(SinkError) -> sending any Director { BlackoutDirector(blackout) }
+    public func makeDirector() throws(Problem) -> sending any Director { BlackoutDirector(blackout) }
 
-    public func open(_ context: SinkContext) throws(SinkError) {
+    public func open(_ context: SinkContext) throws(Problem) {
         let source = try makeSource(context)
         var outputs: [ScheduledSender] = []
-        do throws(SinkError) {
+        do throws(Problem) {
             for receiver in receivers { outputs.append(try ScheduledSender(receiver, interface: interface, context)) }
             let new = FrameSender(source, to: outputs, FrameTiming(rate: rate), delay: delay, blackout)
             try new.start()
@@ -72,15 +73,15 @@ public final class FrameSink<Source: FrameSource>: DirectingSink {
         }
     }
 
-    public func begin(_ stream: StreamHeader) throws(SinkError) { try sender?.begin(stream) }
+    public func begin(_ stream: StreamHeader) throws(Problem) { try sender?.begin(stream) }
 
-    public func write(_ batches: BatchBlock) throws(SinkError) { sender?.add(batches) }
+    public func write(_ batches: BatchBlock) throws(Problem) { sender?.add(batches) }
 
-    public func write(_ events: [Event]) throws(SinkError) { sender?.add(events) }
+    public func write(_ events: [Event]) throws(Problem) { sender?.add(events) }
 
-    public func end(_ summary: StreamSummary) throws(SinkError) {}
+    public func end(_ summary: StreamSummary) throws(Problem) {}
 
-    public func close() throws(SinkError) {
+    public func close() throws(Problem) {
         defer { sender = nil }
         try sender?.close()
     }

@@ -1,6 +1,7 @@
 internal import CAbletonLink
 public import Hemiola
 internal import HemiolaSignal
+public import HemiolaSystem
 internal import Synchronization
 
 /// The tempo and the beats that programs in a network share, by Ableton Link. Times are in seconds of the monotonic clock.
@@ -71,18 +72,18 @@ public final class LinkSession: LinkTimeline, @unchecked Sendable {
     ///   - context: That of the sink.
     ///   - sharesStart: Whether start and stop are shared with the peers.
     /// - Throws: That the run has a session, that the system has no resources, or that the program was built without Link.
-    public init(_ context: SinkContext, sharesStart: Bool) throws(SinkError) {
+    public init(_ context: SinkContext, sharesStart: Bool) throws(Problem) {
         run = context.run
         guard run == 0 || Self.runs.withLock({ [run] in $0.insert(run).inserted }) else {
             let remedy = "use --sink link or --control link, and only one of it"
-            throw SinkError("\(context.name): this run is in the Link session already; \(remedy)")
+            throw Problem("\(context.name): this run is in the Link session already; \(remedy)")
         }
         var opened: OpaquePointer?
         // Unsafe: a C function, which fills the pointer or returns a text that is never freed.
         let fault = clink_open(Self.initialTempo, sharesStart, Self.joinDelay, &opened)
         guard let opened else {
             Self.leave(run)
-            throw SinkError("\(context.name): \(fault.map { String(cString: $0) } ?? "Ableton Link cannot be started")")
+            throw Problem("\(context.name): \(fault.map { String(cString: $0) } ?? "Ableton Link cannot be started")")
         }
         session = opened
     }

@@ -1,4 +1,5 @@
-public import Hemiola
+internal import Hemiola
+public import HemiolaSystem
 
 /// A host and a port, as a setting names them.
 public struct NetworkEndpoint: Sendable, Hashable, CustomStringConvertible {
@@ -23,7 +24,7 @@ public struct NetworkEndpoint: Sendable, Hashable, CustomStringConvertible {
     ///   - defaultPort: The port where the text has none.
     ///   - key: The key of the setting, for the error.
     /// - Throws: An error that names the text and the form.
-    public init(parsing text: String, defaultPort: Int, at key: String) throws(ConfigurationError) {
+    public init(parsing text: String, defaultPort: Int, at key: String) throws(Problem) {
         var host = text[...]
         var port: Substring?
         if text.hasPrefix("["), let end = text.firstIndex(of: "]") {
@@ -39,12 +40,12 @@ public struct NetworkEndpoint: Sendable, Hashable, CustomStringConvertible {
             !host.isEmpty && host.utf8.count <= Self.longestHost
             && host.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7f && !"/[]".unicodeScalars.contains($0) }
         guard isHost else {
-            throw ConfigurationError("\"\(text)\" is no host; write HOST, HOST:PORT or [IPv6]:PORT", at: key)
+            throw Problem("\"\(text)\" is no host; write HOST, HOST:PORT or [IPv6]:PORT", at: key)
         }
         self.init(host: String(host), port: defaultPort)
         guard let port else { return }
         guard port.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(port), (1...65_535).contains(number) else {
-            throw ConfigurationError("\"\(port)\" in \"\(text)\" is no port; a port is a number from 1 to 65535", at: key)
+            throw Problem("\"\(port)\" in \"\(text)\" is no port; a port is a number from 1 to 65535", at: key)
         }
         self.port = number
     }

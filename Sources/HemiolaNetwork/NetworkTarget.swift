@@ -1,4 +1,5 @@
-public import Hemiola
+internal import Hemiola
+public import HemiolaSystem
 
 /// Where a sink sends messages: a host and a port, through UDP or TCP.
 ///
@@ -33,13 +34,13 @@ public struct NetworkTarget: Sendable, Hashable, CustomStringConvertible {
     /// - Throws: An error that names the text and the form.
     public init(
         parsing text: String, defaultPort: Int, transports: [Transport] = [.udp], at key: String
-    ) throws(ConfigurationError) {
+    ) throws(Problem) {
         transport = transports[0]
         var rest = text
         if let mark = text.firstRange(of: "://") {
             guard let named = Transport(rawValue: String(text[..<mark.lowerBound])), transports.contains(named) else {
                 let names = transports.map { "\($0.rawValue)://" }.joined(separator: " or ")
-                throw ConfigurationError("unknown transport in \"\(text)\"; use \(names)", at: key)
+                throw Problem("unknown transport in \"\(text)\"; use \(names)", at: key)
             }
             transport = named
             rest = String(text[mark.upperBound...])

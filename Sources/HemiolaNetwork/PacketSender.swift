@@ -1,9 +1,11 @@
+public import HemiolaSystem
+
 /// Sends messages to one receiver. Thread-safe; no call blocks, except that ``close()`` may wait a second for what is queued.
 public protocol PacketSender: Sendable {
     /// Begins. Called once, before the first message.
     ///
     /// - Throws: The configuration is impossible on this computer. A receiver that is not available is no error.
-    func start() throws(NetworkError)
+    func start() throws(Problem)
     /// Sends a message, or counts it as lost.
     func send(_ packet: [UInt8])
     /// Ends: nothing is sent after that. Reports losses.
@@ -11,19 +13,6 @@ public protocol PacketSender: Sendable {
     /// - Returns: What is wrong where not one message was sent, and that is known; else nil.
     @discardableResult
     func close() -> String?
-}
-
-/// A socket cannot be made.
-public struct NetworkError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// One line: what is wrong, and what to do where that is known.
-    public var message: String
-
-    /// An error in one line.
-    public init(_ message: String) {
-        self.message = message
-    }
-
-    public var description: String { message }
 }
 
 extension NetworkTarget {
@@ -35,7 +24,7 @@ extension NetworkTarget {
     /// - Throws: No file descriptor is left.
     public func makeSender(
         options: DatagramSender.Options = DatagramSender.Options(), losses: LossReport
-    ) throws(NetworkError) -> any PacketSender {
+    ) throws(Problem) -> any PacketSender {
         switch transport {
         case .udp: DatagramSender(self, options: options, losses: losses)
         case .tcp: try StreamSender(self, losses: losses)

@@ -1,5 +1,6 @@
 public import Hemiola
 internal import HemiolaRecords
+public import HemiolaSystem
 
 /// The output of a sink to one receiver: sends messages at their times, and counts and reports those that are lost.
 ///
@@ -28,17 +29,17 @@ public struct ScheduledSender: Sendable {
     public init(
         _ target: NetworkTarget, interface: String? = nil, _ context: SinkContext,
         framing frame: @escaping @Sendable ([UInt8]) -> [UInt8] = { $0 }
-    ) throws(SinkError) {
+    ) throws(Problem) {
         receiver = target.description
         let losses = LossReport(context, receiver: receiver)
-        do throws(NetworkError) {
+        do throws(Problem) {
             let sender = try target.makeSender(options: DatagramSender.Options(interface: interface), losses: losses)
             try sender.start()
             self.sender = sender
             schedule = SendSchedule(
                 send: { sender.send(frame($0)) }, overflow: { losses.lose(1, because: "too many messages wait for their time") })
         } catch {
-            throw SinkError("\(target): \(error.message)")
+            throw Problem("\(target): \(error.message)")
         }
     }
 
@@ -54,8 +55,8 @@ public struct ScheduledSender: Sendable {
     /// Waits for the messages whose time is to come, at most so many seconds, and ends. Reports losses.
     ///
     /// - Throws: Not one message could be sent, where that is known: on a connection.
-    public func close(within seconds: Double) throws(SinkError) {
+    public func close(within seconds: Double) throws(Problem) {
         schedule.close(within: seconds)
-        if let fault = sender.close() { throw SinkError("\(receiver): \(fault)") }
+        if let fault = sender.close() { throw Problem("\(receiver): \(fault)") }
     }
 }

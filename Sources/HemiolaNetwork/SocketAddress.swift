@@ -46,7 +46,7 @@ struct SocketAddress: Sendable {
     ///
     /// - Parameter isNumeric: Whether only an address is accepted, which needs no resolver.
     /// - Returns: The first address, or the resolver's error.
-    static func resolve(_ target: NetworkTarget, isNumeric: Bool) -> Result<SocketAddress, ResolveError> {
+    static func resolve(_ target: NetworkTarget, isNumeric: Bool) -> Result<SocketAddress, Problem> {
         var hints = addrinfo()
         hints.ai_flags = AI_NUMERICSERV | (isNumeric ? AI_NUMERICHOST : 0)
         hints.ai_family = AF_UNSPEC
@@ -55,12 +55,9 @@ struct SocketAddress: Sendable {
         let code = getaddrinfo(target.endpoint.host, String(target.endpoint.port), &hints, &list)
         defer { if let list { freeaddrinfo(list) } }
         guard code == 0, let first = list?.pointee, let address = first.ai_addr else {
-            return .failure(ResolveError(text: code == EAI_SYSTEM ? SystemCallError.last.description : String(cString: gai_strerror(code))))
+            return .failure(Problem(code == EAI_SYSTEM ? SystemCallError.last.description : String(cString: gai_strerror(code))))
         }
         return .success(SocketAddress(address, first.ai_addrlen))
     }
 
-    struct ResolveError: Error {
-        var text: String
-    }
 }

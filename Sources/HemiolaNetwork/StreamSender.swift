@@ -1,6 +1,6 @@
 internal import Glibc
 internal import Hemiola
-internal import HemiolaSystem
+public import HemiolaSystem
 internal import Synchronization
 
 /// Sends messages on a TCP connection. Thread-safe; `send` never blocks.
@@ -35,18 +35,18 @@ public final class StreamSender: PacketSender, @unchecked Sendable {
     /// A sender for a target. The thread is started by ``start()``.
     ///
     /// - Throws: No file descriptor is left.
-    public init(_ target: NetworkTarget, losses: LossReport) throws(NetworkError) {
+    public init(_ target: NetworkTarget, losses: LossReport) throws(Problem) {
         self.target = target
         self.losses = losses
         do throws(SystemCallError) {
             wakeUp = try WakeUp()
         } catch {
-            throw NetworkError("cannot create a pipe: \(error)")
+            throw Problem("cannot create a pipe: \(error)")
         }
     }
 
     /// Starts the thread, which connects.
-    public func start() throws(NetworkError) {
+    public func start() throws(Problem) {
         condition.locked { isDone = false }
         startThread { [self] in work() }
     }
@@ -97,15 +97,15 @@ public final class StreamSender: PacketSender, @unchecked Sendable {
     private func work() {
         var delay = RetryDelay(first: 0.2, longest: 10)
         while !mustEnd {
-            do throws(TCPSocket.Failure) {
+            do throws(Problem) {
                 let socket = try TCPSocket.connect(to: target.endpoint, timeout: Self.connectTime, wakeUp) { mustEnd }
                 delay.reset()
                 condition.locked { isAccepting = true }
                 let fault = write(to: socket)
                 discardQueue(because: fault)
             } catch {
-                let remedy = error.reason == Self.refused ? "; start the program that receives there" : ""
-                let fault = error.reason + remedy
+                let remedy = error.message == Self.refused ? "; start the program that receives there" : ""
+                let fault = error.message + remedy
                 discardQueue(because: fault)
             }
             delay.noteFailure(at: MonotonicTime.now)

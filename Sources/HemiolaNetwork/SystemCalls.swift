@@ -1,14 +1,14 @@
 internal import Glibc
-package import Hemiola
+internal import Hemiola
 package import HemiolaSystem
 
 // The calls of the system under names that differ from those of the senders' methods.
 
 extension SocketType {
     /// Makes a socket that does not block and is not inherited.
-    static func makeSocket(_ address: SocketAddress, _ kind: Int32) throws(NetworkError) -> Int32 {
+    static func makeSocket(_ address: SocketAddress, _ kind: Int32) throws(Problem) -> Int32 {
         let descriptor = socket(address.domain, kind | nonBlocking | closeOnExec, 0)
-        guard descriptor >= 0 else { throw NetworkError("cannot make a socket: \(SystemCallError.last)") }
+        guard descriptor >= 0 else { throw Problem("cannot make a socket: \(SystemCallError.last)") }
         return descriptor
     }
 }
@@ -28,7 +28,7 @@ extension WakeUp {
     /// For the thread of a sink.
     ///
     /// - Throws: No file descriptor is left.
-    package static func forSink() throws(SinkError) -> WakeUp {
-        do throws(SystemCallError) { return try WakeUp() } catch { throw SinkError("cannot create a pipe: \(error)") }
+    package static func forSink() throws(Problem) -> WakeUp {
+        do throws(SystemCallError) { return try WakeUp() } catch { throw Problem("cannot create a pipe: \(error)") }
     }
 }

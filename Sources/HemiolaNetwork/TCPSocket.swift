@@ -4,12 +4,6 @@ public import HemiolaSystem
 
 /// A TCP connection to a server, which never blocks once it is established. Closed on deinitialization.
 public struct TCPSocket: ~Copyable, Sendable {
-    /// Why there is no connection, in a few words: `Connection refused`.
-    public struct Failure: Error, Sendable {
-        /// The reason.
-        public var reason: String
-    }
-
     /// The result of sending a message.
     public enum SendResult: Sendable, Hashable {
         /// The system has accepted the whole message.
@@ -45,50 +39,50 @@ public struct TCPSocket: ~Copyable, Sendable {
     /// - Throws: The reason of the last address, or why the name has none.
     public static func connect(
         to endpoint: NetworkEndpoint, timeout: Double, _ wakeUp: WakeUp, isCancelled: () -> Bool
-    ) throws(Failure) -> TCPSocket {
+    ) throws(Problem) -> TCPSocket {
         var list: UnsafeMutablePointer<addrinfo>?
         var hints = addrinfo()
         hints.ai_socktype = stream
         let code = getaddrinfo(endpoint.host, String(endpoint.port), &hints, &list)
         guard code == 0 else {
-            throw Failure(reason: code == EAI_SYSTEM ? SystemCallError.last.description : String(cString: gai_strerror(code)))
+            throw Problem(code == EAI_SYSTEM ? SystemCallError.last.description : String(cString: gai_strerror(code)))
         }
         defer { freeaddrinfo(list) }
         var reason = "no address"
         var next = list
         while let address = next?.pointee, !isCancelled() {
             next = address.ai_next
-            do throws(Failure) {
+            do throws(Problem) {
                 return try connect(to: address, timeout: timeout, wakeUp, isCancelled)
             } catch {
-                reason = error.reason
+                reason = error.message
             }
         }
-        throw Failure(reason: reason)
+        throw Problem(reason)
     }
 
     private static func connect(
         to address: addrinfo, timeout: Double, _ wakeUp: WakeUp, _ isCancelled: () -> Bool
-    ) throws(Failure) -> TCPSocket {
+    ) throws(Problem) -> TCPSocket {
         let descriptor = socket(address.ai_family, type, 0)
-        guard descriptor >= 0 else { throw Failure(reason: SystemCallError.last.description) }
+        guard descriptor >= 0 else { throw Problem(SystemCallError.last.description) }
         let connection = TCPSocket(descriptor)
         var isOn: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &isOn, socklen_t(MemoryLayout<Int32>.size))
         if systemConnect(descriptor, address.ai_addr, address.ai_addrlen) == 0 { return connection }
-        guard errno == EINPROGRESS else { throw Failure(reason: SystemCallError.last.description) }
+        guard errno == EINPROGRESS else { throw Problem(SystemCallError.last.description) }
         let deadline = MonotonicTime.now + timeout
         while !isCancelled() {
             let wait = deadline - MonotonicTime.now
-            guard wait > 0 else { throw Failure(reason: "no answer within \(Int(timeout)) s") }
+            guard wait > 0 else { throw Problem("no answer within \(Int(timeout)) s") }
             guard wakeUp.wait(seconds: wait, for: descriptor, writing: true).isWritable else { continue }
             var number: Int32 = 0
             var size = socklen_t(MemoryLayout<Int32>.size)
             getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &number, &size)
-            guard number == 0 else { throw Failure(reason: SystemCallError(number: number).description) }
+            guard number == 0 else { throw Problem(SystemCallError(number: number).description) }
             return connection
         }
-        throw Failure(reason: "cancelled")
+        throw Problem("cancelled")
     }
 
     /// Sends a message with one system call. Never blocks.

@@ -44,11 +44,11 @@ final class ByteStream: ChunkSource {
     ///   - isOwner: Whether to close the descriptor in deinit.
     ///   - spools: Whether to store the bytes, so that `rewind` works. A regular file is reread instead.
     ///   - origin: Where in a regular file to begin, in bytes; nil: at the position of the descriptor.
-    init(_ descriptor: Int32, name: String, isOwner: Bool, spools: Bool, from origin: Int64? = nil) throws(CaptureError) {
+    init(_ descriptor: Int32, name: String, isOwner: Bool, spools: Bool, from origin: Int64? = nil) throws(Problem) {
         self.descriptor = descriptor
         self.name = name
         self.isOwner = isOwner
-        do throws(CaptureError) {
+        do throws(Problem) {
             (self.origin, size) = try Self.inspect(descriptor, name: name, from: origin)
             spool = spools && size == nil ? try Spool(for: name) : nil
         } catch {
@@ -62,11 +62,11 @@ final class ByteStream: ChunkSource {
     }
 
     /// Opens a path. Does not block on a FIFO without a writer: `fill` then returns `.idle`.
-    convenience init(path: String, spools: Bool) throws(CaptureError) {
+    convenience init(path: String, spools: Bool) throws(Problem) {
         let name = PathText.shown(path)
         let descriptor = open(PathText.systemPath(path), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard descriptor >= 0 else {
-            throw CaptureError("cannot open \(name): \(SystemCallError.last)")
+            throw Problem("cannot open \(name): \(SystemCallError.last)")
         }
         try self.init(descriptor, name: name, isOwner: true, spools: spools)
     }
@@ -80,17 +80,17 @@ final class ByteStream: ChunkSource {
 
     private static func inspect(
         _ descriptor: Int32, name: String, from start: Int64?
-    ) throws(CaptureError) -> (origin: Int64, size: Int64?) {
+    ) throws(Problem) -> (origin: Int64, size: Int64?) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else {
-            throw CaptureError("cannot read \(name): it is closed; \(example)")
+            throw Problem("cannot read \(name): it is closed; \(example)")
         }
         if isatty(descriptor) == 1 {
-            throw CaptureError("\(name) is a terminal; \(example)")
+            throw Problem("\(name) is a terminal; \(example)")
         }
         switch status.st_mode & S_IFMT {
         case S_IFDIR:
-            throw CaptureError("\(name) is a directory; specify a pipe or a file")
+            throw Problem("\(name) is a directory; specify a pipe or a file")
         case S_IFREG:
             let origin = max(0, start ?? Int64(lseek(descriptor, 0, SEEK_CUR)))
             return (origin, max(0, Int64(status.st_size) - origin))
@@ -126,7 +126,7 @@ final class ByteStream: ChunkSource {
     /// Reads more bytes into the buffer, which must not be full.
     ///
     /// - Returns: `.bytes` when bytes were added, `.idle` when none arrived in time, `.end` at the end of the stream.
-    func fill(waiting milliseconds: Int32) throws(CaptureError) -> Progress {
+    func fill(waiting milliseconds: Int32) throws(Problem) -> Progress {
         if isOver { return .end }
         align()
         let room = Self.capacity - tail
@@ -142,7 +142,7 @@ final class ByteStream: ChunkSource {
             ? read(descriptor, buffer + tail, room) : pread(descriptor, buffer + tail, room, off_t(origin + position))
         if count < 0 {
             if errno == EINTR || errno == EAGAIN { return .idle }
-            throw CaptureError("cannot read \(name): \(SystemCallError.last)")
+            throw Problem("cannot read \(name): \(SystemCallError.last)")
         }
         if count == 0 {
             isOver = true
@@ -158,10 +158,10 @@ final class ByteStream: ChunkSource {
         position += Int64(count)
     }
 
-    private func isReady(within milliseconds: Int32) throws(CaptureError) -> Bool {
+    private func isReady(within milliseconds: Int32) throws(Problem) -> Bool {
         var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         let ready = poll(&request, 1, milliseconds)
-        if ready < 0 && errno != EINTR { throw CaptureError("cannot read \(name): \(SystemCallError.last)") }
+        if ready < 0 && errno != EINTR { throw Problem("cannot read \(name): \(SystemCallError.last)") }
         // POLLHUP counts as ready: the remaining bytes can still be read.
         return ready > 0
     }
@@ -189,9 +189,9 @@ extension ByteStream {
     /// Waits until `count` bytes are buffered.
     ///
     /// - Returns: false when the stream ends before.
-    func load(_ count: Int) throws(CaptureError) -> Bool {
+    func load(_ count: Int) throws(Problem) -> Bool {
         while self.count < count {
-            if isCancelled() { throw CaptureError("\(name): interrupted before the audio began", remedy: .finish) }
+            if isCancelled() { throw Problem("\(name): interrupted before the audio began", remedy: .finish) }
             if try fill(waiting: 100) == .end { return false }
         }
         return true
@@ -200,7 +200,7 @@ extension ByteStream {
     /// Discards bytes up to an offset in bytes since the start, which must not be consumed yet.
     ///
     /// - Returns: false when the stream ends before.
-    func skip(to offset: Int64) throws(CaptureError) -> Bool {
+    func skip(to offset: Int64) throws(Problem) -> Bool {
         while consumed < offset {
             guard try load(1) else { return false }
             consume(Int(min(offset - consumed, Int64(count))))
@@ -209,7 +209,7 @@ extension ByteStream {
     }
 
     /// Waits for bytes at an offset and copies them. Discards the bytes before.
-    func bytes(at offset: Int64, count: Int) throws(CaptureError) -> [UInt8] {
+    func bytes(at offset: Int64, count: Int) throws(Problem) -> [UInt8] {
         guard try skip(to: offset) else { return [] }
         _ = try load(count)
         return Array(UnsafeRawBufferPointer(start: bytes, count: min(count, self.count)))

@@ -1,6 +1,7 @@
 package import Hemiola
 internal import HemiolaRecords
 internal import HemiolaSignal
+package import HemiolaSystem
 
 extension PCMFormat {
     private static let raw = Setting(
@@ -19,17 +20,17 @@ extension PCMFormat {
     /// The format that these settings declare.
     ///
     /// - Returns: nil for a stream whose header declares it.
-    package init?(_ settings: SettingValues) throws(ConfigurationError) {
+    package init?(_ settings: SettingValues) throws(Problem) {
         let parts = (encoding: settings[Self.encoding], rate: settings[Self.rate], channels: settings[Self.channels])
         if let text = settings[Self.raw] {
             guard parts == (nil, nil, nil) else {
-                throw ConfigurationError("raw already contains encoding, rate and channels; leave them out", at: Self.raw.key)
+                throw Problem("raw already contains encoding, rate and channels; leave them out", at: Self.raw.key)
             }
             do {
                 self = try PCMFormat(parsing: text)
                 return
             } catch {
-                throw ConfigurationError(error.problems.map { ConfigurationProblem(.key(Self.raw.key), $0.message) })
+                throw Problem(error.all.map { Problem($0.message, at: .key(Self.raw.key)) })
             }
         }
         switch parts {
@@ -42,7 +43,7 @@ extension PCMFormat {
             if parts.encoding == nil { missing.append(Self.encoding.key) }
             if parts.rate == nil { missing.append(Self.rate.key) }
             if parts.channels == nil { missing.append(Self.channels.key) }
-            throw ConfigurationError(
+            throw Problem(
                 "missing \(missing.joined(separator: " and ")); raw samples need all three, as in encoding=f32le,rate=44100,channels=2",
                 at: missing[0])
         }

@@ -1,5 +1,6 @@
-public import Hemiola
+internal import Hemiola
 public import HemiolaSignal
+public import HemiolaSystem
 
 /// The format of raw samples: encoding, sample rate and channels.
 public struct PCMFormat: Sendable, Hashable, CustomStringConvertible {
@@ -20,7 +21,7 @@ public struct PCMFormat: Sendable, Hashable, CustomStringConvertible {
     /// Parses `f32le,44100,2`: encoding, sample rate in hertz, channels. Colons may replace the commas, which separate settings in a SPEC.
     ///
     /// - Throws: One problem, on one line, with an example.
-    public init(parsing text: String) throws(ConfigurationError) {
+    public init(parsing text: String) throws(Problem) {
         let parts = text.split(omittingEmptySubsequences: false) { $0 == "," || $0 == ":" }.map { $0.trimmed }
         guard parts.count == 3 else {
             throw Self.fault("\"\(text)\" is not a raw sample format (encoding, sample rate, channels)")
@@ -30,7 +31,7 @@ public struct PCMFormat: Sendable, Hashable, CustomStringConvertible {
             // Suggests s16le for s16, although s8 is nearer.
             let nearest = encodings.first { parts[0].count > 1 && $0.hasPrefix(parts[0]) } ?? parts[0].nearest(in: encodings)
             let hint = nearest.map { "did you mean \($0)?" } ?? "the encodings are \(encodings.joined(separator: ", "))"
-            throw ConfigurationError("\"\(parts[0])\" in \"\(text)\" is not an encoding; \(hint)")
+            throw Problem("\"\(parts[0])\" in \"\(text)\" is not an encoding; \(hint)")
         }
         guard let sampleRate = Int(parts[1]), StreamFormat.sampleRates.contains(sampleRate) else {
             let range = StreamFormat.sampleRates
@@ -44,8 +45,8 @@ public struct PCMFormat: Sendable, Hashable, CustomStringConvertible {
         self.init(encoding, StreamFormat(sampleRate: sampleRate, channelCount: channelCount))
     }
 
-    private static func fault(_ message: String) -> ConfigurationError {
-        ConfigurationError("\(message), for example \(example)")
+    private static func fault(_ message: String) -> Problem {
+        Problem("\(message), for example \(example)")
     }
 
     /// The text that `init(parsing:)` accepts.

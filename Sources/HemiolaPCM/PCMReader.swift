@@ -1,6 +1,7 @@
 package import Hemiola
 package import HemiolaRecords
 package import HemiolaSignal
+package import HemiolaSystem
 
 /// Reads samples, raw or with a header, from a descriptor that may be endless, of unknown length and not seekable.
 ///
@@ -69,7 +70,7 @@ package class PCMReader: Capture {
     /// Whether the stream is stored for a second pass.
     package var spools: Bool { false }
 
-    package final func open(_ request: FormatRequest) throws(CaptureError) -> StreamSource {
+    package final func open(_ request: FormatRequest) throws(Problem) -> StreamSource {
         let stream: ByteStream
         switch input {
         case .path(let path): stream = try ByteStream(path: path, spools: spools)
@@ -99,7 +100,7 @@ package class PCMReader: Capture {
             format: format.stream, kind: kind, path: name, duration: known.map { format.stream.seconds(at: $0) })
     }
 
-    package final func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> ReadResult {
+    package final func read(into samples: inout MutableSpan<Float>) throws(Problem) -> ReadResult {
         guard let stream else { preconditionFailure("read before open") }
         if state == .over { return .end }
         let room = samples.count / format.stream.channelCount
@@ -138,17 +139,17 @@ package class PCMReader: Capture {
     private static let magicByteCount = WaveFileHeader.size
 
     /// Refuses a stream with a header that is read as raw samples: its header would be noise, and shift all samples after it.
-    private func begin(_ stream: ByteStream) throws(CaptureError) {
+    private func begin(_ stream: ByteStream) throws(Problem) {
         state = .running
         let head = try stream.bytes(at: stream.consumed, count: Self.magicByteCount)
         guard rawFormat != nil, let container = PCMHeader.Container(head) else { return }
-        throw CaptureError(
+        throw Problem(
             "\(stream.name) is a \(container.rawValue) stream, whose header states the sample format; "
                 + "leave out \(stream.advice.rawOption)")
     }
 
     /// All declared frames are delivered.
-    private func finishDeclared(_ stream: ByteStream) throws(CaptureError) -> ReadResult {
+    private func finishDeclared(_ stream: ByteStream) throws(Problem) -> ReadResult {
         if stream.count < declaredRemainder {
             switch try stream.fill(waiting: 100) {
             case .bytes, .idle: return .idle
@@ -160,14 +161,14 @@ package class PCMReader: Capture {
     }
 
     /// Handles the end of the stream.
-    private func finish(_ stream: ByteStream) throws(CaptureError) -> ReadResult {
+    private func finish(_ stream: ByteStream) throws(Problem) -> ReadResult {
         state = .over
         if stream.count == 0, stream.consumed == 0 { throw UnsupportedFormat.empty(stream.name) }
         if let declaredFrames { return .gap(Gap(frames: declaredFrames - frames, reason: .truncatedFile)) }
         return stream.count > 0 ? .gap(Gap(frames: 0, reason: .truncatedFile)) : .end
     }
 
-    fileprivate final func restart() throws(CaptureError) {
+    fileprivate final func restart() throws(Problem) {
         guard let stream else { preconditionFailure("rewind before open") }
         stream.rewind(to: start)
         frames = 0
@@ -183,7 +184,7 @@ package final class SpooledPCMReader: PCMReader, RewindableCapture {
 
     override package var spools: Bool { true }
 
-    package func rewind() throws(CaptureError) {
+    package func rewind() throws(Problem) {
         try restart()
     }
 }

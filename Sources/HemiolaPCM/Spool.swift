@@ -12,12 +12,12 @@ final class Spool {
     private let streamName: String
 
     /// - Parameter streamName: Name of the stream, for messages.
-    init(for streamName: String) throws(CaptureError) {
+    init(for streamName: String) throws(Problem) {
         self.streamName = streamName
         directory = TemporaryFile.folder
         descriptor = TemporaryFile.create()
         guard descriptor >= 0 else {
-            throw CaptureError(
+            throw Problem(
                 "cannot store \(streamName) in \(directory): \(SystemCallError.last); set TMPDIR to a directory with more space")
         }
     }
@@ -25,13 +25,13 @@ final class Spool {
     deinit { close(descriptor) }
 
     /// Appends bytes.
-    func append(_ bytes: UnsafeMutableRawPointer, _ byteCount: Int) throws(CaptureError) {
+    func append(_ bytes: UnsafeMutableRawPointer, _ byteCount: Int) throws(Problem) {
         var done = 0
         while done < byteCount {
             let written = pwrite(descriptor, bytes + done, byteCount - done, off_t(count))
             if written < 0 {
                 if errno == EINTR { continue }
-                throw CaptureError(
+                throw Problem(
                     "cannot store \(streamName) in \(directory): \(SystemCallError.last); set TMPDIR to a directory with more space")
             }
             done += written
@@ -42,12 +42,12 @@ final class Spool {
     /// Reads stored bytes.
     ///
     /// - Returns: The number of bytes, 1….
-    func read(into bytes: UnsafeMutableRawPointer, from offset: Int64, atMost limit: Int) throws(CaptureError) -> Int {
+    func read(into bytes: UnsafeMutableRawPointer, from offset: Int64, atMost limit: Int) throws(Problem) -> Int {
         while true {
             let got = pread(descriptor, bytes, min(limit, Int(count - offset)), off_t(offset))
             if got > 0 { return got }
             if got < 0 && errno == EINTR { continue }
-            throw CaptureError("cannot reread \(streamName): \(got == 0 ? "its copy is truncated" : SystemCallError.last.description)")
+            throw Problem("cannot reread \(streamName): \(got == 0 ? "its copy is truncated" : SystemCallError.last.description)")
         }
     }
 }

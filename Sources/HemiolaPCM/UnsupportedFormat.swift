@@ -1,26 +1,27 @@
 internal import Hemiola
+internal import HemiolaSystem
 
 /// The error for a stream without a supported header: its format by the first bytes, and what to do.
 enum UnsupportedFormat {
     /// - Parameter reason: The reason, where the container is supported.
-    static func error(for stream: ByteStream, because reason: String? = nil) -> CaptureError {
+    static func error(for stream: ByteStream, because reason: String? = nil) -> Problem {
         let remedy = stream.size == nil ? stream.advice.decoding : PCMAdvice.file
         let raw = "for raw samples, give their format: \(stream.advice.rawExample)"
         if let reason {
-            return CaptureError("\(stream.name): \(reason), but pcm supports only integer and floating-point samples; \(remedy)")
+            return Problem("\(stream.name): \(reason), but pcm supports only integer and floating-point samples; \(remedy)")
         }
         if let name = signature(of: stream) {
-            return CaptureError(
+            return Problem(
                 "\(stream.name) looks like \(name), but pcm supports only WAV, AIFF, AU, CAF, Wave64 and raw samples; \(remedy)")
         }
         if let name = frameHeader(of: stream) {
-            return CaptureError("\(stream.name) is not a WAV, AIFF, AU, CAF or Wave64 stream; if it is \(name), \(remedy); \(raw)")
+            return Problem("\(stream.name) is not a WAV, AIFF, AU, CAF or Wave64 stream; if it is \(name), \(remedy); \(raw)")
         }
-        return CaptureError("\(stream.name) is not a WAV, AIFF, AU, CAF or Wave64 stream (first bytes: \(firstBytes(of: stream))); \(raw)")
+        return Problem("\(stream.name) is not a WAV, AIFF, AU, CAF or Wave64 stream (first bytes: \(firstBytes(of: stream))); \(raw)")
     }
 
-    static func empty(_ name: String) -> CaptureError {
-        CaptureError("\(name) is empty (0 bytes); check whether the program before the pipe failed")
+    static func empty(_ name: String) -> Problem {
+        Problem("\(name) is empty (0 bytes); check whether the program before the pipe failed")
     }
 
     private static let signatures: [(text: StaticString, offset: Int, name: String)] = [

@@ -5,14 +5,6 @@ package import Glibc
 ///
 /// A user with write permission on a folder can rename its entries, unless the folder is sticky and the entry has another owner.
 package enum TrustedPath {
-    /// Another user can change the path.
-    package struct Fault: Error, Sendable {
-        /// One line: the file, folder or link that another user can change, and the remedy; or why it cannot be read.
-        package var message: String
-        /// Whether nothing is at the path, or nothing that this user can reach.
-        package var isMissing = false
-    }
-
     /// Maximum number of symbolic links on a path, as in Linux.
     private static let linkLimit = 40
 
@@ -21,12 +13,14 @@ package enum TrustedPath {
     /// - Parameters:
     ///   - path: A folder or a file.
     ///   - thing: What a user who can change the path could replace, for the message: `the socket`.
-    package static func check(_ path: String, for thing: String) throws(Fault) {
+    /// - Throws: What another user can change, and how to prevent it. Where nothing is at the path, or nothing that this user can reach, the
+    ///   remedy is `retry`.
+    package static func check(_ path: String, for thing: String) throws(Problem) {
         var rest = parts(of: path)
         var folder = "/"
         if !path.hasPrefix("/") {
             guard let working = FileSystem.realPath(".") else {
-                throw Fault(message: "cannot read the working directory: \(SystemCallError.last)")
+                throw Problem("cannot read the working directory: \(SystemCallError.last)")
             }
             folder = working
         }
@@ -53,7 +47,7 @@ package enum TrustedPath {
                 continue
             }
             guard isTrusted(status.st_uid) else {
-                throw Fault(message: "\(next): symbolic link of another user, who can redirect it; use a path that only you can change")
+                throw Problem("\(next): symbolic link of another user, who can redirect it; use a path that only you can change")
             }
             links += 1
             guard links <= linkLimit, let target = FileSystem.linkTarget(of: next) else {
@@ -64,24 +58,24 @@ package enum TrustedPath {
         }
     }
 
-    private static func checkEntry(_ path: String, _ thing: String) throws(Fault) {
+    private static func checkEntry(_ path: String, _ thing: String) throws(Problem) {
         var status = stat()
         guard lstat(PathText.systemPath(path), &status) == 0 else { throw fault(path) }
         guard isTrusted(status.st_uid) else {
-            throw Fault(message: "\(path): belongs to another user, who can replace \(thing); use one of your own")
+            throw Problem("\(path): belongs to another user, who can replace \(thing); use one of your own")
         }
         if status.st_mode & S_IFMT == S_IFDIR, status.st_mode & S_ISVTX != 0 { return }
         guard status.st_mode & S_IWOTH == 0 else {
-            throw Fault(message: "\(path): writable by all users, who can replace \(thing); remove the permission: chmod o-w '\(path)'")
+            throw Problem("\(path): writable by all users, who can replace \(thing); remove the permission: chmod o-w '\(path)'")
         }
         guard status.st_mode & S_IWGRP == 0 || isOwnGroup(status.st_gid) else {
-            throw Fault(
-                message: "\(path): writable by a group, whose members can replace \(thing); remove the permission: chmod g-w '\(path)'")
+            throw Problem(
+                "\(path): writable by a group, whose members can replace \(thing); remove the permission: chmod g-w '\(path)'")
         }
     }
 
-    private static func fault(_ path: String, _ code: Int32 = errno) -> Fault {
-        Fault(message: "\(path): \(SystemCallError(number: code))", isMissing: [ENOENT, ENOTDIR, EACCES].contains(code))
+    private static func fault(_ path: String, _ code: Int32 = errno) -> Problem {
+        Problem("\(path): \(SystemCallError(number: code))", remedy: [ENOENT, ENOTDIR, EACCES].contains(code) ? .retry : .giveUp)
     }
 
     private static func isTrusted(_ user: uid_t) -> Bool {

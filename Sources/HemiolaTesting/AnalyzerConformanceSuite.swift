@@ -1,6 +1,7 @@
 public import Hemiola
 internal import HemiolaRecords
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// Checks the rules that every analyzer follows.
 ///
@@ -75,7 +76,7 @@ public struct AnalyzerConformanceSuite {
         var featuresWithoutValue: Set<String> { withoutValue.subtracting(withValue) }
 
         func make(_ values: SettingValues, _ report: inout ConformanceReport) -> (any Analyzer)? {
-            do throws(ConfigurationError) {
+            do throws(Problem) {
                 return try plugin.make(values)
             } catch {
                 report.fail("The analyzer cannot be made with the settings of the suite: \(error).")
@@ -88,7 +89,7 @@ public struct AnalyzerConformanceSuite {
             let place = "at \(format.sampleRate) Hz, \(format.channelCount) channels, \(format.batching.batchFrames) frames per batch"
             guard let first = make(values, &report), let second = make(values, &report) else { return false }
             let outputs: AnalyzerOutputs
-            do throws(AnalyzerError) {
+            do throws(Problem) {
                 outputs = try first.prepare(format)
             } catch {
                 report.require(!error.message.isEmpty, "The analyzer refuses a stream without a reason \(place).")
@@ -170,7 +171,7 @@ public struct AnalyzerConformanceSuite {
         private func prepare(
             _ analyzer: any Analyzer, _ format: AnalysisFormat, _ place: String, _ report: inout ConformanceReport
         ) -> AnalyzerOutputs? {
-            do throws(AnalyzerError) {
+            do throws(Problem) {
                 return try analyzer.prepare(format)
             } catch {
                 report.fail("The analyzer accepts a format once and then refuses it \(place): \(error).")

@@ -1,6 +1,7 @@
 public import Hemiola
 public import HemiolaRecords
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// Runs one analyzer on a signal, hop by hop, as the engine does: mix to mono, spectra, aggregation of the hops of a batch, decibels.
 ///
@@ -57,7 +58,7 @@ public struct AnalyzerHarness {
     ///   - plugin: The analyzer's plugin.
     ///   - settings: The settings, in the syntax of a SPEC after the colon: `size=1024,window=hann`.
     ///   - format: The format of the signals.
-    /// - Throws: `ConfigurationError` for invalid settings, `AnalyzerError` when the analyzer refuses the format.
+    /// - Throws: `Problem` for invalid settings, `Problem` when the analyzer refuses the format.
     public init(_ plugin: AnalyzerPlugin, settings: String = "", format: AnalysisFormat = AnalysisFormat(TestSignal.mono)) throws {
         let analyzer = try plugin.make(settings: settings)
         self.init(analyzer, try analyzer.prepare(format), format)

@@ -67,7 +67,7 @@ public struct CaptureConformanceSuite {
     }
 
     private func make(_ values: SettingValues, _ report: inout ConformanceReport) -> (any Capture)? {
-        do throws(ConfigurationError) {
+        do throws(Problem) {
             return try plugin.make(values)
         } catch {
             report.fail("The capture cannot be made with the settings of the suite: \(error).")
@@ -96,7 +96,7 @@ public struct CaptureConformanceSuite {
     }
 
     private func open(_ capture: any Capture, _ report: inout ConformanceReport) -> StreamSource? {
-        do throws(CaptureError) {
+        do throws(Problem) {
             let source = try capture.open(request)
             report.require(
                 source.format.isSupported,
@@ -177,7 +177,7 @@ public struct CaptureConformanceSuite {
         var samples = [Float](repeating: Self.unwritten, count: count)
         let start = MonotonicTime.now
         var result: ReadResult?
-        do throws(CaptureError) {
+        do throws(Problem) {
             var span = samples.mutableSpan
             result = try capture.read(into: &span)
         } catch {
@@ -191,7 +191,7 @@ public struct CaptureConformanceSuite {
     private func checkRewind(_ values: SettingValues, _ report: inout ConformanceReport) {
         guard let capture = make(values, &report) as? any RewindableCapture, let source = open(capture, &report) else { return }
         defer { capture.close() }
-        do throws(CaptureError) {
+        do throws(Problem) {
             _ = read(capture, 100 * source.format.channelCount, &report)
             try capture.rewind()
             let first = readAll(capture, source, capacity: 1000, &report)

@@ -1,7 +1,7 @@
 internal import Glibc
 public import Hemiola
 public import HemiolaRecords
-internal import HemiolaSystem
+public import HemiolaSystem
 internal import Synchronization
 
 /// A sink that stores all that it receives. On demand it is slow, blocks, fails, and submits controls.
@@ -35,7 +35,7 @@ public final class CollectingSink: Sink, Sendable {
         var call: Call
         var skipped: Int
         var times: Int
-        var error: SinkError
+        var error: Problem
     }
 
     private struct State {
@@ -93,7 +93,7 @@ public final class CollectingSink: Sink, Sendable {
     ///   - skipped: The number of calls that succeed before.
     ///   - times: The number of calls that fail then.
     ///   - error: The error that they throw.
-    public func fail(_ call: Call, after skipped: Int = 0, times: Int = 1, with error: SinkError) {
+    public func fail(_ call: Call, after skipped: Int = 0, times: Int = 1, with error: Problem) {
         state.withLock { $0.failures.append(Failure(call: call, skipped: skipped, times: times, error: error)) }
     }
 
@@ -117,17 +117,17 @@ public final class CollectingSink: Sink, Sendable {
 
     // MARK: - Sink
 
-    public func open(_ context: SinkContext) throws(SinkError) {
+    public func open(_ context: SinkContext) throws(Problem) {
         state.withLock { $0.context = context }
         try enter(.open)
     }
 
-    public func begin(_ stream: StreamHeader) throws(SinkError) {
+    public func begin(_ stream: StreamHeader) throws(Problem) {
         try enter(.begin)
         state.withLock { $0.streams.append(CollectedStream(stream)) }
     }
 
-    public func write(_ batches: BatchBlock) throws(SinkError) {
+    public func write(_ batches: BatchBlock) throws(Problem) {
         try enter(.write)
         let copies = (0..<batches.count).map { CollectedBatch(batches[$0]) }
         state.withLock {
@@ -138,7 +138,7 @@ public final class CollectingSink: Sink, Sendable {
         }
     }
 
-    public func write(_ events: [Event]) throws(SinkError) {
+    public func write(_ events: [Event]) throws(Problem) {
         try enter(.writeEvents)
         state.withLock {
             guard !$0.streams.isEmpty else { return }
@@ -147,7 +147,7 @@ public final class CollectingSink: Sink, Sendable {
         }
     }
 
-    public func end(_ summary: StreamSummary) throws(SinkError) {
+    public func end(_ summary: StreamSummary) throws(Problem) {
         try enter(.end)
         state.withLock {
             guard !$0.streams.isEmpty else { return }
@@ -155,17 +155,17 @@ public final class CollectingSink: Sink, Sendable {
         }
     }
 
-    public func close() throws(SinkError) {
+    public func close() throws(Problem) {
         try enter(.close)
     }
 
-    private func enter(_ call: Call) throws(SinkError) {
+    private func enter(_ call: Call) throws(Problem) {
         before(call, self)
         if call == .write || call == .writeEvents {
             gate.wait()
             if delay > .zero { Self.block(for: delay) }
         }
-        let error = state.withLock { state -> SinkError? in
+        let error = state.withLock { state -> Problem? in
             state.calls.append(call)
             if call != .open { state.threads.insert(UInt(pthread_self())) }
             for index in state.failures.indices where state.failures[index].call == call && state.failures[index].times > 0 {
@@ -198,6 +198,6 @@ extension SinkPlugin {
         _ sink: CollectingSink, as id: String = "collecting", needs: SinkPlugin.Needs = SinkPlugin.Needs()
     ) -> SinkPlugin {
         SinkPlugin(
-            id, "Stores all that it receives.", needs: { _ in needs }, make: { _ throws(ConfigurationError) in sink })
+            id, "Stores all that it receives.", needs: { _ in needs }, make: { _ throws(Problem) in sink })
     }
 }

@@ -1,5 +1,6 @@
 internal import Hemiola
 internal import HemiolaRecords
+internal import HemiolaSystem
 
 /// The rules of its role that a plugin violates, all of them, one sentence each.
 public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
@@ -42,9 +43,9 @@ extension ConformanceReport {
     /// - Returns: nil when the settings are not valid.
     mutating func settings(_ text: String, of about: PluginDescription) -> SettingValues? {
         check(about)
-        do throws(ConfigurationError) {
+        do throws(Problem) {
             let spec = try PluginSpec(parsing: text.isEmpty ? about.id : "\(about.id):\(text)")
-            var problems: [ConfigurationProblem] = []
+            var problems: [Problem] = []
             let values = about.values(from: spec, problems: &problems)
             for problem in problems {
                 let setting = problem.place.map { ".\($0)" } ?? ""

@@ -1,12 +1,13 @@
 public import Hemiola
 public import HemiolaRecords
 public import HemiolaSignal
+public import HemiolaSystem
 
 extension CapturePlugin {
     /// Makes a capture.
     ///
     /// - Parameter settings: The settings, in the syntax of a SPEC after the colon; missing ones have their defaults.
-    public func make(settings: String) throws(ConfigurationError) -> any Capture {
+    public func make(settings: String) throws(Problem) -> any Capture {
         try make(about.values(parsing: settings))
     }
 }
@@ -15,7 +16,7 @@ extension AnalyzerPlugin {
     /// Makes an analyzer.
     ///
     /// - Parameter settings: The settings, in the syntax of a SPEC after the colon; missing ones have their defaults.
-    public func make(settings: String) throws(ConfigurationError) -> any Analyzer {
+    public func make(settings: String) throws(Problem) -> any Analyzer {
         try make(about.values(parsing: settings))
     }
 }
@@ -24,17 +25,17 @@ extension SinkPlugin {
     /// Makes a sink.
     ///
     /// - Parameter settings: The settings, in the syntax of a SPEC after the colon; missing ones have their defaults.
-    public func make(settings: String) throws(ConfigurationError) -> any Sink {
+    public func make(settings: String) throws(Problem) -> any Sink {
         try make(about.values(parsing: settings))
     }
 }
 
 extension PluginDescription {
     /// The values of all settings.
-    fileprivate func values(parsing settings: String) throws(ConfigurationError) -> SettingValues {
+    fileprivate func values(parsing settings: String) throws(Problem) -> SettingValues {
         let spec = try PluginSpec(parsing: settings.isEmpty ? id : "\(id):\(settings)")
-        var problems: [ConfigurationProblem] = []
-        guard let values = values(from: spec, problems: &problems) else { throw ConfigurationError(problems) }
+        var problems: [Problem] = []
+        guard let values = values(from: spec, problems: &problems) else { throw Problem(problems) }
         return values
     }
 }

@@ -1,7 +1,7 @@
 public import Hemiola
 public import HemiolaRecords
 public import HemiolaSignal
-internal import HemiolaSystem
+public import HemiolaSystem
 
 /// A step of a scripted capture: what one or several reads return.
 public enum CaptureStep: Sendable {
@@ -22,7 +22,7 @@ public enum CaptureStep: Sendable {
     /// Calls a function on the reader's thread and continues with the next step in the same read.
     case call(@Sendable () -> Void)
     /// The read throws. The next read continues with the next step.
-    case failure(CaptureError)
+    case failure(Problem)
 }
 
 extension CapturePlugin {
@@ -39,11 +39,11 @@ extension CapturePlugin {
     ///   - steps: The script, in order.
     public static func scripted(
         as id: String = "scripted", format: StreamFormat = TestSignal.mono, isLive: Bool = false, isRewindable: Bool = false,
-        duration: Double? = nil, openFailure: CaptureError? = nil, log: @escaping @Sendable (String) -> Void = { _ in },
+        duration: Double? = nil, openFailure: Problem? = nil, log: @escaping @Sendable (String) -> Void = { _ in },
         _ steps: [CaptureStep]
     ) -> CapturePlugin {
         CapturePlugin(id, "Delivers the steps of a test's script.", settings: [ScriptedCapture.name.declared], primary: "name") {
-            settings throws(ConfigurationError) in
+            settings throws(Problem) in
             let script = ScriptedCapture.Script(
                 kind: id, name: settings[ScriptedCapture.name], format: format, isLive: isLive, duration: duration,
                 openFailure: openFailure, log: log, steps: steps)
@@ -62,7 +62,7 @@ class ScriptedCapture: Capture {
         var format: StreamFormat
         var isLive: Bool
         var duration: Double?
-        var openFailure: CaptureError?
+        var openFailure: Problem?
         var log: @Sendable (String) -> Void
         var steps: [CaptureStep]
     }
@@ -80,13 +80,13 @@ class ScriptedCapture: Capture {
 
     var isLive: Bool { script.isLive }
 
-    func open(_ request: FormatRequest) throws(CaptureError) -> StreamSource {
+    func open(_ request: FormatRequest) throws(Problem) -> StreamSource {
         script.log("open")
         if let error = script.openFailure { throw error }
         return StreamSource(format: script.format, kind: script.kind, name: script.name, duration: script.duration)
     }
 
-    func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> ReadResult {
+    func read(into samples: inout MutableSpan<Float>) throws(Problem) -> ReadResult {
         while place < script.steps.count {
             switch script.steps[place] {
             case .samples(let source, let fragment):
@@ -162,7 +162,7 @@ class ScriptedCapture: Capture {
 
 /// Delivers a script again after every `rewind`.
 final class RewindableScriptedCapture: ScriptedCapture, RewindableCapture {
-    func rewind() throws(CaptureError) {
+    func rewind() throws(Problem) {
         script.log("rewind")
         startOver()
     }

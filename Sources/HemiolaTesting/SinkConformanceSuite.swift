@@ -1,6 +1,7 @@
 public import Hemiola
 internal import HemiolaRecords
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// Checks the rules that every sink follows.
 ///
@@ -63,7 +64,7 @@ public struct SinkConformanceSuite: Sendable {
         for selection in [Selection.all, Selection(items: ["beat", "sample.level"], catalog: catalog)] {
             guard let sink = plugin.make(values, &report) else { return }
             let context = SinkContext(name: plugin.about.id, selection: selection, catalog: catalog, isLive: isLive)
-            do throws(SinkError) {
+            do throws(Problem) {
                 try sink.open(context)
                 let empty = SampleStream.empty(isLive: isLive, catalog: catalog)
                 try sink.begin(empty.header)
@@ -92,14 +93,14 @@ public struct SinkConformanceSuite: Sendable {
         let catalog = RecordCatalog.sample(with: plugin.about)
         let stream = SampleStream.all(isLive: false, hasSamples: hasSamples, catalog: catalog)[0]
         let context = SinkContext(name: plugin.about.id, catalog: catalog)
-        do throws(SinkError) {
+        do throws(Problem) {
             try sink.open(context)
             try sink.close()
         } catch {
             report.fail("The sink cannot be closed right after it was opened: \(error).")
             return
         }
-        do throws(SinkError) {
+        do throws(Problem) {
             try sink.open(context)
             try sink.begin(stream.header)
             try sink.write(stream.blocks[0])
@@ -108,7 +109,7 @@ public struct SinkConformanceSuite: Sendable {
             report.fail("The sink cannot be closed in the middle of a stream: \(error).")
             return
         }
-        do throws(SinkError) {
+        do throws(Problem) {
             try sink.open(context)
             try sink.begin(stream.header)
             for block in stream.blocks { try sink.write(block) }
@@ -159,7 +160,7 @@ public struct DirectorConformanceSuite: Sendable {
         for _ in 0..<2 {
             guard let sink = plugin.make(values, &report) else { return }
             guard let sink = sink as? any DirectingSink else { return report.fail("The sink is not a DirectingSink.") }
-            do throws(SinkError) {
+            do throws(Problem) {
                 try sink.open(SinkContext(name: plugin.about.id, catalog: .sample(with: plugin.about)))
                 outputs.append(process(try sink.makeDirector(), &report))
                 try sink.close()
@@ -229,7 +230,7 @@ public struct DirectorConformanceSuite: Sendable {
 
 extension SinkPlugin {
     fileprivate func make(_ values: SettingValues, _ report: inout ConformanceReport) -> (any Sink)? {
-        do throws(ConfigurationError) {
+        do throws(Problem) {
             return try make(values)
         } catch {
             report.fail("The sink cannot be made with the settings of the suite: \(error).")

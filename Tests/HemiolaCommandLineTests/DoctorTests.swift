@@ -69,7 +69,7 @@ import Testing
         Breakage("libsndfile", "not found", "apt install libsndfile1") { $0.libraries[0].version = nil },
         Breakage("formats", "flac wav; ogg and mp3 missing", "libsndfile 1.1") { $0.formats = ["flac", "wav"] },
         Breakage("sound server", "no sound server answers", "pulseaudio --start") {
-            $0.devices = .failure(CaptureError("no sound server answers; start one: pulseaudio --start"))
+            $0.devices = .failure(Problem("no sound server answers; start one: pulseaudio --start"))
         },
         Breakage("source", "no default output", "hemiola devices") {
             $0.devices = .success(DeviceList(server: "PulseAudio 16.1", devices: []))

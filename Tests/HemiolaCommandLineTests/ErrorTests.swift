@@ -147,7 +147,7 @@ private let sinks = PluginRegistry.standard.sinks.map(\.about.id).joined(separat
         ] as [(Place?, String, String)])
     func `place of a problem: replaced by the option text`(place: Place?, message: String, line: String) throws {
         let plan = try plan(["a=b.wav", "--analyzer", "+spectrum:bands=3,size=512"])
-        #expect(plan.line(for: ConfigurationProblem(place, message)) == line)
+        #expect(plan.line(for: Problem(message, at: place)) == line)
     }
 
     @Test func `message of several lines: joined to one`() {
@@ -189,9 +189,9 @@ private let sinks = PluginRegistry.standard.sinks.map(\.about.id).joined(separat
 
 @Suite struct NoticeTests {
     @Test(arguments: [
-        (PipelineNotice.captureFailed(input: "a.wav", CaptureError("cannot open a.wav: no")), "cannot open a.wav: no"),
-        (.captureFailed(input: "a.wav", CaptureError("no sound file")), "a.wav: no sound file"),
-        (.analyzerRefused(input: "a.wav", AnalyzerError("too many channels")), "a.wav: too many channels"),
+        (PipelineNotice.captureFailed(input: "a.wav", Problem("cannot open a.wav: no")), "cannot open a.wav: no"),
+        (.captureFailed(input: "a.wav", Problem("no sound file")), "a.wav: no sound file"),
+        (.analyzerRefused(input: "a.wav", Problem("too many channels")), "a.wav: too many channels"),
         (
             .gap(input: "a.wav", at: 1.5, duration: 0.25, frames: 11_025, reason: .truncatedFile),
             "a.wav: the file ends at 1.5 s, 0.25 s too early; the audio before was analysed"
@@ -231,8 +231,8 @@ private let sinks = PluginRegistry.standard.sinks.map(\.about.id).joined(separat
         ),
         (.nonFinite(input: "a.wav", samples: 1), "a.wav: 1 sample was NaN or infinite and replaced by 0"),
         (.nonFinite(input: "a.wav", samples: 12), "a.wav: 12 samples were NaN or infinite and replaced by 0"),
-        (.sinkFailed(sink: "socket", SinkError("cannot write x: no")), "cannot write x: no"),
-        (.sinkTrouble(sink: "socket", SinkError("cannot write x: no")), "cannot write x: no; retrying"),
+        (.sinkFailed(sink: "socket", Problem("cannot write x: no")), "cannot write x: no"),
+        (.sinkTrouble(sink: "socket", Problem("cannot write x: no")), "cannot write x: no; retrying"),
         (.sinkRecovered(sink: "socket"), "socket: recovered"),
         (.pacing(sink: "socket"), "socket requires real time: processing at real-time speed"),
         (

@@ -3,6 +3,7 @@ import Hemiola
 import HemiolaPlugins
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import Testing
 
 @testable import HemiolaCommandLine
@@ -14,7 +15,7 @@ import Testing
         captures: [
             CapturePlugin(
                 "live", "Never ends.", settings: [device.declared, wait.declared], primary: "device",
-                devices: { () throws(CaptureError) in
+                devices: { () throws(Problem) in
                     DeviceList(
                         server: "Server 1",
                         devices: [
@@ -30,8 +31,8 @@ import Testing
         sinks: [
             SinkPlugin(
                 "json-lines", "",
-                make: { _ throws(ConfigurationError) in
-                    throw ConfigurationError("never made")
+                make: { _ throws(Problem) in
+                    throw Problem("never made")
                 })
         ],
         liveCapture: PluginSpec("live"))
@@ -41,8 +42,8 @@ import Testing
 
     private final class Never: Capture {
         var isLive: Bool { true }
-        func open(_ request: FormatRequest) throws(CaptureError) -> StreamSource { throw CaptureError("never opened") }
-        func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> ReadResult { .end }
+        func open(_ request: FormatRequest) throws(Problem) -> StreamSource { throw Problem("never opened") }
+        func read(into samples: inout MutableSpan<Float>) throws(Problem) -> ReadResult { .end }
         func close() {}
     }
 
@@ -109,7 +110,7 @@ import Testing
         func sink(_ id: String, _ needs: SinkPlugin.Needs = SinkPlugin.Needs()) -> SinkPlugin {
             SinkPlugin(
                 id, "", settings: [Setting("path", default: "-", "Where.").declared], primary: "path", needs: { _ in needs },
-                make: { _ throws(ConfigurationError) in throw ConfigurationError("never made") })
+                make: { _ throws(Problem) in throw Problem("never made") })
         }
         let registry = Self.registry.adding(sinks: [
             .liveLine(on: Console(output: { _ in })), sink("quiet"), sink("writer", SinkPlugin.Needs(standardOutput: true)),

@@ -168,7 +168,7 @@ import Testing
     @Test func `output path with a sink on standard output that has no path setting: refused`() throws {
         let shouting = SinkPlugin(
             "shout", "Writes to standard output.", needs: { _ in SinkPlugin.Needs(standardOutput: true) },
-            make: { _ throws(ConfigurationError) in throw ConfigurationError("never made") })
+            make: { _ throws(Problem) in throw Problem("never made") })
         let registry = PluginRegistry.standard.adding(sinks: [shouting])
         #expect(try plan(["a", "--sink", "shout"], registry: registry).configuration.sinks == [PluginSpec("shout")])
         #expect(throws: Failure("--output: shout writes to standard output and takes no path; leave one out")) {

@@ -4,6 +4,7 @@ import HemiolaEngine
 import HemiolaPlugins
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import Testing
 
 @testable import HemiolaCommandLine
@@ -44,7 +45,7 @@ import Testing
     }
 
     @Test func `page of an analyzer that loads a model: has its outputs`() throws {
-        let plugin = AnalyzerPlugin("modelled", "Loads a model.") { _ throws(ConfigurationError) in Modelled() }
+        let plugin = AnalyzerPlugin("modelled", "Loads a model.") { _ throws(Problem) in Modelled() }
         let page = try #require(PluginPage.all(of: PluginRegistry(analyzers: [plugin])).first)
         #expect(page.text(columns: 80).contains("\nOutputs for 48000 Hz and 2 channels\n"))
     }
@@ -127,10 +128,10 @@ import Testing
 private final class Modelled: Analyzer {
     private var isLoaded = false
 
-    func load() throws(ConfigurationError) { isLoaded = true }
+    func load() throws(Problem) { isLoaded = true }
 
-    func prepare(_ stream: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs {
-        guard isLoaded else { throw AnalyzerError("there is no model") }
+    func prepare(_ stream: AnalysisFormat) throws(Problem) -> AnalyzerOutputs {
+        guard isLoaded else { throw Problem("there is no model") }
         return AnalyzerOutputs()
     }
 

@@ -7,6 +7,7 @@ import Hemiola
 import HemiolaEngine
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import HemiolaTesting
 import LevelsAnalyzer
 import LoudnessAnalyzer
@@ -104,11 +105,11 @@ private final class CountedCapture: Capture {
 
     var isLive: Bool { false }
 
-    func open(_ request: FormatRequest) throws(CaptureError) -> StreamSource {
+    func open(_ request: FormatRequest) throws(Problem) -> StreamSource {
         StreamSource(format: format, kind: "counted", name: "counted")
     }
 
-    func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> ReadResult {
+    func read(into samples: inout MutableSpan<Float>) throws(Problem) -> ReadResult {
         log.enter()
         defer { log.leave() }
         if left == 0 { return .end }
@@ -125,7 +126,7 @@ private final class CountedCapture: Capture {
 
 extension CapturePlugin {
     fileprivate static func counted(_ log: AllocationLog, channelCount: Int) -> CapturePlugin {
-        CapturePlugin("counted", "Counts allocations.") { _ throws(ConfigurationError) in
+        CapturePlugin("counted", "Counts allocations.") { _ throws(Problem) in
             CountedCapture(log, channelCount: channelCount)
         }
     }
@@ -139,17 +140,17 @@ private final class IdleSink: Sink {
         self.log = log
     }
 
-    func open(_ context: SinkContext) throws(SinkError) {}
-    func begin(_ stream: StreamHeader) throws(SinkError) {}
-    func write(_ batches: BatchBlock) throws(SinkError) {
+    func open(_ context: SinkContext) throws(Problem) {}
+    func begin(_ stream: StreamHeader) throws(Problem) {}
+    func write(_ batches: BatchBlock) throws(Problem) {
         while !log.isCrowded { pause(milliseconds: 1) }
     }
-    func end(_ summary: StreamSummary) throws(SinkError) {}
-    func close() throws(SinkError) {}
+    func end(_ summary: StreamSummary) throws(Problem) {}
+    func close() throws(Problem) {}
 }
 
 extension SinkPlugin {
     fileprivate static func idle(_ log: AllocationLog) -> SinkPlugin {
-        SinkPlugin("idle", "Discards all batches.") { _ throws(ConfigurationError) in IdleSink(log) }
+        SinkPlugin("idle", "Discards all batches.") { _ throws(Problem) in IdleSink(log) }
     }
 }

@@ -26,7 +26,7 @@ import Testing
             _ = try registry(needs: needs).assemble(configuration)
             return []
         } catch {
-            return error.problems.map(\.description)
+            return error.all.map(\.description)
         }
     }
 

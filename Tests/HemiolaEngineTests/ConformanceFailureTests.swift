@@ -1,6 +1,7 @@
 import Hemiola
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import HemiolaTesting
 import TestSupport
 import Testing
@@ -9,7 +10,7 @@ import Testing
 @Suite(.mayNotHang) struct ConformanceFailureTests {
     @Test(arguments: Faulty.Fault.allCases)
     func `analyzer with a fault: the suite names the violated rule`(fault: Faulty.Fault) {
-        let plugin = AnalyzerPlugin("faulty", "Has a fault.", controls: [.tap]) { _ throws(ConfigurationError) in Faulty(fault) }
+        let plugin = AnalyzerPlugin("faulty", "Has a fault.", controls: [.tap]) { _ throws(Problem) in Faulty(fault) }
         guard fault != .none else {
             #expect(throws: Never.self) { try AnalyzerConformanceSuite(plugin).run() }
             return
@@ -19,7 +20,7 @@ import Testing
     }
 
     @Test func `analyzer that refuses every format: reported`() {
-        let plugin = AnalyzerPlugin("refusing", "Refuses.") { _ throws(ConfigurationError) in Refusing() }
+        let plugin = AnalyzerPlugin("refusing", "Refuses.") { _ throws(Problem) in Refusing() }
         let failure = #expect(throws: ConformanceFailure.self) { try AnalyzerConformanceSuite(plugin).run() }
         #expect(failure?.violations == ["The analyzer refuses every format of the suite."])
     }
@@ -35,7 +36,7 @@ import Testing
     @Test func `declaration with seven faults: seven violations`() {
         let odd = Setting("Size", default: 3, in: 5...10, "How large")
         let plugin = AnalyzerPlugin("Odd_Name", "No sentence", settings: [odd.declared], primary: "length", version: 0) {
-            _ throws(ConfigurationError) in Faulty(.none)
+            _ throws(Problem) in Faulty(.none)
         }
         let failure = #expect(throws: ConformanceFailure.self) { try AnalyzerConformanceSuite(plugin).run() }
         #expect(failure?.violations.count == 7)
@@ -48,13 +49,13 @@ import Testing
         ("changes to nothing", [.format(StreamFormat(sampleRate: 1, channelCount: 1))]),
     ])
     func `capture with a fault: reported`(fault: String, deliveries: [ReadResult]) {
-        let plugin = CapturePlugin("faulty", "Has a fault.") { _ throws(ConfigurationError) in FaultyCapture(deliveries) }
+        let plugin = CapturePlugin("faulty", "Has a fault.") { _ throws(Problem) in FaultyCapture(deliveries) }
         #expect(throws: ConformanceFailure.self) { try CaptureConformanceSuite(plugin).run() }
     }
 
     @Test func `capture that cannot be opened: reported`() {
         let failure = #expect(throws: ConformanceFailure.self) {
-            try CaptureConformanceSuite(.scripted(openFailure: CaptureError("nothing there"), [])).run()
+            try CaptureConformanceSuite(.scripted(openFailure: Problem("nothing there"), [])).run()
         }
         #expect(failure?.violations.contains("The capture cannot be opened: nothing there.") == true)
     }
@@ -68,9 +69,9 @@ import Testing
 
     @Test(arguments: [CollectingSink.Call.open, .begin, .write, .end, .close])
     func `sink that throws in one call: reported`(call: CollectingSink.Call) {
-        let plugin = SinkPlugin("faulty", "Has a fault.") { _ throws(ConfigurationError) in
+        let plugin = SinkPlugin("faulty", "Has a fault.") { _ throws(Problem) in
             let sink = CollectingSink()
-            sink.fail(call, with: SinkError("broken"))
+            sink.fail(call, with: Problem("broken"))
             return sink
         }
         let failure = #expect(throws: ConformanceFailure.self) { try SinkConformanceSuite(plugin).run() }
@@ -78,9 +79,9 @@ import Testing
     }
 
     @Test func `sink that can be opened only once: reported`() {
-        let plugin = SinkPlugin("faulty", "Has a fault.") { _ throws(ConfigurationError) in
+        let plugin = SinkPlugin("faulty", "Has a fault.") { _ throws(Problem) in
             let sink = CollectingSink()
-            sink.fail(.open, after: 1, with: SinkError("broken"))
+            sink.fail(.open, after: 1, with: Problem("broken"))
             return sink
         }
         let failure = #expect(throws: ConformanceFailure.self) { try SinkConformanceSuite(plugin).run() }
@@ -120,7 +121,7 @@ final class Faulty: Analyzer, ControlHandler {
         self.fault = fault
     }
 
-    func prepare(_ stream: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs {
+    func prepare(_ stream: AnalysisFormat) throws(Problem) -> AnalyzerOutputs {
         if fault != .forgetsToPrepare { hops = 0 }
         var outputs = AnalyzerOutputs()
         value = outputs.add(Feature(fault == .camelCase ? "myValue" : "value", .none, in: 0...1, "A value."))
@@ -164,7 +165,7 @@ final class Faulty: Analyzer, ControlHandler {
 }
 
 private final class Refusing: Analyzer {
-    func prepare(_ stream: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs { throw AnalyzerError("never") }
+    func prepare(_ stream: AnalysisFormat) throws(Problem) -> AnalyzerOutputs { throw Problem("never") }
     func process(_ hop: borrowing Hop, into row: inout FeatureRow, events: inout EventList) {}
     func reset() {}
 }
@@ -180,11 +181,11 @@ private final class FaultyCapture: Capture {
 
     var isLive: Bool { false }
 
-    func open(_ request: FormatRequest) throws(CaptureError) -> StreamSource {
+    func open(_ request: FormatRequest) throws(Problem) -> StreamSource {
         StreamSource(format: TestSignal.mono, kind: "faulty", name: "faulty")
     }
 
-    func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> ReadResult {
+    func read(into samples: inout MutableSpan<Float>) throws(Problem) -> ReadResult {
         next += 1
         return next <= deliveries.count ? deliveries[next - 1] : .end
     }

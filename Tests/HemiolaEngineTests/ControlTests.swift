@@ -2,6 +2,7 @@ import Hemiola
 import HemiolaEngine
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import HemiolaTesting
 import LevelsAnalyzer
 import TestSupport
@@ -194,19 +195,19 @@ final class DirectingTestSink: DirectingSink, Sendable {
 
     var plugin: SinkPlugin {
         SinkPlugin("directing", "Emits preset changes.", records: [.preset], controls: [.nextPreset, .toggleCycle]) {
-            [self] _ throws(ConfigurationError) in self
+            [self] _ throws(Problem) in self
         }
     }
 
-    func makeDirector() throws(SinkError) -> sending any Director {
+    func makeDirector() throws(Problem) -> sending any Director {
         TestDirector(log, levels)
     }
 
-    func open(_ context: SinkContext) throws(SinkError) { try sink.open(context) }
-    func begin(_ stream: StreamHeader) throws(SinkError) { try sink.begin(stream) }
-    func write(_ batches: BatchBlock) throws(SinkError) { try sink.write(batches) }
-    func end(_ summary: StreamSummary) throws(SinkError) { try sink.end(summary) }
-    func close() throws(SinkError) { try sink.close() }
+    func open(_ context: SinkContext) throws(Problem) { try sink.open(context) }
+    func begin(_ stream: StreamHeader) throws(Problem) { try sink.begin(stream) }
+    func write(_ batches: BatchBlock) throws(Problem) { try sink.write(batches) }
+    func end(_ summary: StreamSummary) throws(Problem) { try sink.end(summary) }
+    func close() throws(Problem) { try sink.close() }
 }
 
 final class TestDirector: Director, ControlHandler {

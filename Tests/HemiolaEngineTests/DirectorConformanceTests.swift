@@ -1,6 +1,7 @@
 import Hemiola
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import HemiolaTesting
 import TestSupport
 import Testing
@@ -10,7 +11,7 @@ import Testing
     func `director with a fault: the suite names the violated rule`(fault: DirectorWithFault.Fault) {
         let plugin = SinkPlugin(
             "directing", "Emits a record per beat.", records: [DirectorWithFault.flash], controls: [DirectorWithFault.setDepth]
-        ) { _ throws(ConfigurationError) in TestDirectorSink(fault) }
+        ) { _ throws(Problem) in TestDirectorSink(fault) }
         guard fault != .none else {
             #expect(throws: Never.self) { try DirectorConformanceSuite(plugin).run() }
             #expect(throws: Never.self) { try SinkConformanceSuite(plugin).run() }
@@ -95,10 +96,10 @@ private final class TestDirectorSink: DirectingSink {
         self.fault = fault
     }
 
-    func makeDirector() throws(SinkError) -> sending any Director { DirectorWithFault(fault) }
-    func open(_ context: SinkContext) throws(SinkError) {}
-    func begin(_ stream: StreamHeader) throws(SinkError) {}
-    func write(_ batches: BatchBlock) throws(SinkError) {}
-    func end(_ summary: StreamSummary) throws(SinkError) {}
-    func close() throws(SinkError) {}
+    func makeDirector() throws(Problem) -> sending any Director { DirectorWithFault(fault) }
+    func open(_ context: SinkContext) throws(Problem) {}
+    func begin(_ stream: StreamHeader) throws(Problem) {}
+    func write(_ batches: BatchBlock) throws(Problem) {}
+    func end(_ summary: StreamSummary) throws(Problem) {}
+    func close() throws(Problem) {}
 }

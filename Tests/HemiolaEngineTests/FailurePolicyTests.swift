@@ -2,6 +2,7 @@ import Hemiola
 import HemiolaEngine
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import HemiolaTesting
 import LevelsAnalyzer
 import TestSupport
@@ -15,7 +16,7 @@ import Testing
         batches: Int = 1280, alone: Bool = false
     ) async throws -> (broken: CollectingSink, sound: CollectingSink, outcome: RunOutcome, notices: Notices) {
         let (broken, sound, notices) = (CollectingSink(), CollectingSink(), Notices())
-        for call in calls { broken.fail(call, times: times, with: SinkError("the lamp is gone", remedy: remedy)) }
+        for call in calls { broken.fail(call, times: times, with: Problem("the lamp is gone", remedy: remedy)) }
         var trial = Trial(
             [silence(batches: batches)],
             sinks: [.collecting(broken, as: "broken")] + (alone ? [] : [.collecting(sound, as: "sound")]))
@@ -60,7 +61,7 @@ import Testing
 
     @Test func `sink, retry, live: what is lost meanwhile is counted in the end record`() async throws {
         let (broken, sound) = (CollectingSink(), CollectingSink())
-        broken.fail(.open, times: 3, with: SinkError("connection refused"))
+        broken.fail(.open, times: 3, with: Problem("connection refused"))
         var trial = Trial(
             [silence(batches: 300), .pause(until: { broken.batchCount > 0 }), silence(batches: 2)], isLive: true,
             sinks: [.collecting(broken, as: "broken"), .collecting(sound, as: "sound")])
@@ -93,7 +94,7 @@ import Testing
 
     @Test func `sink, skip, live: a dropped record at the failure, and no second one`() async throws {
         let (broken, sound) = (CollectingSink(), CollectingSink())
-        broken.fail(.write, with: SinkError("the lamp is gone"))
+        broken.fail(.write, with: Problem("the lamp is gone"))
         var trial = Trial(
             [silence(batches: 1), .pause(until: { broken.calls.contains(.close) }), silence(batches: 300)], isLive: true,
             sinks: [.collecting(broken, as: "broken"), .collecting(sound, as: "sound")])
@@ -154,11 +155,11 @@ import Testing
     private final class Failing: ExternalAnalyzer {
         private var hops = 0
         private var value = FeatureHandle(offset: 0, count: 0)
-        var failure: AnalyzerError? { hops > 2 ? AnalyzerError("probe: the cable is loose") : nil }
+        var failure: Problem? { hops > 2 ? Problem("probe: the cable is loose") : nil }
         func open(_ context: AnalyzerContext) {}
         func close() {}
         func reset() { hops = 0 }
-        func prepare(_ stream: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs {
+        func prepare(_ stream: AnalysisFormat) throws(Problem) -> AnalyzerOutputs {
             hops = 0
             var outputs = AnalyzerOutputs()
             value = outputs.add(Feature("value", .none, "A value."))
@@ -174,7 +175,7 @@ import Testing
     func `external analyzer that fails in a stream: fail ends the input, skip goes on without values`(policy: FailurePolicy) async throws {
         let (sink, notices) = (CollectingSink(), Notices())
         var trial = Trial(
-            [silence(batches: 10)], analyzers: [AnalyzerPlugin("probe", "Fails.") { _ throws(ConfigurationError) in Failing() }],
+            [silence(batches: 10)], analyzers: [AnalyzerPlugin("probe", "Fails.") { _ throws(Problem) in Failing() }],
             sinks: [.collecting(sink)])
         trial.configuration.analyzers = [PluginSpec("probe", settings: ["on_error": .text(policy.rawValue)])]
         let outcome = try await trial.run(report: notices)
@@ -190,7 +191,7 @@ import Testing
     @Test func `capture, skip: an input that cannot be opened is a warning`() async throws {
         let (sink, notices) = (CollectingSink(), Notices())
         var trial = Trial([silence(batches: 1)], sinks: [.collecting(sink)])
-        trial.captures.append(.scripted(as: "broken", openFailure: CaptureError("broken: there is no such file"), []))
+        trial.captures.append(.scripted(as: "broken", openFailure: Problem("broken: there is no such file"), []))
         trial.configuration.captures = [PluginSpec("broken", settings: ["on_error": .text("skip")]), PluginSpec("scripted")]
         let outcome = try await trial.run(report: notices)
         #expect(outcome.failedInputs == 0 && outcome.skippedInputs == 1 && outcome.streams == 1)
@@ -200,7 +201,7 @@ import Testing
 
     @Test(arguments: [1, 2]) func `capture, skip: an input that fails in the middle is a warning`(jobs: Int) async throws {
         let (sink, notices) = (CollectingSink(), Notices())
-        var trial = Trial([silence(batches: 2), .failure(CaptureError("the disk is gone"))], sinks: [.collecting(sink)])
+        var trial = Trial([silence(batches: 2), .failure(Problem("the disk is gone"))], sinks: [.collecting(sink)])
         trial.captures.append(.scripted(as: "next", [silence(batches: 1)]))
         trial.configuration.captures = [PluginSpec("scripted", settings: ["on_error": .text("skip")]), PluginSpec("next")]
         trial.configuration.jobCount = jobs
@@ -213,14 +214,14 @@ import Testing
     @Test func `capture, retry: opened again until it succeeds, reported once`() async throws {
         let (sink, notices, opened) = (CollectingSink(), Notices(), Shared(0))
         let (broken, sound) = (
-            CapturePlugin.scripted(openFailure: CaptureError("the share is not mounted"), []),
+            CapturePlugin.scripted(openFailure: Problem("the share is not mounted"), []),
             CapturePlugin.scripted([silence(batches: 2)])
         )
         var trial = Trial([], sinks: [.collecting(sink)])
         trial.captures = [
-            CapturePlugin("late", "Can be opened the third time.") { _ throws(ConfigurationError) in
+            CapturePlugin("late", "Can be opened the third time.") { _ throws(Problem) in
                 opened.value += 1
-                var problems: [ConfigurationProblem] = []
+                var problems: [Problem] = []
                 let plugin = opened.value < 3 ? broken : sound
                 return try plugin.make(plugin.about.values(from: PluginSpec("late"), problems: &problems)!)
             }
@@ -237,7 +238,7 @@ import Testing
         let configuration = PipelineConfiguration(
             captures: [try PluginSpec(parsing: capture)], analyzers: [try PluginSpec(parsing: analyzer)],
             sinks: [try PluginSpec(parsing: sink)])
-        let make = { @Sendable (_: SettingValues) throws(ConfigurationError) -> any Sink in CollectingSink() }
+        let make = { @Sendable (_: SettingValues) throws(Problem) -> any Sink in CollectingSink() }
         let file = SinkPlugin(
             "file", "Writes a file.", settings: [Setting("path", default: "", "The file.").declared], primary: "path",
             needs: { _ in SinkPlugin.Needs(outputs: [SinkPlugin.Output("/nonexistent/a.txt", replacesFile: true)]) },
@@ -250,7 +251,7 @@ import Testing
             ).assemble(configuration)
             return []
         } catch {
-            return error.problems.map(\.description)
+            return error.all.map(\.description)
         }
     }
 

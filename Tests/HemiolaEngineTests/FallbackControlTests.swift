@@ -2,6 +2,7 @@ import Hemiola
 import HemiolaEngine
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import HemiolaTesting
 import Synchronization
 import TestSupport
@@ -131,17 +132,17 @@ private final class HandlerSink: DirectingSink, Sendable {
     func plugin(as id: String = "handling", needing events: [RecordType] = []) -> SinkPlugin {
         SinkPlugin(
             id, "Handles controls.", controls: controls, fallbackControls: fallback, needs: { _ in SinkPlugin.Needs(events: events) },
-            make: { [self] _ throws(ConfigurationError) in self })
+            make: { [self] _ throws(Problem) in self })
     }
 
     func endRun() { collector.context?.endRun() }
 
-    func makeDirector() throws(SinkError) -> sending any Director { HandlingDirector(handled, refusal) }
-    func open(_ context: SinkContext) throws(SinkError) { try collector.open(context) }
-    func begin(_ stream: StreamHeader) throws(SinkError) { try collector.begin(stream) }
-    func write(_ batches: BatchBlock) throws(SinkError) { try collector.write(batches) }
-    func end(_ summary: StreamSummary) throws(SinkError) { try collector.end(summary) }
-    func close() throws(SinkError) { try collector.close() }
+    func makeDirector() throws(Problem) -> sending any Director { HandlingDirector(handled, refusal) }
+    func open(_ context: SinkContext) throws(Problem) { try collector.open(context) }
+    func begin(_ stream: StreamHeader) throws(Problem) { try collector.begin(stream) }
+    func write(_ batches: BatchBlock) throws(Problem) { try collector.write(batches) }
+    func end(_ summary: StreamSummary) throws(Problem) { try collector.end(summary) }
+    func close() throws(Problem) { try collector.close() }
 }
 
 private final class HandlingDirector: Director, ControlHandler {

@@ -3,6 +3,7 @@ import Hemiola
 import HemiolaEngine
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import HemiolaTesting
 import LevelsAnalyzer
 import TestSupport
@@ -17,7 +18,7 @@ import Testing
         let scripts: [[CaptureStep]] = [
             [.samples(TestSignal.noise(seed: 1, frames: 300_000))],
             [silence(batches: 1)],
-            [.samples(TestSignal.noise(seed: 2, frames: 5000)), .failure(CaptureError("the file is damaged"))],
+            [.samples(TestSignal.noise(seed: 2, frames: 5000)), .failure(Problem("the file is damaged"))],
             [.samples(TestSignal.noise(seed: 3, frames: 3000)), .gap(Gap(frames: 500, reason: .truncatedFile)), silence(batches: 2)],
             [silence(batches: 1), .format(stereo), silence(batches: 3)],
             [],
@@ -151,7 +152,7 @@ import Testing
         var trial = Trial([], analyzers: [.witness()])
         trial.captures = [.scripted(log: { opened.append($0) }, [silence(batches: 5000)])]
         let gone = CollectingSink()
-        gone.fail(.write, with: SinkError("the reader has gone", remedy: .finish))
+        gone.fail(.write, with: Problem("the reader has gone", remedy: .finish))
         trial.sinks = [.collecting(gone)]
         trial.configuration.captures = (0..<30).map { PluginSpec("scripted", primary: .text("\($0)")) }
         trial.configuration.jobCount = 2
@@ -197,7 +198,7 @@ import Testing
     @Test(arguments: [0, -1, 257]) func `a senseless number of jobs is a problem`(jobs: Int) throws {
         var trial = Trial([silence(batches: 1)], analyzers: [.witness()])
         trial.configuration.jobCount = jobs
-        let error = try #require(throws: ConfigurationError.self) { try trial.pipeline() }
-        #expect(error.problems.map(\.description) == ["jobs: \(jobs) is outside 1...256 files at a time"])
+        let error = try #require(throws: Problem.self) { try trial.pipeline() }
+        #expect(error.all.map(\.description) == ["jobs: \(jobs) is outside 1...256 files at a time"])
     }
 }

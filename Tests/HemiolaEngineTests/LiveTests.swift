@@ -2,6 +2,7 @@ import Hemiola
 import HemiolaEngine
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import HemiolaTesting
 import TestSupport
 import Testing
@@ -58,7 +59,7 @@ import Testing
         let requests = Log<FormatRequest>()
         var trial = Trial([])
         trial.captures = [
-            CapturePlugin("requested", "Notes its request.") { _ throws(ConfigurationError) in RequestedCapture(requests) }
+            CapturePlugin("requested", "Notes its request.") { _ throws(Problem) in RequestedCapture(requests) }
         ]
         trial.configuration.sampleRate = rate
         try await trial.run()
@@ -90,12 +91,12 @@ private final class RequestedCapture: Capture {
 
     var isLive: Bool { true }
 
-    func open(_ request: FormatRequest) throws(CaptureError) -> StreamSource {
+    func open(_ request: FormatRequest) throws(Problem) -> StreamSource {
         requests.append(request)
         return StreamSource(format: TestSignal.mono, kind: "requested", name: "requested")
     }
 
-    func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> ReadResult { .end }
+    func read(into samples: inout MutableSpan<Float>) throws(Problem) -> ReadResult { .end }
 
     func close() {}
 }

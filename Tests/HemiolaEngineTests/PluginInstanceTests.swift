@@ -1,6 +1,7 @@
 import Hemiola
 import HemiolaEngine
 import HemiolaRecords
+import HemiolaSystem
 import HemiolaTesting
 import TestSupport
 import Testing
@@ -17,19 +18,19 @@ import Testing
         var trial = Trial([])
         trial.captures = [
             CapturePlugin("counted", "Counts.", settings: scripted.about.settings, primary: scripted.about.primary) {
-                values throws(ConfigurationError) in
+                values throws(Problem) in
                 made.append("capture")
                 return try scripted.make(values)
             }
         ]
         trial.analyzers = [
-            AnalyzerPlugin("witness", "Counts.", controls: witness.about.controls) { values throws(ConfigurationError) in
+            AnalyzerPlugin("witness", "Counts.", controls: witness.about.controls) { values throws(Problem) in
                 made.append("analyzer")
                 return try witness.make(values)
             }
         ]
         trial.sinks = [
-            SinkPlugin("collecting", "Counts.") { _ throws(ConfigurationError) in
+            SinkPlugin("collecting", "Counts.") { _ throws(Problem) in
                 made.append("sink")
                 return sink
             }

@@ -2,6 +2,7 @@ import Hemiola
 import HemiolaEngine
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import HemiolaTesting
 import TestSupport
 import Testing
@@ -225,8 +226,8 @@ import Testing
             _ = try registry.assemble(replaying: recording, PipelineConfiguration(sinks: [PluginSpec("collecting")]))
             Issue.record("it was assembled")
         } catch {
-            #expect(error.problems.map(\.place) == [.sink(0)])
-            #expect(error.problems[0].message.contains("--analyzer +witness:as=w"), "\(error.problems)")
+            #expect(error.all.map(\.place) == [.sink(0)])
+            #expect(error.all[0].message.contains("--analyzer +witness:as=w"), "\(error.all)")
         }
     }
 
@@ -235,10 +236,10 @@ import Testing
         let path = try folder.write([header, Self.end(0)].map { $0 + "\n" }.joined(), to: "r.jsonl")
         let plugin = SinkPlugin(
             "directing", "Has a director.", needs: { _ in SinkPlugin.Needs(analyzers: [PluginSpec("loaded")]) },
-            make: { _ throws(ConfigurationError) in DirectingTestSink() })
+            make: { _ throws(Problem) in DirectingTestSink() })
         let registry = PluginRegistry(analyzers: [.loaded()], sinks: [plugin])
         let recording = try Recording(path, registry)
-        let error = #expect(throws: ConfigurationError.self) {
+        let error = #expect(throws: Problem.self) {
             try registry.assemble(replaying: recording, PipelineConfiguration(sinks: [PluginSpec("directing")]))
         }
         #expect(error?.description.contains("loaded.value") == true)

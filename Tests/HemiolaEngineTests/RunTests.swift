@@ -2,6 +2,7 @@ import Hemiola
 import HemiolaEngine
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import HemiolaTesting
 import LevelsAnalyzer
 import TestSupport
@@ -69,7 +70,7 @@ import Testing
         let running = Shared<Pipeline?>(nil)
         #expect(try await completeness([silence(batches: 2)], jobs: jobs, stopping: running) == [true])
         // An input that fails counts as processed up to its error.
-        let failing: [CaptureStep] = [silence(batches: 1), .failure(CaptureError("the file is damaged"))]
+        let failing: [CaptureStep] = [silence(batches: 1), .failure(Problem("the file is damaged"))]
         #expect(try await completeness(failing, jobs: jobs, stopping: running) == [true])
     }
 

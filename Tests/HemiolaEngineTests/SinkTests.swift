@@ -1,6 +1,7 @@
 import Hemiola
 import HemiolaEngine
 import HemiolaRecords
+import HemiolaSystem
 import HemiolaTesting
 import LevelsAnalyzer
 import TestSupport
@@ -95,7 +96,7 @@ import Testing
     @Test(arguments: [CollectingSink.Call.begin, .write, .end])
     func `retry: the same call again, without loss`(call: CollectingSink.Call) async throws {
         let sink = CollectingSink()
-        sink.fail(call, times: 2, with: SinkError("not now", remedy: .retry))
+        sink.fail(call, times: 2, with: Problem("not now", remedy: .retry))
         let notices = Notices()
         let outcome = try await Trial([silence(batches: 3)], sinks: [.collecting(sink)]).run(report: notices)
         #expect(sink.streams.map { $0.batches.count } == [3])
@@ -107,7 +108,7 @@ import Testing
 
     @Test func `retry for more than 0.8 s: the outage and the recovery are reported once each`() async throws {
         let sink = CollectingSink()
-        sink.fail(.write, times: 5, with: SinkError("not now", remedy: .retry))
+        sink.fail(.write, times: 5, with: Problem("not now", remedy: .retry))
         let notices = Notices()
         let outcome = try await Trial([silence(batches: 3)], sinks: [.collecting(sink)]).run(report: notices)
         #expect(sink.streams.map { $0.batches.count } == [3])
@@ -117,8 +118,8 @@ import Testing
 
     @Test func `reopen: close, open and the header again, then the same batches`() async throws {
         let sink = CollectingSink()
-        sink.fail(.write, with: SinkError("the pipe broke", remedy: .reopen))
-        sink.fail(.open, after: 1, with: SinkError("connection refused", remedy: .reopen))
+        sink.fail(.write, with: Problem("the pipe broke", remedy: .reopen))
+        sink.fail(.open, after: 1, with: Problem("connection refused", remedy: .reopen))
         let outcome = try await Trial([silence(batches: 3)], sinks: [.collecting(sink)]).run()
         #expect(sink.calls == [.open, .begin, .write, .close, .open, .open, .begin, .write, .end, .close])
         #expect(sink.streams.map { $0.batches.count } == [0, 3])
@@ -127,7 +128,7 @@ import Testing
 
     @Test func `give up: the sink is closed and reported, the others continue`() async throws {
         let (broken, sound) = (CollectingSink(), CollectingSink())
-        broken.fail(.write, with: SinkError("the disk is full"))
+        broken.fail(.write, with: Problem("the disk is full"))
         let notices = Notices()
         let outcome = try await Trial(
             [silence(batches: 200)], sinks: [.collecting(broken, as: "broken"), .collecting(sound, as: "sound")]
@@ -140,7 +141,7 @@ import Testing
 
     @Test func `finish: not a failure`() async throws {
         let sink = CollectingSink()
-        sink.fail(.write, with: SinkError("the reader has gone", remedy: .finish))
+        sink.fail(.write, with: Problem("the reader has gone", remedy: .finish))
         let notices = Notices()
         let outcome = try await Trial([silence(batches: 3)], sinks: [.collecting(sink)]).run(report: notices)
         #expect(sink.calls == [.open, .begin, .write, .close])
@@ -150,7 +151,7 @@ import Testing
 
     @Test func `finish of one of two sinks: the run continues, and readerIsGone is false`() async throws {
         let (gone, there) = (CollectingSink(), CollectingSink())
-        gone.fail(.write, with: SinkError("the reader has gone", remedy: .finish))
+        gone.fail(.write, with: Problem("the reader has gone", remedy: .finish))
         let outcome = try await Trial(
             [silence(batches: 500)], sinks: [.collecting(gone, as: "gone"), .collecting(there, as: "there")]
         ).run()
@@ -161,7 +162,7 @@ import Testing
     @Test(arguments: [Remedy.giveUp, .nextInput, .finish])
     func `every sink gave up or finished: the run ends`(remedy: Remedy) async throws {
         let sinks = [CollectingSink(), CollectingSink()]
-        for sink in sinks { sink.fail(.write, with: SinkError("no more", remedy: remedy)) }
+        for sink in sinks { sink.fail(.write, with: Problem("no more", remedy: remedy)) }
         let notices = Notices()
         let hops = Shared(0)
         let steps = (0..<100).flatMap { _ in [silence(batches: 64, of: 256), CaptureStep.call { hops.value += 64 }] }
@@ -182,7 +183,7 @@ import Testing
 
     @Test func `open of a sink fails: the run ends before its first stream`() async throws {
         let sinks = [CollectingSink(), CollectingSink(), CollectingSink()]
-        sinks[1].fail(.open, with: SinkError("the port is taken"))
+        sinks[1].fail(.open, with: Problem("the port is taken"))
         let notices = Notices()
         let outcome = try await Trial(
             [silence(batches: 3)], sinks: sinks.enumerated().map { .collecting($1, as: "sink-\($0)") }
@@ -194,7 +195,7 @@ import Testing
 
     @Test func `close of a sink fails: a failed sink`() async throws {
         let sink = CollectingSink()
-        sink.fail(.close, with: SinkError("the last bytes are lost"))
+        sink.fail(.close, with: Problem("the last bytes are lost"))
         let notices = Notices()
         let outcome = try await Trial([silence(batches: 1)], sinks: [.collecting(sink)]).run(report: notices)
         #expect(outcome.failedSinks == 1)
@@ -203,7 +204,7 @@ import Testing
 
     @Test func `live, sink retries without end: the run ends`() async throws {
         let sink = CollectingSink()
-        sink.fail(.write, times: .max, with: SinkError("not now", remedy: .retry))
+        sink.fail(.write, times: .max, with: Problem("not now", remedy: .retry))
         let outcome = try await Trial([silence(batches: 3)], isLive: true, sinks: [.collecting(sink)]).run()
         #expect(outcome.failedSinks == 1)
         #expect(sink.calls.last == .close)
@@ -289,7 +290,7 @@ import Testing
         let (sink, plain) = (CollectingSink(), CollectingSink())
         let timed = SinkPlugin(
             "timed", "Times events.", needs: { _ in SinkPlugin.Needs(schedulesEvents: true) },
-            make: { _ throws(ConfigurationError) in sink })
+            make: { _ throws(Problem) in sink })
         var trial = Trial([silence(batches: 60)], analyzers: [.earlyBeats], sinks: [timed, .collecting(plain, as: "plain")])
         trial.configuration.sinks = [PluginSpec("timed", settings: ["lead_ms": .number(-150)]), PluginSpec("plain")]
         try await trial.run()
@@ -300,7 +301,7 @@ import Testing
 
     @Test func `lead_ms, write that is retried: each event is sent once`() async throws {
         let (sink, plain) = (CollectingSink(), CollectingSink())
-        sink.fail(.write, after: 1, times: 2, with: SinkError("not now", remedy: .retry))
+        sink.fail(.write, after: 1, times: 2, with: Problem("not now", remedy: .retry))
         var trial = Trial(
             [silence(batches: 200)], analyzers: [.earlyBeats], sinks: [.collecting(sink, as: "timed"), .collecting(plain, as: "plain")])
         trial.configuration.sinks = [PluginSpec("timed", settings: ["lead_ms": .number(-150)]), PluginSpec("plain")]

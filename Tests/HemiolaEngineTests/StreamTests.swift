@@ -2,6 +2,7 @@ import Hemiola
 import HemiolaEngine
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import HemiolaTesting
 import LevelsAnalyzer
 import SpectrumAnalyzer
@@ -164,7 +165,7 @@ import Testing
         let log = Log<String>()
         var trial = Trial([silence(batches: 1)], sinks: [.collecting(sink)])
         trial.captures.append(
-            .scripted(as: "broken", openFailure: CaptureError("broken: there is no such file"), log: { log.append($0) }, []))
+            .scripted(as: "broken", openFailure: Problem("broken: there is no such file"), log: { log.append($0) }, []))
         trial.configuration.captures = [PluginSpec("broken", primary: .text("x")), PluginSpec("scripted")]
         let outcome = try await trial.run(report: notices)
         #expect(outcome.failedInputs == 1 && outcome.streams == 1)
@@ -177,7 +178,7 @@ import Testing
         let sink = CollectingSink()
         let notices = Notices()
         let trial = Trial(
-            [silence(batches: 1), .samples([0, 0]), .failure(CaptureError("the disk is gone"))], sinks: [.collecting(sink)])
+            [silence(batches: 1), .samples([0, 0]), .failure(Problem("the disk is gone"))], sinks: [.collecting(sink)])
         let outcome = try await trial.run(report: notices)
         #expect(sink.streams[0].summary?.reason == .error)
         #expect(sink.streams[0].summary?.frames == 1026)

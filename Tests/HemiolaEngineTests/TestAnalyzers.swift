@@ -1,6 +1,7 @@
 import Hemiola
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import HemiolaTesting
 import Synchronization
 
@@ -23,7 +24,7 @@ final class Witness: OfflineAnalyzer, ControlHandler {
         self.log = log
     }
 
-    func prepare(_ stream: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs {
+    func prepare(_ stream: AnalysisFormat) throws(Problem) -> AnalyzerOutputs {
         log.append("prepare \(stream.sampleRate)/\(stream.channelCount)")
         format = stream.format
         reset()
@@ -94,7 +95,7 @@ extension ControlType {
 extension AnalyzerPlugin {
     static func witness(_ log: Log<String> = Log()) -> AnalyzerPlugin {
         AnalyzerPlugin("witness", "Records its calls.", controls: [.tap, .halveTempo, .lockTempo]) {
-            _ throws(ConfigurationError) in Witness(log)
+            _ throws(Problem) in Witness(log)
         }
     }
 }
@@ -109,7 +110,7 @@ final class Centres: Analyzer {
         self.request = request
     }
 
-    func prepare(_ stream: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs {
+    func prepare(_ stream: AnalysisFormat) throws(Problem) -> AnalyzerOutputs {
         format = stream.format
         var outputs = AnalyzerOutputs()
         handle = outputs.request(request)
@@ -134,7 +135,7 @@ final class Centres: Analyzer {
 
 extension AnalyzerPlugin {
     static func centres(_ request: SpectrumRequest, as id: String = "centres") -> AnalyzerPlugin {
-        AnalyzerPlugin(id, "Emits the window centres of its spectra.") { _ throws(ConfigurationError) in Centres(request) }
+        AnalyzerPlugin(id, "Emits the window centres of its spectra.") { _ throws(Problem) in Centres(request) }
     }
 }
 
@@ -143,7 +144,7 @@ final class EarlyBeatAnalyzer: Analyzer {
     private var format = StreamFormat(sampleRate: 1, channelCount: 1)
     private var next = 0
 
-    func prepare(_ stream: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs {
+    func prepare(_ stream: AnalysisFormat) throws(Problem) -> AnalyzerOutputs {
         format = stream.format
         reset()
         var outputs = AnalyzerOutputs()
@@ -176,13 +177,13 @@ final class Loaded: Analyzer {
         self.loadModel = loadModel
     }
 
-    func load() throws(ConfigurationError) {
-        if let fault = loadModel() { throw ConfigurationError(fault) }
+    func load() throws(Problem) {
+        if let fault = loadModel() { throw Problem(fault) }
         loadCount += 1
     }
 
-    func prepare(_ stream: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs {
-        guard loadCount == 1 else { throw AnalyzerError("the model was loaded \(loadCount) times") }
+    func prepare(_ stream: AnalysisFormat) throws(Problem) -> AnalyzerOutputs {
+        guard loadCount == 1 else { throw Problem("the model was loaded \(loadCount) times") }
         var outputs = AnalyzerOutputs()
         value = outputs.add(Feature("value", .none, "A value."))
         return outputs
@@ -200,20 +201,20 @@ extension AnalyzerPlugin {
     ///
     /// - Parameter load: Called for each load; returns why it fails, or nil.
     static func loaded(_ load: @escaping @Sendable () -> String? = { nil }) -> AnalyzerPlugin {
-        AnalyzerPlugin("loaded", "Refuses every stream unless it was loaded once.") { _ throws(ConfigurationError) in Loaded(load) }
+        AnalyzerPlugin("loaded", "Refuses every stream unless it was loaded once.") { _ throws(Problem) in Loaded(load) }
     }
 
-    static let earlyBeats = AnalyzerPlugin("early-beats", "Emits beats before their time.") { _ throws(ConfigurationError) in
+    static let earlyBeats = AnalyzerPlugin("early-beats", "Emits beats before their time.") { _ throws(Problem) in
         EarlyBeatAnalyzer()
     }
 
     /// Accepts one channel only.
-    static let monoOnly = AnalyzerPlugin("mono-only", "Accepts one channel only.") { _ throws(ConfigurationError) in MonoOnly() }
+    static let monoOnly = AnalyzerPlugin("mono-only", "Accepts one channel only.") { _ throws(Problem) in MonoOnly() }
 }
 
 final class MonoOnly: Analyzer {
-    func prepare(_ stream: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs {
-        guard stream.channelCount == 1 else { throw AnalyzerError("mono-only: one channel only; mix it down") }
+    func prepare(_ stream: AnalysisFormat) throws(Problem) -> AnalyzerOutputs {
+        guard stream.channelCount == 1 else { throw Problem("mono-only: one channel only; mix it down") }
         return AnalyzerOutputs()
     }
 

@@ -1,5 +1,6 @@
 import Hemiola
 import HemiolaRecords
+import HemiolaSystem
 import TestSupport
 import Testing
 
@@ -25,7 +26,7 @@ import Testing
 
     /// `line:column: message`.
     private func refusal(_ text: String) -> String {
-        do throws(YAMLNode.SyntaxError) {
+        do throws(Problem) {
             _ = try YAMLNode.parse(text)
             return "accepted"
         } catch {
@@ -85,7 +86,7 @@ import Testing
             Issue.record("not a list in a map")
             return
         }
-        #expect(entries[0].key == "a" && entries[0].place == YAMLNode.Place(line: 1, column: 1))
+        #expect(entries[0].key == "a" && entries[0].place == TextPosition(line: 1, column: 1))
         // A byte order mark within the text is an ordinary character.
         #expect(items[0].place.column == 5 && items[1].place.column == 9)
         #expect(typed(items[0]) == "text \u{FEFF}é")

@@ -1,4 +1,5 @@
 import Glibc
+import HemiolaSystem
 import Testing
 
 @testable import HemiolaFiles
@@ -42,14 +43,14 @@ import Testing
     }
 
     @Test func `unknown placeholder: refused with the list of those that exist`() {
-        #expect(throws: PathTemplate.UnknownPlaceholder.self) { try PathTemplate("{stm}.x") }
+        #expect(throws: Problem.self) { try PathTemplate("{stm}.x") }
         do {
             _ = try PathTemplate("out/{stm}.x")
         } catch {
             #expect(
                 error.message == "there is no placeholder {stm}; there are: {stem}, {name}, {dir}, {time}; for a brace in a name write {{")
         }
-        #expect(throws: PathTemplate.UnknownPlaceholder.self) { try PathTemplate("{n}") }
+        #expect(throws: Problem.self) { try PathTemplate("{n}") }
     }
 
     @Test(arguments: [

@@ -1,5 +1,6 @@
 import Hemiola
 import HemiolaNetwork
+import HemiolaSystem
 import Testing
 
 @Suite struct NetworkTargetTests {
@@ -20,10 +21,10 @@ import Testing
         ("http://host", "unknown transport in \"http://host\"; use udp:// or tcp://"),
     ])
     func `invalid target: what is wrong and what to write`(text: String, message: String) {
-        let error = #expect(throws: ConfigurationError.self) {
+        let error = #expect(throws: Problem.self) {
             try NetworkTarget(parsing: text, defaultPort: 7, transports: [.udp, .tcp], at: "target")
         }
-        #expect(error?.problems.first?.place == .key("target"))
+        #expect(error?.all.first?.place == .key("target"))
         #expect(error?.description.contains(message) == true)
     }
 }

@@ -22,8 +22,8 @@ import Testing
         ("[::1]9", "is no port"), (String(repeating: "a", count: 254), "is no host"),
     ])
     func `endpoint that cannot be read: names the setting and the form`(text: String, message: String) {
-        let error = #expect(throws: ConfigurationError.self) { try NetworkEndpoint(parsing: text, defaultPort: 9, at: "broker") }
-        #expect(error?.problems.first?.place == .key("broker"))
+        let error = #expect(throws: Problem.self) { try NetworkEndpoint(parsing: text, defaultPort: 9, at: "broker") }
+        #expect(error?.all.first?.place == .key("broker"))
         #expect(error?.description.contains(message) == true)
     }
 
@@ -64,7 +64,7 @@ import Testing
     @Test func `no listener, unknown name, cancelled: a reason`() throws {
         let wakeUp = try WakeUp()
         func reason(_ host: String, _ port: Int, isCancelled: Bool = false) -> String? {
-            do throws(TCPSocket.Failure) {
+            do throws(Problem) {
                 _ = try TCPSocket.connect(to: NetworkEndpoint(host: host, port: port), timeout: 5, wakeUp) { isCancelled }
                 return nil
             } catch {

@@ -117,7 +117,7 @@ import Testing
         let target = target(9000, host: "239.7.7.7")
         let sender = DatagramSender(
             target, options: DatagramSender.Options(interface: "nope0"), losses: LossReport(Reports().context, receiver: "x"))
-        #expect(throws: NetworkError("there is no network interface \"nope0\"; see: ip link")) { try sender.start() }
+        #expect(throws: Problem("there is no network interface \"nope0\"; see: ip link")) { try sender.start() }
     }
 
     @Test func `TCP: connects, sends in order, and connects again when the receiver closes`() throws {

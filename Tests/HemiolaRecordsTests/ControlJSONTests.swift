@@ -1,16 +1,17 @@
 import HemiolaRecords
+import HemiolaSystem
 import Testing
 
 @Suite struct ControlJSONTests {
     private static let whole = Fixture.clapControls[0]
     private static let required = #""loudness_db":-12,"place":null,"partials_hz":[1,2.5]"#
 
-    private func control(_ type: ControlType, _ text: String) throws(RecordFault) -> Control {
+    private func control(_ type: ControlType, _ text: String) throws(Problem) -> Control {
         try Control(type, from: JSONValue(Array(text.utf8)))
     }
 
     private func fault(_ type: ControlType, _ text: String) -> String? {
-        do throws(RecordFault) {
+        do throws(Problem) {
             _ = try control(type, text)
             return nil
         } catch {
@@ -79,7 +80,7 @@ import Testing
 
     @Test func `what is not an object: an error`() {
         for text in ["[]", "1", #""tap""#] {
-            #expect(throws: RecordFault.self) { try control(.setSpeed, text) }
+            #expect(throws: Problem.self) { try control(.setSpeed, text) }
         }
     }
 

@@ -1,14 +1,15 @@
 import Foundation
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import Testing
 
 @Suite struct JSONValueTests {
-    private func record(_ text: String) throws(RecordFault) -> JSONValue { try JSONValue(Array(text.utf8)) }
-    private func message(_ text: String) throws(RecordFault) -> JSONValue { try JSONValue(message: Array(text.utf8)) }
+    private func record(_ text: String) throws(Problem) -> JSONValue { try JSONValue(Array(text.utf8)) }
+    private func message(_ text: String) throws(Problem) -> JSONValue { try JSONValue(message: Array(text.utf8)) }
 
-    private func fault(_ parse: () throws(RecordFault) -> JSONValue) -> String? {
-        do throws(RecordFault) {
+    private func fault(_ parse: () throws(Problem) -> JSONValue) -> String? {
+        do throws(Problem) {
             _ = try parse()
             return nil
         } catch {
@@ -61,7 +62,7 @@ import Testing
     }
 
     @Test func `number outside the range of a Double: refused in a record, no number in a message`() throws {
-        #expect(fault { () throws(RecordFault) in try record("1e999") } == "the number 1e999 is too large")
+        #expect(fault { () throws(Problem) in try record("1e999") } == "the number 1e999 is too large")
         #expect(try message("[1e999]") == .list([.number(.infinity)]))
         #expect(try message("-1e999").double == nil && message("1e999").integer == nil)
     }
@@ -77,7 +78,7 @@ import Testing
         (#"\ud83d\ud83d\ude00"#, "\u{FFFD}😀"), (#"a\udbff\n"#, "a\u{FFFD}\n"),
     ])
     func `half of a surrogate pair: refused in a record, U+FFFD in a message`(text: String, read: String) throws {
-        #expect(fault { () throws(RecordFault) in try record("\"\(text)\"") }?.hasPrefix("invalid JSON at byte") == true)
+        #expect(fault { () throws(Problem) in try record("\"\(text)\"") }?.hasPrefix("invalid JSON at byte") == true)
         #expect(try message("\"\(text)\"") == .text(read))
     }
 
@@ -87,14 +88,14 @@ import Testing
         "[1,]", "{\"a\":1,}", "{a:1}", "'a'", "+1", ".5", "1.", "1e", "01", "-", "NaN", "Infinity", "tru", "nul", "[", "{", "{\"a\"", "1 2",
     ])
     func `text outside the grammar: refused in records and messages`(text: String) {
-        #expect(fault { () throws(RecordFault) in try record(text) }?.hasPrefix("invalid JSON at byte") == true)
-        #expect(fault { () throws(RecordFault) in try message(text) }?.hasPrefix("invalid JSON at byte") == true)
+        #expect(fault { () throws(Problem) in try record(text) }?.hasPrefix("invalid JSON at byte") == true)
+        #expect(fault { () throws(Problem) in try message(text) }?.hasPrefix("invalid JSON at byte") == true)
     }
 
     @Test func `invalid UTF-8: refused`() {
         for bytes: [UInt8] in [[0x22, 0xFF, 0x22], [0x22, 0xC3, 0x22], [0x22, 0xED, 0xA0, 0x80, 0x22], [0xFE, 0xFF]] {
-            #expect(fault { () throws(RecordFault) in try JSONValue(bytes) } == "invalid UTF-8")
-            #expect(fault { () throws(RecordFault) in try JSONValue(message: bytes) } == "invalid UTF-8")
+            #expect(fault { () throws(Problem) in try JSONValue(bytes) } == "invalid UTF-8")
+            #expect(fault { () throws(Problem) in try JSONValue(message: bytes) } == "invalid UTF-8")
         }
     }
 
@@ -105,17 +106,17 @@ import Testing
             String(repeating: open, count: depth) + "1" + String(repeating: close, count: depth)
         }
         for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
-            #expect(fault { () throws(RecordFault) in try record(nested(32, open, close)) } == nil)
-            #expect(fault { () throws(RecordFault) in try record(nested(33, open, close)) }?.contains("more than 32 deep") == true)
-            #expect(fault { () throws(RecordFault) in try message(nested(512, open, close)) } == nil)
-            #expect(fault { () throws(RecordFault) in try message(nested(513, open, close)) }?.contains("more than 512 deep") == true)
-            #expect(fault { () throws(RecordFault) in try message(nested(500_000, open, close)) }?.contains("more than 512 deep") == true)
+            #expect(fault { () throws(Problem) in try record(nested(32, open, close)) } == nil)
+            #expect(fault { () throws(Problem) in try record(nested(33, open, close)) }?.contains("more than 32 deep") == true)
+            #expect(fault { () throws(Problem) in try message(nested(512, open, close)) } == nil)
+            #expect(fault { () throws(Problem) in try message(nested(513, open, close)) }?.contains("more than 512 deep") == true)
+            #expect(fault { () throws(Problem) in try message(nested(500_000, open, close)) }?.contains("more than 512 deep") == true)
         }
     }
 
     @Test func `more than a million values: refused`() {
         let many = "[" + String(repeating: "1,", count: 1 << 20) + "1]"
-        #expect(fault { () throws(RecordFault) in try record(many) } == "more than 1048576 values")
+        #expect(fault { () throws(Problem) in try record(many) } == "more than 1048576 values")
     }
 
     // MARK: - Members
@@ -138,14 +139,14 @@ import Testing
     @Test func `member of another type, or missing: the fault names it`() throws {
         let value = try record(#"{"text":"a","number":1.5,"list":["a",1],"null":null}"#)
         #expect(try value.text("text") == "a" && value.optionalText("null") == nil && value.optionalNumber("none") == nil)
-        #expect(throws: RecordFault("missing \"none\"")) { try value.text("none") }
-        #expect(throws: RecordFault("\"text\" is not a number")) { try value.number("text") }
-        #expect(throws: RecordFault("\"number\" is not a whole number")) { try value.integer("number") }
-        #expect(throws: RecordFault("\"number\" is not true or false")) { try value.optionalFlag("number") }
-        #expect(throws: RecordFault("\"list\" is not a list of texts")) { try value.texts("list") }
-        #expect(throws: RecordFault("\"list\" is not a list of objects")) { try value.objects("list") }
-        #expect(throws: RecordFault("\"null\" is not an object")) { try value.object("null") }
-        #expect(throws: RecordFault("not a JSON object")) { try JSONValue.list([]).text("a") }
+        #expect(throws: Problem("missing \"none\"")) { try value.text("none") }
+        #expect(throws: Problem("\"text\" is not a number")) { try value.number("text") }
+        #expect(throws: Problem("\"number\" is not a whole number")) { try value.integer("number") }
+        #expect(throws: Problem("\"number\" is not true or false")) { try value.optionalFlag("number") }
+        #expect(throws: Problem("\"list\" is not a list of texts")) { try value.texts("list") }
+        #expect(throws: Problem("\"list\" is not a list of objects")) { try value.objects("list") }
+        #expect(throws: Problem("\"null\" is not an object")) { try value.object("null") }
+        #expect(throws: Problem("not a JSON object")) { try JSONValue.list([]).text("a") }
     }
 
     // MARK: - Printing

@@ -1,5 +1,6 @@
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import Testing
 
 /// Records that are decoded and encoded again.
@@ -10,7 +11,7 @@ import Testing
     private func again(_ lines: [String], _ decoder: inout RecordDecoder) throws -> [String] {
         var header = Fixture.header()
         var encoder = RecordEncoder(header, version: Self.version)
-        let records = try lines.map { line throws(RecordFault) in try decoder.decode(Array(line.utf8)) }
+        let records = try lines.map { line throws(Problem) in try decoder.decode(Array(line.utf8)) }
         return Fixture.lines { buffer in
             for record in records {
                 switch record {
@@ -40,7 +41,7 @@ import Testing
 
     @Test func `failure records: decoded also before the first header`() throws {
         var decoder = RecordDecoder(catalog: Fixture.catalog)
-        let records = try Fixture.failureLines.map { line throws(RecordFault) in try decoder.decode(Array(line.utf8)) }
+        let records = try Fixture.failureLines.map { line throws(Problem) in try decoder.decode(Array(line.utf8)) }
         let ends = records.compactMap { record in if case .failure(let end) = record { end } else { nil } }
         #expect(ends.map(\.file) == ["b.wav", "c.wav"])
         #expect(ends.map(\.error) == ["b.wav: no such file", "c.wav: \"cut\""])
@@ -175,12 +176,12 @@ import Testing
 
     @Test func `invalid UTF-8: fault`() {
         var decoder = RecordDecoder(catalog: .standard)
-        #expect(throws: RecordFault.self) { try decoder.decode([0x7b, 0xff, 0x7d]) }
+        #expect(throws: Problem.self) { try decoder.decode([0x7b, 0xff, 0x7d]) }
     }
 
     @Test func `record before a header: fault that says that a recording needs one`() {
         var decoder = RecordDecoder(catalog: .standard)
-        #expect(throws: RecordFault.self) { try decoder.decode(Array(#"{"type":"beat","t":1.0}"#.utf8)) }
+        #expect(throws: Problem.self) { try decoder.decode(Array(#"{"type":"beat","t":1.0}"#.utf8)) }
     }
 
     @Test(arguments: [
@@ -195,6 +196,6 @@ import Testing
         let line = lines()[0].replacing(old, with: new)
         #expect(line != lines()[0])
         var decoder = RecordDecoder(catalog: Fixture.catalog)
-        #expect(throws: RecordFault.self) { try decoder.decode(Array(line.utf8)) }
+        #expect(throws: Problem.self) { try decoder.decode(Array(line.utf8)) }
     }
 }

@@ -1,4 +1,5 @@
 import Hemiola
+import HemiolaSystem
 import Testing
 
 @Suite struct PlaceTests {
@@ -9,11 +10,11 @@ import Testing
         ] as [(Place, String)])
     func `place: written like a path of a pipeline file`(place: Place, text: String) {
         #expect(place.description == text)
-        #expect(ConfigurationProblem(place, "wrong").description == "\(text): wrong")
+        #expect(Problem("wrong", at: place).description == "\(text): wrong")
     }
 
     @Test func `no place: the message alone`() {
-        #expect(ConfigurationProblem(nil, "wrong").description == "wrong")
+        #expect(Problem("wrong").description == "wrong")
     }
 
     @Test func `setting of a plugin below an element: a setting of the element`() {

@@ -1,5 +1,6 @@
 import Hemiola
 import HemiolaRecords
+import HemiolaSystem
 import Testing
 
 @Suite struct PluginSpecTests {
@@ -66,7 +67,7 @@ import Testing
         ("x:\"\\ud800\"", "\\ud800 in \"x:\"\\ud800\"\" is no character"),
     ])
     func `invalid SPEC: an error with the reason`(text: String, message: String) {
-        let error = #expect(throws: ConfigurationError.self) { try PluginSpec(parsing: text) }
+        let error = #expect(throws: Problem.self) { try PluginSpec(parsing: text) }
         #expect(error?.description == message)
     }
 

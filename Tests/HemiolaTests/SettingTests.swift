@@ -1,6 +1,7 @@
 import Hemiola
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import Synchronization
 import Testing
 
@@ -80,11 +81,11 @@ import Testing
         AnalyzerPlugin(
             "test", "A test.", settings: [Self.size.declared, Self.window.declared, Self.limit.declared, Self.names.declared],
             primary: "size"
-        ) { _ throws(ConfigurationError) in throw ConfigurationError("never made") }
+        ) { _ throws(Problem) in throw Problem("never made") }
     }
 
     private func values(_ text: String) throws -> (SettingValues?, [String]) {
-        var problems: [ConfigurationProblem] = []
+        var problems: [Problem] = []
         let values = plugin.about.values(from: try PluginSpec(parsing: text), at: .analyzer(2), problems: &problems)
         return (values, problems.map(\.description))
     }
@@ -97,7 +98,7 @@ import Testing
                 count.withLock { $0 += 1 }
                 return [Self.size.declared]
             }()
-        ) { _ throws(ConfigurationError) in throw ConfigurationError("never made") }
+        ) { _ throws(Problem) in throw Problem("never made") }
         #expect(plugin.about.id == "test" && count.withLock { $0 } == 0)
         #expect(plugin.about.keys == ["size"] && count.withLock { $0 } == 1)
     }
@@ -132,8 +133,8 @@ import Testing
     }
 
     @Test func `primary value for a plugin without a primary setting: a problem`() throws {
-        let about = CapturePlugin("bare", "Bare.") { _ throws(ConfigurationError) in throw ConfigurationError("never made") }.about
-        var problems: [ConfigurationProblem] = []
+        let about = CapturePlugin("bare", "Bare.") { _ throws(Problem) in throw Problem("never made") }.about
+        var problems: [Problem] = []
         #expect(about.values(from: PluginSpec("bare", primary: .text("x")), at: .capture(0), problems: &problems) == nil)
         #expect(problems.map(\.description) == ["captures[0]: bare takes no \"x\" without a key; write key=value"])
         problems = []

@@ -2,6 +2,7 @@ internal import Glibc
 internal import Hemiola
 internal import HemiolaRecords
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// Detects onsets and estimates tempo, beats and bars.
 ///
@@ -17,7 +18,7 @@ final class BeatAnalyzer: OfflineAnalyzer, ControlHandler {
         stream = BeatStream(space, sampleRate: Double(BandFilter.sampleRate))
     }
 
-    func prepare(_ format: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs {
+    func prepare(_ format: AnalysisFormat) throws(Problem) -> AnalyzerOutputs {
         stream = BeatStream(space, sampleRate: Double(format.sampleRate))
         var declared = outputs.declare()
         declared.latencyFrames = Int64((stream.halfWindow * stream.sampleRate).rounded())

@@ -1,13 +1,14 @@
 public import Hemiola
 internal import HemiolaRecords
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 extension AnalyzerPlugin {
     /// Detects onsets, tempo and beats. Steady beats are emitted before they occur.
     public static let beat = AnalyzerPlugin(
         "beat", "Onsets, tempo and beats; steady beats are emitted before they occur.", settings: BeatSettings.declared,
         version: 4, controls: [.tap, .lockTempo, .halveTempo, .doubleTempo, .setDownbeat, .nudge, .resetTempo]
-    ) { settings throws(ConfigurationError) in
+    ) { settings throws(Problem) in
         BeatAnalyzer(try BeatSettings(settings))
     }
 }
@@ -23,10 +24,10 @@ struct BeatSettings: Sendable {
     /// The tempo range, in BPM.
     var tempi: ClosedRange<Double>
 
-    init(_ settings: SettingValues) throws(ConfigurationError) {
+    init(_ settings: SettingValues) throws(Problem) {
         let (slowest, fastest) = (settings[Self.slowest], settings[Self.fastest])
         guard fastest >= 1.5 * slowest else {
-            throw ConfigurationError("\(fastest) is less than 1.5 times min_bpm (\(slowest)); widen the tempo range", at: "max_bpm")
+            throw Problem("\(fastest) is less than 1.5 times min_bpm (\(slowest)); widen the tempo range", at: "max_bpm")
         }
         tempi = slowest...fastest
     }

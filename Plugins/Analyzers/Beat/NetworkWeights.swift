@@ -1,9 +1,5 @@
 internal import CBeatWeights
-
-/// An error in a weights file of `BeatNetwork`.
-struct NetworkWeightsError: Error {
-    let description: String
-}
+internal import HemiolaSystem
 
 /// A convolution of `BeatNetwork` over `taps` frames, `dilation` frames apart.
 ///
@@ -46,16 +42,16 @@ struct NetworkWeights: Sendable {
     }
 
     /// Decodes the contents of a weights file.
-    init(_ bytes: UnsafeRawBufferPointer) throws(NetworkWeightsError) {
+    init(_ bytes: UnsafeRawBufferPointer) throws(Problem) {
         var reader = WeightsReader(bytes: bytes)
-        guard try reader.integer() == 0x4e42_4d48 else { throw NetworkWeightsError(description: "not a weights file") }  // "HMBN"
-        guard try reader.integer() == 1 else { throw NetworkWeightsError(description: "unsupported version; export the network again") }
+        guard try reader.integer() == 0x4e42_4d48 else { throw Problem("not a weights file") }  // "HMBN"
+        guard try reader.integer() == 1 else { throw Problem("unsupported version; export the network again") }
         let (causal, bands, channels) = (try reader.integer(), try reader.integer(), try reader.integer())
         let (width, blocks, onsetInputs) = (try reader.integer(), try reader.integer(), try reader.integer())
         reader.bits = try reader.integer()
         guard causal <= 1, bands == BandFilter.bandCount, channels == 8, (1...256).contains(width), blocks == 9, onsetInputs <= 1,
             [8, 16, 32].contains(reader.bits)
-        else { throw NetworkWeightsError(description: "unsupported dimensions; export the network again") }
+        else { throw Problem("unsupported dimensions; export the network again") }
         isCausal = causal == 1
         onsetShare = try reader.float()
         scales = SIMD2(try reader.float(), try reader.float())
@@ -72,7 +68,7 @@ struct NetworkWeights: Sendable {
             layers.append((dilated, try reader.convolution(outputs: width, channels: width)))
         }
         layers.append((try reader.convolution(outputs: 3, channels: width), nil))
-        guard reader.offset == bytes.count else { throw NetworkWeightsError(description: "\(bytes.count - reader.offset) bytes too many") }
+        guard reader.offset == bytes.count else { throw Problem("\(bytes.count - reader.offset) bytes too many") }
         (self.layers, values) = (layers, reader.values)
     }
 }
@@ -86,17 +82,17 @@ private struct WeightsReader {
     /// The biases and weights of the convolutions so far.
     var values: [Float] = []
 
-    private mutating func read<Value: FixedWidthInteger & BitwiseCopyable>() throws(NetworkWeightsError) -> Value {
-        guard bytes.count - offset >= MemoryLayout<Value>.size else { throw NetworkWeightsError(description: "truncated") }
+    private mutating func read<Value: FixedWidthInteger & BitwiseCopyable>() throws(Problem) -> Value {
+        guard bytes.count - offset >= MemoryLayout<Value>.size else { throw Problem("truncated") }
         defer { offset += MemoryLayout<Value>.size }
         return Value(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: Value.self))
     }
 
-    mutating func integer() throws(NetworkWeightsError) -> Int { Int(try read() as UInt32) }
+    mutating func integer() throws(Problem) -> Int { Int(try read() as UInt32) }
 
-    mutating func float() throws(NetworkWeightsError) -> Float { Float(bitPattern: try read()) }
+    mutating func float() throws(Problem) -> Float { Float(bitPattern: try read()) }
 
-    private mutating func weight() throws(NetworkWeightsError) -> Float {
+    private mutating func weight() throws(Problem) -> Float {
         bits == 8 ? Float(try read() as Int8) : bits == 16 ? Float(try read() as Int16) : try float()
     }
 
@@ -107,7 +103,7 @@ private struct WeightsReader {
     ///   and one unused value, because its number of values is even.
     mutating func convolution(
         outputs: Int, channels: Int, frames: Int = 1, dilation: Int = 1, bands: Int = 1, rows: Int = 1, onsetInputs: Int? = nil
-    ) throws(NetworkWeightsError) -> Convolution {
+    ) throws(Problem) -> Convolution {
         let padded = channels == 2 ? 2 : (channels + 7) & ~7
         let result = Convolution(
             taps: frames, dilation: dilation, run: bands * padded + (onsetInputs == nil ? 0 : 2), step: 2 * padded, rows: rows,

@@ -1,13 +1,14 @@
 public import Hemiola
 internal import HemiolaRecords
 internal import HemiolaSignal
+internal import HemiolaSystem
 internal import HemiolaTonal
 
 extension AnalyzerPlugin {
     /// Chords with start and duration.
     public static let chords = AnalyzerPlugin(
         "chords", "Chords: root, quality, start and duration.", settings: ChordSettings.declared, version: 2, records: [.chord]
-    ) { settings throws(ConfigurationError) in
+    ) { settings throws(Problem) in
         ChordAnalyzer(ChordSettings(settings))
     }
 }
@@ -98,7 +99,7 @@ final class ChordAnalyzer: OfflineAnalyzer {
         pending = Array(repeating: Frame(), count: delay + 1)
     }
 
-    func prepare(_ stream: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs {
+    func prepare(_ stream: AnalysisFormat) throws(Problem) -> AnalyzerOutputs {
         var outputs = AnalyzerOutputs()
         let extractor = ChromaExtractor(
             sampleRate: stream.sampleRate, hopFrames: stream.hopFrames, weighting: .chords, outputs: &outputs)

@@ -1,16 +1,17 @@
 public import Hemiola
 internal import HemiolaRecords
 internal import HemiolaSignal
+internal import HemiolaSystem
 internal import HemiolaTonal
 
 extension AnalyzerPlugin {
     /// The strength of each pitch class, and the tuning.
     public static let chroma = AnalyzerPlugin(
         "chroma", "Strength of each pitch class, and tuning.", settings: [bins.declared], version: 1
-    ) { settings throws(ConfigurationError) in
+    ) { settings throws(Problem) in
         let bins = settings[bins]
         guard bins.isMultiple(of: 12) else {
-            throw ConfigurationError("\(bins) is none of 12, 24 and 36; use one of them", at: "bins")
+            throw Problem("\(bins) is none of 12, 24 and 36; use one of them", at: "bins")
         }
         return ChromaAnalyzer(bins: bins)
     }
@@ -33,7 +34,7 @@ final class ChromaAnalyzer: Analyzer {
         binCount = bins
     }
 
-    func prepare(_ stream: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs {
+    func prepare(_ stream: AnalysisFormat) throws(Problem) -> AnalyzerOutputs {
         var outputs = AnalyzerOutputs()
         let extractor = ChromaExtractor(
             sampleRate: stream.sampleRate, hopFrames: stream.hopFrames, hop: .everyHop, binsPerOctave: binCount, outputs: &outputs)

@@ -2,13 +2,14 @@ internal import Glibc
 public import Hemiola
 internal import HemiolaRecords
 internal import HemiolaSignal
+internal import HemiolaSystem
 internal import HemiolaTonal
 
 extension AnalyzerPlugin {
     /// Magnitudes of a constant-Q transform.
     public static let constantQ = AnalyzerPlugin(
         "cqt", "Constant-Q transform: magnitudes in bins of equal musical width.", settings: ConstantQSettings.declared, version: 1
-    ) { settings throws(ConfigurationError) in
+    ) { settings throws(Problem) in
         ConstantQAnalyzer(ConstantQSettings(settings))
     }
 }
@@ -58,7 +59,7 @@ final class ConstantQAnalyzer: Analyzer {
         self.settings = settings
     }
 
-    func prepare(_ stream: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs {
+    func prepare(_ stream: AnalysisFormat) throws(Problem) -> AnalyzerOutputs {
         var outputs = AnalyzerOutputs()
         let layout = ConstantQLayout(
             lowest: settings.minimum, binsPerOctave: settings.binsPerOctave, count: settings.binsPerOctave * settings.octaves,
@@ -66,7 +67,7 @@ final class ConstantQAnalyzer: Analyzer {
         let transform = ConstantQTransform(layout, sampleRate: stream.sampleRate, hop: .everyHop, outputs: &outputs)
         let count = transform.layout.count
         guard count > 0 else {
-            throw AnalyzerError(
+            throw Problem(
                 "cqt: min_hz \(settings.minimum) is too high for a sample rate of \(stream.sampleRate) Hz; lower it")
         }
         self.transform = transform

@@ -1,12 +1,13 @@
 public import Hemiola
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 extension AnalyzerPlugin {
     /// Sends the audio to a program and reads features and events from it.
     public static let exec = AnalyzerPlugin(
         "exec", "Starts a program, sends it the audio, and reads features and events from it.",
         settings: ProgramSettings.declared + [ExecProgram.channels.declared], primary: ProgramSettings.primary
-    ) { settings throws(ConfigurationError) in
+    ) { settings throws(Problem) in
         BlockAnalyzer(ExecProgram(settings: try ProgramSettings(settings), channels: settings[ExecProgram.channels]))
     }
 }
@@ -36,7 +37,7 @@ struct ExecProgram: BlockProgram {
 
     func start(
         _ stream: AnalysisFormat, isLive: Bool, report: @escaping @Sendable (String) -> Void, isCancelled: @escaping () -> Bool
-    ) throws(ProgramFault) -> any BlockSession {
+    ) throws(Problem) -> any BlockSession {
         let start =
             #"{"type":"start","protocol":1,"sample_rate":\#(stream.sampleRate),"channels":\#(channelCount(stream)),"#
             + #""block_frames":\#(stream.hopFrames),"encoding":"f32le","live":\#(isLive)}"# + "\n"

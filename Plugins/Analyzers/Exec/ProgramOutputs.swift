@@ -26,7 +26,7 @@ struct ProgramOutputs: Equatable {
     /// Reads a declaration: `{"outputs":[{"name":"rms_db","unit":"dBFS"}],"events":[{"name":"clap"}]}`.
     ///
     /// - Throws: What is wrong, in words that follow the program's name.
-    init(_ line: [UInt8]) throws(ProgramFault) {
+    init(_ line: [UInt8]) throws(Problem) {
         let value = try JSONValue(line: line)
         guard case .object(let members) = value else { throw Self.fault("is no JSON object") }
         for member in members where !["outputs", "events", "latency_frames", "causal"].contains(member.key) {
@@ -48,7 +48,7 @@ struct ProgramOutputs: Equatable {
         }
     }
 
-    private mutating func add(feature value: JSONValue) throws(ProgramFault) {
+    private mutating func add(feature value: JSONValue) throws(Problem) {
         let name = try Self.name(value, "outputs", keys: Self.featureKeys)
         guard name != "event", !features.contains(where: { $0.name == name }) else {
             throw Self.fault("declares the output \"\(name)\" " + (name == "event" ? ", which is the key of events" : "twice"))
@@ -81,7 +81,7 @@ struct ProgramOutputs: Equatable {
         features.append((name, declared.add(feature)))
     }
 
-    private mutating func add(event value: JSONValue) throws(ProgramFault) {
+    private mutating func add(event value: JSONValue) throws(Problem) {
         let name = try Self.name(value, "events", keys: ["name", "unit", "description"])
         guard events[name] == nil else { throw Self.fault("declares the event \"\(name)\" twice") }
         // Types of the plugin API; all others are records of type `event`.
@@ -97,9 +97,9 @@ struct ProgramOutputs: Equatable {
 
     private static let featureKeys = ["name", "unit", "count", "minimum", "maximum", "aggregation", "description"]
 
-    private static func fault(_ text: String) -> ProgramFault { ProgramFault("its first line \(text)") }
+    private static func fault(_ text: String) -> Problem { Problem("its first line \(text)") }
 
-    private static func list(_ value: JSONValue, _ key: String, limit: Int) throws(ProgramFault) -> [JSONValue] {
+    private static func list(_ value: JSONValue, _ key: String, limit: Int) throws(Problem) -> [JSONValue] {
         guard let member = value[key] else { return [] }
         guard let list = member.elements else { throw fault("has \"\(key)\", which is no list") }
         guard list.count <= limit else { throw fault("has more than \(limit) \"\(key)\"") }
@@ -107,7 +107,7 @@ struct ProgramOutputs: Equatable {
     }
 
     /// A name in snake case, as it is a key of records.
-    private static func name(_ value: JSONValue, _ list: String, keys: [String]) throws(ProgramFault) -> String {
+    private static func name(_ value: JSONValue, _ list: String, keys: [String]) throws(Problem) -> String {
         guard let members = value.members, let name = value["name"]?.string else {
             throw fault("has an item in \"\(list)\" without a \"name\"")
         }
@@ -125,7 +125,7 @@ struct ProgramOutputs: Equatable {
         return name
     }
 
-    private static func text(_ value: JSONValue, _ key: String, limit: Int, of name: String) throws(ProgramFault) -> String? {
+    private static func text(_ value: JSONValue, _ key: String, limit: Int, of name: String) throws(Problem) -> String? {
         guard let member = value[key] else { return nil }
         guard let text = member.string, text.count <= limit else {
             throw fault("declares \"\(name)\" with a \"\(key)\" that is no text of at most \(limit) characters")
@@ -133,7 +133,7 @@ struct ProgramOutputs: Equatable {
         return text.onOneLine
     }
 
-    private static func number(_ value: JSONValue, _ key: String, of name: String) throws(ProgramFault) -> Double? {
+    private static func number(_ value: JSONValue, _ key: String, of name: String) throws(Problem) -> Double? {
         guard let member = value[key], member != .null else { return nil }
         guard let number = member.double else { throw fault("declares \"\(name)\" with a \"\(key)\" that is no number") }
         return number
@@ -142,12 +142,12 @@ struct ProgramOutputs: Equatable {
 
 extension JSONValue {
     /// The value of a line that the program printed.
-    init(line: [UInt8]) throws(ProgramFault) {
-        do throws(RecordFault) {
+    init(line: [UInt8]) throws(Problem) {
+        do throws(Problem) {
             try self.init(line)
         } catch {
             let start = String(decoding: line.prefix(60), as: UTF8.self).onOneLine
-            throw ProgramFault("has printed a line that is not JSON (\(error.message)): \(start)\(line.count > 60 ? "…" : "")")
+            throw Problem("has printed a line that is not JSON (\(error.message)): \(start)\(line.count > 60 ? "…" : "")")
         }
     }
 }

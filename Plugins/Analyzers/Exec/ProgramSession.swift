@@ -57,7 +57,7 @@ final class ProgramSession: BlockSession {
     init(
         _ settings: ProgramSettings, start: [UInt8], format: AnalysisFormat, report: @escaping @Sendable (String) -> Void,
         isCancelled: @escaping () -> Bool
-    ) throws(ProgramFault) {
+    ) throws(Problem) {
         self.settings = settings
         self.isCancelled = isCancelled
         self.format = format.format
@@ -68,7 +68,7 @@ final class ProgramSession: BlockSession {
         do throws(SystemCallError) {
             program = try RunningProgram(settings.command, hasInput: true, output: .pipe, report: report)
         } catch {
-            throw ProgramFault("cannot be started: \(error); check the command")
+            throw Problem("cannot be started: \(error); check the command")
         }
         self.program = program
         let deadline = MonotonicTime.now + settings.timeout
@@ -89,7 +89,7 @@ final class ProgramSession: BlockSession {
             declaration = try Self.nextLine(of: &lines)
             if declaration == nil, MonotonicTime.now > deadline || isCancelled() {
                 program.stop()
-                throw ProgramFault(
+                throw Problem(
                     "has not declared its outputs within \(settings.timeout.rounded(toPlaces: 1)) s; it prints them first, as one line of JSON"
                 )
             }
@@ -106,12 +106,12 @@ final class ProgramSession: BlockSession {
     /// - Parameters:
     ///   - block: The samples as the program gets them.
     ///   - frame: The first frame of the block in the stream.
-    func exchange(_ block: [UInt8], at frame: Int64) throws(ProgramFault) {
+    func exchange(_ block: [UInt8], at frame: Int64) throws(Problem) {
         frames.append(blockAt: frame)
         let deadline = MonotonicTime.now + settings.timeout
         try readAvailable()
         while let line = try Self.nextLine(of: &lines) {
-            guard try !handle(line) else { throw ProgramFault("has answered more blocks than it got") }
+            guard try !handle(line) else { throw Problem("has answered more blocks than it got") }
         }
         var sent = 0
         while sent < block.count {
@@ -135,7 +135,7 @@ final class ProgramSession: BlockSession {
     }
 
     /// Ends the input of the program, and reads its last events.
-    func finish() throws(ProgramFault) {
+    func finish() throws(Problem) {
         program.closeInput()
         let deadline = MonotonicTime.now + settings.timeout
         reading: while true {
@@ -145,13 +145,13 @@ final class ProgramSession: BlockSession {
             case .timeout: try check(deadline, "has not ended after the end of its input")
             }
             while let line = try Self.nextLine(of: &lines) {
-                guard try !handle(line) else { throw ProgramFault("has answered more blocks than it got") }
+                guard try !handle(line) else { throw Problem("has answered more blocks than it got") }
             }
         }
         guard program.end(within: max(0.1, deadline - MonotonicTime.now)) else {
-            throw ProgramFault("has not ended after the end of its input, and was ended")
+            throw Problem("has not ended after the end of its input, and was ended")
         }
-        if program.exit?.isSuccess == false { throw ProgramFault(program.reasonForEnd) }
+        if program.exit?.isSuccess == false { throw Problem(program.reasonForEnd) }
     }
 
     /// Ends the program: SIGTERM, then SIGKILL.
@@ -168,16 +168,16 @@ final class ProgramSession: BlockSession {
 
     // MARK: - Reading
 
-    private static var tooMuchOutput: ProgramFault {
-        ProgramFault("has printed a line of more than \(longestLine >> 20) MiB, or lines faster than they are read")
+    private static var tooMuchOutput: Problem {
+        Problem("has printed a line of more than \(longestLine >> 20) MiB, or lines faster than they are read")
     }
 
-    private static func append(_ bytes: ArraySlice<UInt8>, to lines: inout LineSplitter) throws(ProgramFault) {
+    private static func append(_ bytes: ArraySlice<UInt8>, to lines: inout LineSplitter) throws(Problem) {
         lines.append(bytes)
         guard lines.pendingCount <= mostWaitingBytes else { throw tooMuchOutput }
     }
 
-    private static func nextLine(of lines: inout LineSplitter) throws(ProgramFault) -> [UInt8]? {
+    private static func nextLine(of lines: inout LineSplitter) throws(Problem) -> [UInt8]? {
         while let line = lines.next() {
             guard !line.isCut else { throw tooMuchOutput }
             if !line.isBlank { return line.bytes }
@@ -185,13 +185,13 @@ final class ProgramSession: BlockSession {
         return nil
     }
 
-    private func readAvailable() throws(ProgramFault) {
+    private func readAvailable() throws(Problem) {
         while case .bytes(let count) = buffer.withUnsafeMutableBytes({ program.read(into: $0, within: 0) }) {
             try Self.append(buffer[..<count], to: &lines)
         }
     }
 
-    private func read(until deadline: Double) throws(ProgramFault) {
+    private func read(until deadline: Double) throws(Problem) {
         let wait = max(0.001, min(Self.slice, deadline - MonotonicTime.now))
         switch Self.read(program, &buffer, within: wait) {
         case .bytes(let count): try Self.append(buffer[..<count], to: &lines)
@@ -208,24 +208,24 @@ final class ProgramSession: BlockSession {
         return rest == .timeout ? .end : rest
     }
 
-    private func check(_ deadline: Double, _ what: String) throws(ProgramFault) {
+    private func check(_ deadline: Double, _ what: String) throws(Problem) {
         guard MonotonicTime.now > deadline || isCancelled() else { return }
         program.stop()
-        throw ProgramFault("\(what) for \(settings.timeout.rounded(toPlaces: 1)) s, and was ended")
+        throw Problem("\(what) for \(settings.timeout.rounded(toPlaces: 1)) s, and was ended")
     }
 
-    private static func ended(_ program: RunningProgram) -> ProgramFault {
+    private static func ended(_ program: RunningProgram) -> Problem {
         // A program that only closes its output is of no use any more.
         if !program.waitForExit(within: 0.5) { program.stop() }
-        return ProgramFault(program.exit?.isSuccess == true ? "ended before the stream" : program.reasonForEnd)
+        return Problem(program.exit?.isSuccess == true ? "ended before the stream" : program.reasonForEnd)
     }
 
     /// Reads an answer or an event.
     ///
     /// - Returns: Whether the line is an answer.
-    private func handle(_ line: [UInt8]) throws(ProgramFault) -> Bool {
+    private func handle(_ line: [UInt8]) throws(Problem) -> Bool {
         let value = try JSONValue(line: line)
-        guard let members = value.members else { throw ProgramFault("has printed a line that is no JSON object") }
+        guard let members = value.members else { throw Problem("has printed a line that is no JSON object") }
         if let name = value["event"] {
             try add(event: value, name: name.string ?? "")
             return false
@@ -233,43 +233,43 @@ final class ProgramSession: BlockSession {
         for index in values.indices { values[index] = .nan }
         for member in members {
             guard let feature = outputs.features.first(where: { $0.name == member.key }) else {
-                throw ProgramFault("has printed the key \"\(String(member.key.prefix(60)).onOneLine)\", which it has not declared")
+                throw Problem("has printed the key \"\(String(member.key.prefix(60)).onOneLine)\", which it has not declared")
             }
             try set(feature.handle, member)
         }
         return true
     }
 
-    private func set(_ handle: FeatureHandle, _ member: JSONValue.Member) throws(ProgramFault) {
-        func number(_ value: JSONValue) throws(ProgramFault) -> Float {
+    private func set(_ handle: FeatureHandle, _ member: JSONValue.Member) throws(Problem) {
+        func number(_ value: JSONValue) throws(Problem) -> Float {
             if value == .null { return .nan }
             guard let number = value.double, Float(number).isFinite else {
-                throw ProgramFault("has printed a \"\(member.key)\" that is no number")
+                throw Problem("has printed a \"\(member.key)\" that is no number")
             }
             return Float(number)
         }
         if let elements = member.value.elements {
             guard elements.count == handle.count else {
-                throw ProgramFault("has printed \(elements.count) values of \"\(member.key)\" instead of \(handle.count)")
+                throw Problem("has printed \(elements.count) values of \"\(member.key)\" instead of \(handle.count)")
             }
             for (index, element) in elements.enumerated() { values[handle.offset + index] = try number(element) }
         } else {
             guard handle.count == 1 else {
-                throw ProgramFault("has printed one value of \"\(member.key)\" instead of a list of \(handle.count)")
+                throw Problem("has printed one value of \"\(member.key)\" instead of a list of \(handle.count)")
             }
             values[handle.offset] = try number(member.value)
         }
     }
 
-    private func add(event value: JSONValue, name: String) throws(ProgramFault) {
+    private func add(event value: JSONValue, name: String) throws(Problem) {
         guard let type = outputs.events[name] else {
-            throw ProgramFault("has printed the event \"\(String(name.prefix(60)).onOneLine)\", which it has not declared")
+            throw Problem("has printed the event \"\(String(name.prefix(60)).onOneLine)\", which it has not declared")
         }
         guard let frame = value["frame"]?.integer, frame >= 0, Double(frame) <= Double(framesSent) + Self.longestAhead * sampleRate else {
-            throw ProgramFault("has printed an event without a \"frame\" that is 0 or more and not far in the future")
+            throw Problem("has printed an event without a \"frame\" that is 0 or more and not far in the future")
         }
         guard events.count < Self.maximumEvents else {
-            throw ProgramFault("has printed more than \(Self.maximumEvents) events for one block")
+            throw Problem("has printed more than \(Self.maximumEvents) events for one block")
         }
         let event: Event
         switch type {
@@ -286,13 +286,13 @@ final class ProgramSession: BlockSession {
             var numbers: [Double] = []
             for element in value["values"]?.elements ?? [] {
                 guard let number = element.double, numbers.count < Self.maximumValues else {
-                    throw ProgramFault("has printed an event whose \"values\" are not up to \(Self.maximumValues) numbers")
+                    throw Problem("has printed an event whose \"values\" are not up to \(Self.maximumValues) numbers")
                 }
                 numbers.append(number)
             }
             let label = value["label"]?.string ?? ""
             guard label.count <= Self.longestLabel else {
-                throw ProgramFault("has printed an event whose \"label\" has more than \(Self.longestLabel) characters")
+                throw Problem("has printed an event whose \"label\" has more than \(Self.longestLabel) characters")
             }
             let duration = value["duration_s"] == nil || value["duration_s"] == .null ? nil : try number(value, "duration_s", minimum: 0)
             event = Event(at: 0, AnalyzerEvent(output: name, duration: duration, values: numbers, label: label))
@@ -300,9 +300,9 @@ final class ProgramSession: BlockSession {
         events.append(TimedEvent(frame: Int64(frame), event: event))
     }
 
-    private func number(_ value: JSONValue, _ key: String, minimum: Double) throws(ProgramFault) -> Double {
+    private func number(_ value: JSONValue, _ key: String, minimum: Double) throws(Problem) -> Double {
         guard let number = value[key]?.double, number >= minimum else {
-            throw ProgramFault("has printed an event whose \"\(key)\" is no number of \(minimum) or more")
+            throw Problem("has printed an event whose \"\(key)\" is no number of \(minimum) or more")
         }
         return number
     }

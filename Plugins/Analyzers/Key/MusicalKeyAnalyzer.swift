@@ -1,6 +1,7 @@
 public import Hemiola
 internal import HemiolaRecords
 internal import HemiolaSignal
+internal import HemiolaSystem
 internal import HemiolaTonal
 
 extension AnalyzerPlugin {
@@ -8,7 +9,7 @@ extension AnalyzerPlugin {
     public static let musicalKey = AnalyzerPlugin(
         "musical-key", "Key of the music: tonic, mode and confidence.", settings: MusicalKeySettings.declared, version: 2,
         records: [.musicalKey]
-    ) { settings throws(ConfigurationError) in
+    ) { settings throws(Problem) in
         MusicalKeyAnalyzer(MusicalKeySettings(settings))
     }
 }
@@ -142,7 +143,7 @@ final class MusicalKeyAnalyzer: OfflineAnalyzer {
         whole = KeyEstimator(settings.profile, window: nil, frameSeconds: ChromaExtractor.frameSeconds)
     }
 
-    func prepare(_ stream: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs {
+    func prepare(_ stream: AnalysisFormat) throws(Problem) -> AnalyzerOutputs {
         var outputs = AnalyzerOutputs()
         let extractor = ChromaExtractor(
             sampleRate: stream.sampleRate, hopFrames: stream.hopFrames, weighting: .key, outputs: &outputs)

@@ -1,11 +1,12 @@
 public import Hemiola
 internal import HemiolaRecords
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 extension AnalyzerPlugin {
     /// RMS and peak level of the mono mix and of every channel.
     public static let levels = AnalyzerPlugin("levels", "RMS and peak level of the mono mix and of every channel.", version: 2) {
-        _ throws(ConfigurationError) in LevelsAnalyzer()
+        _ throws(Problem) in LevelsAnalyzer()
     }
 }
 
@@ -23,7 +24,7 @@ final class LevelsAnalyzer: Analyzer {
     private var frames: Int64 = 0
     private var highest: Float = 0
 
-    func prepare(_ stream: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs {
+    func prepare(_ stream: AnalysisFormat) throws(Problem) -> AnalyzerOutputs {
         channelCount = stream.channelCount
         reset()
         var outputs = AnalyzerOutputs()

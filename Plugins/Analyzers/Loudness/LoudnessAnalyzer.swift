@@ -2,14 +2,15 @@ internal import Glibc
 public import Hemiola
 internal import HemiolaRecords
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 extension AnalyzerPlugin {
     /// Loudness and true peak as in EBU R 128 and ITU-R BS.1770-4.
     public static let loudness = AnalyzerPlugin(
         "loudness", "Momentary, short-term and integrated loudness, loudness range and true peak (EBU R 128, ITU-R BS.1770-4).",
         version: 1, libraries: [.ebur128]
-    ) { _ throws(ConfigurationError) in
-        if let fault = WeightedEnergy.load() { throw ConfigurationError(fault) }
+    ) { _ throws(Problem) in
+        if let fault = WeightedEnergy.load() { throw Problem(fault) }
         return LoudnessAnalyzer()
     }
 }
@@ -37,7 +38,7 @@ final class LoudnessAnalyzer: Analyzer {
     private var truePeak = FeatureHandle(offset: 0, count: 0)
     private var channelTruePeak = FeatureHandle(offset: 0, count: 0)
 
-    func prepare(_ stream: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs {
+    func prepare(_ stream: AnalysisFormat) throws(Problem) -> AnalyzerOutputs {
         format = stream.format
         weighted = try WeightedEnergy(format)
         truePeaks = TruePeakMeter(format, maximumFrames: stream.hopFrames)

@@ -22,16 +22,16 @@ struct WeightedEnergy: ~Copyable {
     }
 
     /// Requires a successful ``load()``.
-    init(_ format: StreamFormat) throws(AnalyzerError) {
+    init(_ format: StreamFormat) throws(Problem) {
         channelCount = format.channelCount
         state = ebur128_init(UInt32(format.channelCount), UInt(format.sampleRate), Int32(EBUR128_MODE_M.rawValue))
         guard let state else {
-            throw AnalyzerError(
+            throw Problem(
                 "libebur128 cannot process \(format.channelCount) channels at \(format.sampleRate) Hz; leave out the analyzer loudness")
         }
         for (channel, weight) in ChannelWeight.weights(of: format).enumerated() {
             guard ebur128_set_channel(state, UInt32(channel), Int32(weight.position.rawValue)) == Int32(EBUR128_SUCCESS.rawValue) else {
-                throw AnalyzerError("libebur128 rejects the position of channel \(channel); leave out the analyzer loudness")
+                throw Problem("libebur128 rejects the position of channel \(channel); leave out the analyzer loudness")
             }
         }
     }

@@ -2,6 +2,7 @@ internal import Glibc
 internal import Hemiola
 internal import HemiolaRecords
 internal import HemiolaSignal
+internal import HemiolaSystem
 internal import HemiolaTonal
 
 /// Estimates the fundamental frequency of a single voice or instrument, and its notes.
@@ -18,7 +19,7 @@ final class PitchAnalyzer: OfflineAnalyzer {
         self.settings = settings
     }
 
-    func prepare(_ format: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs {
+    func prepare(_ format: AnalysisFormat) throws(Problem) -> AnalyzerOutputs {
         let rate = Double(format.sampleRate)
         let stream = PitchStream(settings, sampleRate: format.sampleRate)
         self.stream = stream

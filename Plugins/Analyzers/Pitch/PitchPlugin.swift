@@ -1,6 +1,7 @@
 internal import Glibc
 public import Hemiola
 internal import HemiolaRecords
+internal import HemiolaSystem
 internal import HemiolaTonal
 
 extension AnalyzerPlugin {
@@ -8,7 +9,7 @@ extension AnalyzerPlugin {
     public static let pitch = AnalyzerPlugin(
         "pitch", "Fundamental frequency of a single voice or instrument, voicing, and notes.", settings: PitchSettings.declared,
         version: 1, records: [.note]
-    ) { settings throws(ConfigurationError) in
+    ) { settings throws(Problem) in
         PitchAnalyzer(try PitchSettings(settings))
     }
 }
@@ -29,10 +30,10 @@ struct PitchSettings: Sendable {
     /// In seconds.
     var minimumNote: Double
 
-    init(_ settings: SettingValues) throws(ConfigurationError) {
+    init(_ settings: SettingValues) throws(Problem) {
         let (lowest, highest) = (settings[Self.lowest], settings[Self.highest])
         guard highest >= 2 * lowest else {
-            throw ConfigurationError("\(highest) is less than twice min_hz (\(lowest)); widen the range", at: "max_hz")
+            throw Problem("\(highest) is less than twice min_hz (\(lowest)); widen the range", at: "max_hz")
         }
         frequencies = lowest...highest
         minimumNote = settings[Self.minimumNote]

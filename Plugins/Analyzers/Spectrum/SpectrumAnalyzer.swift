@@ -2,13 +2,14 @@ internal import Glibc
 public import Hemiola
 internal import HemiolaRecords
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 extension AnalyzerPlugin {
     /// Bands, centroid, rolloff, flatness and flux of the spectrum.
     public static let spectrum = AnalyzerPlugin(
         "spectrum", "Bands, centroid, rolloff, flatness and flux of the spectrum.",
         settings: SpectrumSettings.declared, version: 2
-    ) { settings throws(ConfigurationError) in
+    ) { settings throws(Problem) in
         try SpectrumAnalyzer(SpectrumSettings(settings))
     }
 }
@@ -90,29 +91,29 @@ final class SpectrumAnalyzer: Analyzer {
     private var folded: [Float] = []
     private var binNumbers: [Float] = []
 
-    init(_ settings: SpectrumSettings) throws(ConfigurationError) {
+    init(_ settings: SpectrumSettings) throws(Problem) {
         guard settings.size.isMultiple(of: 2) else {
-            throw ConfigurationError("\(settings.size) is odd; take \(settings.size + 1)", at: "size")
+            throw Problem("\(settings.size) is odd; take \(settings.size + 1)", at: "size")
         }
         if settings.scale == .log, settings.minimum <= 0 {
-            throw ConfigurationError("a log scale has no 0 Hz; take 20, or scale=linear", at: "min_hz")
+            throw Problem("a log scale has no 0 Hz; take 20, or scale=linear", at: "min_hz")
         }
         if let maximum = settings.maximum, maximum <= settings.minimum {
-            throw ConfigurationError("\(maximum) is not above min_hz, \(settings.minimum); raise it", at: "max_hz")
+            throw Problem("\(maximum) is not above min_hz, \(settings.minimum); raise it", at: "max_hz")
         }
         self.settings = settings
     }
 
-    func prepare(_ stream: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs {
+    func prepare(_ stream: AnalysisFormat) throws(Problem) -> AnalyzerOutputs {
         let sampleRate = Double(stream.sampleRate)
         let nyquist = sampleRate / 2
         let top = settings.maximum ?? min(20_000, nyquist)
         guard top <= nyquist else {
-            throw AnalyzerError(
+            throw Problem(
                 "spectrum: max_hz \(top) is above half the sample rate, \(nyquist) Hz; leave max_hz out, or lower it")
         }
         guard settings.minimum < top else {
-            throw AnalyzerError("spectrum: min_hz \(settings.minimum) is not below max_hz, \(top) Hz; lower min_hz")
+            throw Problem("spectrum: min_hz \(settings.minimum) is not below max_hz, \(top) Hz; lower min_hz")
         }
         makeTables(sampleRate: sampleRate)
         hopsPerBatch = stream.batching.hopsPerBatch

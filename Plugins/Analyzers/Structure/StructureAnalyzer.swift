@@ -1,13 +1,14 @@
 public import Hemiola
 internal import HemiolaRecords
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 extension AnalyzerPlugin {
     /// Silence, sound, and the boundaries of the segments of music.
     public static let structure = AnalyzerPlugin(
         "structure", "Silence, sound, and the segments of music.", settings: StructureSettings.declared, version: 1,
         records: [StructureRecords.segment, StructureRecords.silence, StructureRecords.sound]
-    ) { settings throws(ConfigurationError) in
+    ) { settings throws(Problem) in
         StructureAnalyzer(StructureSettings(settings))
     }
 }
@@ -87,7 +88,7 @@ final class StructureAnalyzer: OfflineAnalyzer {
         gate = SilenceGate(settings, StreamFormat(sampleRate: 48_000, channelCount: 1))
     }
 
-    func prepare(_ stream: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs {
+    func prepare(_ stream: AnalysisFormat) throws(Problem) -> AnalyzerOutputs {
         sampleRate = Double(stream.sampleRate)
         gate = SilenceGate(settings, stream.format)
         var outputs = AnalyzerOutputs()

@@ -40,14 +40,14 @@ final class VampAnalyzer: Analyzer {
         self.configuration = configuration
     }
 
-    func load() throws(ConfigurationError) {
-        do throws(VampError) { try configuration.check() } catch { throw ConfigurationError(error.message) }
+    func load() throws(Problem) {
+        try configuration.check()
     }
 
-    func prepare(_ stream: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs {
+    func prepare(_ stream: AnalysisFormat) throws(Problem) -> AnalyzerOutputs {
         self.stream = nil
         let made: VampStream
-        do throws(VampError) { made = try VampStream(configuration, stream.format) } catch { throw AnalyzerError(error.message) }
+        made = try VampStream(configuration, stream.format)
         stepsPerBatch = (stream.batching.batchFrames + made.step - 1) / made.step
         var declared = AnalyzerOutputs()
         declared.latencyFrames = Int64(made.block / 2)
@@ -57,7 +57,7 @@ final class VampAnalyzer: Analyzer {
             var entry = Output(name: output.featureName(unlike: &names))
             if output.isDense, let count = output.binCount {
                 guard count <= Self.largestWidth, declared.width + count * stepsPerBatch <= Self.largestWidth else {
-                    throw AnalyzerError(
+                    throw Problem(
                         "\(made.plugin.key) has \(count) values of \(output.identifier) per step; use a larger step=, or another output")
                 }
                 entry.binCount = count

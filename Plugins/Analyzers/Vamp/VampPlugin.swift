@@ -1,12 +1,13 @@
 public import Hemiola
 internal import HemiolaRecords
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 extension AnalyzerPlugin {
     /// Runs a Vamp plugin.
     public static let vamp = AnalyzerPlugin(
         "vamp", "Runs a Vamp plugin that is installed on this computer.", settings: VampSettings.declared, primary: "plugin", version: 1
-    ) { settings throws(ConfigurationError) in
+    ) { settings throws(Problem) in
         try VampSettings(settings).analyzer
     }
 }
@@ -61,24 +62,24 @@ struct VampSettings: Sendable {
         isolatedAnalyzer.map { BlockAnalyzer($0) } ?? VampAnalyzer(configuration)
     }
 
-    init(_ settings: SettingValues) throws(ConfigurationError) {
+    init(_ settings: SettingValues) throws(Problem) {
         let name = settings[Self.plugin]
         guard !name.isEmpty else {
-            throw ConfigurationError("unset; write vamp:LIBRARY:PLUGIN, as hemiola plugins --vamp lists them", at: Self.plugin.key)
+            throw Problem("unset; write vamp:LIBRARY:PLUGIN, as hemiola plugins --vamp lists them", at: Self.plugin.key)
         }
         let parts = name.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
         guard (2...3).contains(parts.count), !parts.contains("") else {
-            throw ConfigurationError(
+            throw Problem(
                 "\"\(name)\" is not LIBRARY:PLUGIN or LIBRARY:PLUGIN:OUTPUT; list them with: hemiola plugins --vamp", at: Self.plugin.key)
         }
         var configuration = VampStream.Configuration(library: parts[0], plugin: parts[1], output: parts.count == 3 ? parts[2] : nil)
         for item in settings[Self.parameters] {
             guard let equals = item.firstIndex(of: "="), equals != item.startIndex else {
-                throw ConfigurationError("\"\(item)\" is not NAME=VALUE; write parameters=NAME=VALUE+NAME=VALUE", at: Self.parameters.key)
+                throw Problem("\"\(item)\" is not NAME=VALUE; write parameters=NAME=VALUE+NAME=VALUE", at: Self.parameters.key)
             }
             let name = String(item[..<equals])
             guard !configuration.parameters.contains(where: { $0.name == name }) else {
-                throw ConfigurationError("\"\(name)\" is given twice; give it once", at: Self.parameters.key)
+                throw Problem("\"\(name)\" is given twice; give it once", at: Self.parameters.key)
             }
             configuration.parameters.append(.init(name: name, value: String(item[item.index(after: equals)...])))
         }
@@ -87,7 +88,7 @@ struct VampSettings: Sendable {
         switch (settings[Self.channels], settings[Self.channel]) {
         case (.automatic, let channel?): configuration.channels = .one(channel - 1)
         case (_, _?):
-            throw ConfigurationError("channels and channel exclude each other; leave out one of them", at: Self.channel.key)
+            throw Problem("channels and channel exclude each other; leave out one of them", at: Self.channel.key)
         case (.automatic, nil): configuration.channels = .automatic
         case (.mix, nil): configuration.channels = .mix
         case (.all, nil): configuration.channels = .all

@@ -1,13 +1,14 @@
 public import Hemiola
 internal import HemiolaRecords
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 extension AnalyzerPlugin {
     /// Computes relative bass, mid and treble levels as in MilkDrop, and bars of 0…1.
     public static let visualizer = AnalyzerPlugin(
         "visualizer", "Relative bass, mid and treble levels as in MilkDrop, and bars of 0…1 with automatic gain.",
         settings: VisualizerSettings.declared, primary: "profile", version: 2
-    ) { settings throws(ConfigurationError) in
+    ) { settings throws(Problem) in
         try VisualizerAnalyzer(VisualizerSettings(settings))
     }
 }
@@ -80,14 +81,14 @@ final class VisualizerAnalyzer: Analyzer {
     private var volume = FeatureHandle(offset: 0, count: 0)
     private var bars: FeatureHandle?
 
-    init(_ settings: VisualizerSettings) throws(ConfigurationError) {
+    init(_ settings: VisualizerSettings) throws(Problem) {
         if let maximum = settings.maximum, maximum <= settings.minimum {
-            throw ConfigurationError("\(maximum) is not above bars_min_hz, \(settings.minimum); raise it", at: "bars_max_hz")
+            throw Problem("\(maximum) is not above bars_min_hz, \(settings.minimum); raise it", at: "bars_max_hz")
         }
         self.settings = settings
     }
 
-    func prepare(_ stream: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs {
+    func prepare(_ stream: AnalysisFormat) throws(Problem) -> AnalyzerOutputs {
         channels = ChannelMix(stream.format)
         hopFrames = stream.hopFrames
         hopSeconds = Double(stream.hopFrames) / Double(stream.sampleRate)
@@ -184,7 +185,7 @@ extension VisualizerAnalyzer {
 // MARK: - Bars
 
 extension VisualizerAnalyzer {
-    private func prepareBars(_ stream: AnalysisFormat, _ outputs: inout AnalyzerOutputs) throws(AnalyzerError) {
+    private func prepareBars(_ stream: AnalysisFormat, _ outputs: inout AnalyzerOutputs) throws(Problem) {
         bars = nil
         barSpectrum = nil
         low = nil
@@ -192,11 +193,11 @@ extension VisualizerAnalyzer {
         let top = settings.maximum ?? min(10_000, nyquist)
         if settings.bars > 0 {
             guard top <= nyquist else {
-                throw AnalyzerError(
+                throw Problem(
                     "visualizer: bars_max_hz \(top) is above half the sample rate (\(nyquist) Hz); omit or lower it")
             }
             guard settings.minimum < top else {
-                throw AnalyzerError("visualizer: bars_min_hz \(settings.minimum) is not below \(top) Hz; lower it")
+                throw Problem("visualizer: bars_min_hz \(settings.minimum) is not below \(top) Hz; lower it")
             }
         }
         bank = BarBank(

@@ -10,13 +10,13 @@ extension CapturePlugin {
         "exec", "Starts a program and reads a WAV stream or raw samples from its standard output.",
         settings: ProgramSettings.declared + PCMFormat.settings + [ExecCapture.live.declared, SpooledPCMReader.setting.declared],
         primary: ProgramSettings.primary
-    ) { settings throws(ConfigurationError) in
+    ) { settings throws(Problem) in
         let (program, format, isLive) = (try ProgramSettings(settings), try PCMFormat(settings), settings[ExecCapture.live])
         let key = SpooledPCMReader.setting.key
         guard settings[SpooledPCMReader.setting] else { return ExecCapture(program, format, isLive: isLive) }
-        if isLive { throw ConfigurationError("audio in real time is read once; leave out live or spool", at: key) }
+        if isLive { throw Problem("audio in real time is read once; leave out live or spool", at: key) }
         if program.policy == .retry {
-            throw ConfigurationError("a program that is started again cannot be read twice; use on_error=fail or skip", at: key)
+            throw Problem("a program that is started again cannot be read twice; use on_error=fail or skip", at: key)
         }
         return SpooledExecCapture(program, format, isLive: false)
     }
@@ -48,7 +48,7 @@ class ExecCapture: Capture {
     private var lastTime = 0.0
     private var state = State.reading
     /// Why the program failed, where its audio is stored and can be read again up to that point.
-    private var failure: CaptureError?
+    private var failure: Problem?
 
     private enum State {
         case reading
@@ -72,14 +72,14 @@ class ExecCapture: Capture {
         policy = settings.policy.resolved(isLive: isLive)
     }
 
-    final func open(_ request: FormatRequest) throws(CaptureError) -> StreamSource {
+    final func open(_ request: FormatRequest) throws(Problem) -> StreamSource {
         self.request = request
         let source = try start()
         format = source.format
         return source
     }
 
-    final func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> ReadResult {
+    final func read(into samples: inout MutableSpan<Float>) throws(Problem) -> ReadResult {
         switch state {
         case .reading: break
         case .over: return .end
@@ -92,7 +92,7 @@ class ExecCapture: Capture {
         }
         guard let program, let reader else { preconditionFailure("read before open") }
         let result: ReadResult
-        do throws(CaptureError) {
+        do throws(Problem) {
             result = try reader.read(into: &samples)
         } catch {
             // A program that ends at once has a better explanation than that its output is empty.
@@ -128,23 +128,23 @@ class ExecCapture: Capture {
     // MARK: - The program
 
     /// Starts the program and reads the header of its stream.
-    private func start() throws(CaptureError) -> StreamSource {
+    private func start() throws(Problem) -> StreamSource {
         let name = settings.name
         let program: RunningProgram
         do throws(SystemCallError) {
             program = try RunningProgram(
                 settings.command, hasInput: false, output: .pipe, report: { [warn = request.warn] in warn("\(name): \($0)") })
         } catch {
-            throw CaptureError("\(name): cannot be started: \(error); check the command")
+            throw Problem("\(name): cannot be started: \(error); check the command")
         }
         let start = MonotonicTime.now
         let deadline = start + settings.timeout
         delay.noteStart(at: start)
         while !program.waitForOutput(within: Self.readWait) {
-            if request.isCancelled() { throw CaptureError("\(name): interrupted before the audio began", remedy: .finish) }
+            if request.isCancelled() { throw Problem("\(name): interrupted before the audio began", remedy: .finish) }
             guard MonotonicTime.now < deadline else {
                 program.stop()
-                throw CaptureError("\(name): has written no audio for \(settings.timeout.rounded(toPlaces: 1)) s, and was ended")
+                throw Problem("\(name): has written no audio for \(settings.timeout.rounded(toPlaces: 1)) s, and was ended")
             }
         }
         let kind = spools ? SpooledPCMReader.self : PCMReader.self
@@ -152,14 +152,14 @@ class ExecCapture: Capture {
         var limited = request
         limited.isCancelled = { [isCancelled = request.isCancelled] in isCancelled() || MonotonicTime.now > deadline }
         let source: StreamSource
-        do throws(CaptureError) {
+        do throws(Problem) {
             source = try reader.open(limited)
         } catch {
             if program.waitForExit(within: min(1, settings.timeout)), program.exit?.isSuccess == false {
-                throw CaptureError("\(name): \(program.reasonForEnd); run it in a shell to see why")
+                throw Problem("\(name): \(program.reasonForEnd); run it in a shell to see why")
             }
             if !request.isCancelled(), MonotonicTime.now > deadline {
-                throw CaptureError("\(name): has not written a whole header for \(settings.timeout.rounded(toPlaces: 1)) s")
+                throw Problem("\(name): has not written a whole header for \(settings.timeout.rounded(toPlaces: 1)) s")
             }
             throw error
         }
@@ -169,13 +169,13 @@ class ExecCapture: Capture {
     }
 
     /// Starts a failed program again when its pause is over.
-    private func restart() throws(CaptureError) -> ReadResult {
+    private func restart() throws(Problem) -> ReadResult {
         let pause = delay.nextAttempt - MonotonicTime.now
         if pause > 0 {
             MonotonicTime.sleep(for: min(pause, Self.readWait))
             return .idle
         }
-        do throws(CaptureError) {
+        do throws(Problem) {
             let source = try start()
             state = .back(source)
             return .device(DeviceEvent(name: settings.name, summary: settings.name, state: .opened, format: source.format))
@@ -187,12 +187,12 @@ class ExecCapture: Capture {
         }
     }
 
-    private func fail(_ reason: String) throws(CaptureError) -> ReadResult {
-        try fail(CaptureError("\(settings.name): \(reason)"))
+    private func fail(_ reason: String) throws(Problem) -> ReadResult {
+        try fail(Problem("\(settings.name): \(reason)"))
     }
 
     /// Does what the policy says about a failure while audio is read.
-    private func fail(_ error: CaptureError) throws(CaptureError) -> ReadResult {
+    private func fail(_ error: Problem) throws(Problem) -> ReadResult {
         if spools {
             // The second pass reads the audio before the failure.
             failure = error
@@ -216,19 +216,19 @@ class ExecCapture: Capture {
         }
     }
 
-    private func advised(_ error: CaptureError) -> CaptureError {
-        CaptureError("\(error.message); run it in a shell to see why, or set on_error=\(spools ? "skip" : "retry or skip")")
+    private func advised(_ error: Problem) -> Problem {
+        Problem("\(error.message); run it in a shell to see why, or set on_error=\(spools ? "skip" : "retry or skip")")
     }
 
     /// The second pass ends where the program failed.
-    private func failAgain() throws(CaptureError) -> ReadResult {
+    private func failAgain() throws(Problem) -> ReadResult {
         state = .over
         guard let failure, policy != .skip else { return .end }
         throw advised(failure)
     }
 
     /// Returns to the first frame of the stored audio.
-    fileprivate final func restart() throws(CaptureError) {
+    fileprivate final func restart() throws(Problem) {
         guard let reader = reader as? SpooledPCMReader else { preconditionFailure("rewind before open") }
         try reader.rewind()
         state = .reading
@@ -240,7 +240,7 @@ class ExecCapture: Capture {
 final class SpooledExecCapture: ExecCapture, RewindableCapture {
     override var spools: Bool { true }
 
-    func rewind() throws(CaptureError) {
+    func rewind() throws(Problem) {
         try restart()
     }
 }

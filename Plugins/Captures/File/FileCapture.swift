@@ -2,6 +2,7 @@ public import Hemiola
 internal import HemiolaPCM
 internal import HemiolaRecords
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 extension CapturePlugin {
     private static let path = Setting<String?>("path", default: nil, "The file to analyse.")
@@ -15,9 +16,9 @@ extension CapturePlugin {
         "file", "Reads a sound file: WAV, FLAC, Ogg, Opus, MP3, AIFF, CAF and more.",
         settings: [path.declared, start.declared, duration.declared], primary: "path", fileTypes: .sound,
         libraries: [.sndfile, .flac, .mpg123, .ogg, .vorbis, .opus]
-    ) { settings throws(ConfigurationError) in
+    ) { settings throws(Problem) in
         guard let path = settings[path], !path.isEmpty else {
-            throw ConfigurationError("no file is given; write file:PATH", at: "path")
+            throw Problem("no file is given; write file:PATH", at: "path")
         }
         return FileCapture(path, excerpt: Excerpt(start: settings[start], duration: settings[duration]))
     }
@@ -65,7 +66,7 @@ final class FileCapture: RewindableCapture {
         excerptPosition = ExcerptPosition(excerpt, format)
     }
 
-    func open(_ request: FormatRequest) throws(CaptureError) -> StreamSource {
+    func open(_ request: FormatRequest) throws(Problem) -> StreamSource {
         let file: InputFile
         do throws(InputFile.OpenError) {
             file = try InputFile.opened(path, isCancelled: request.isCancelled, by: openFile)
@@ -83,14 +84,14 @@ final class FileCapture: RewindableCapture {
             start: excerpt.start > 0 ? excerpt.start : nil, tags: sound.tags)
     }
 
-    func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> ReadResult {
+    func read(into samples: inout MutableSpan<Float>) throws(Problem) -> ReadResult {
         let delivery = try readExcerpt(into: &samples)
         // A file that another program replaces or writes may have been read in part before and in part after.
         if case .end = delivery, let now = FileStamp(path), now != stamp { throw FileError.changed(path) }
         return delivery
     }
 
-    private func readExcerpt(into samples: inout MutableSpan<Float>) throws(CaptureError) -> ReadResult {
+    private func readExcerpt(into samples: inout MutableSpan<Float>) throws(Problem) -> ReadResult {
         if excerpt.isWhole { return try readNext(into: &samples) }
         // At most one second of audio is skipped in a call, so that the caller can stop in between.
         let stop = excerptPosition.framesBefore - Int64(format.sampleRate)
@@ -107,10 +108,10 @@ final class FileCapture: RewindableCapture {
     }
 
     /// Reads on, without regard to the excerpt.
-    private func readNext(into samples: inout MutableSpan<Float>) throws(CaptureError) -> ReadResult {
+    private func readNext(into samples: inout MutableSpan<Float>) throws(Problem) -> ReadResult {
         guard let decoder else { preconditionFailure("read before open") }
         let delivery: ReadResult
-        do throws(DecodingError) {
+        do throws(Problem) {
             delivery = try decoder.read(into: &samples)
         } catch {
             throw FileError.decodingFailed(path, at: secondsBefore + format.seconds(at: position), error)
@@ -133,7 +134,7 @@ final class FileCapture: RewindableCapture {
     }
 
     /// Compares what was delivered with what the file declares.
-    private func finish(_ decoder: any Decoder) throws(CaptureError) -> ReadResult {
+    private func finish(_ decoder: any Decoder) throws(Problem) -> ReadResult {
         if isFinished { return .end }
         isFinished = true
         let declared = decoder.declaredFrames
@@ -153,7 +154,7 @@ final class FileCapture: RewindableCapture {
     }
 
     /// Restarts with a new decoder: a seek does not yield the same bits in every format.
-    func rewind() throws(CaptureError) {
+    func rewind() throws(Problem) {
         guard let sound else { preconditionFailure("rewind before open") }
         // Only one decoder at a time.
         decoder = nil

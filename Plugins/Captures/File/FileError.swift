@@ -10,71 +10,71 @@ enum FileError {
     /// The shell command that decodes a file with ffmpeg and analyses the result.
     static func ffmpegPipe(_ path: String) -> String { "ffmpeg -v error -i \(path.quotedForShell) -f wav - | hemiola analyze -" }
 
-    static func cannotOpen(_ path: String, _ error: InputFile.OpenError) -> CaptureError {
+    static func cannotOpen(_ path: String, _ error: InputFile.OpenError) -> Problem {
         let name = path.displayName
         switch error {
         case .notFound:
             return missing(path)
         case .folder:
-            return CaptureError(
+            return Problem(
                 "\(name): is a folder; to analyse the sound files in it: hemiola analyze \(path.quotedForShell)")
         case .pipe where path.hasPrefix("/dev/") || path.hasPrefix("/proc/"):
-            return CaptureError("\(name): is a pipe, not a file; to analyse the output of a command: COMMAND | hemiola analyze -")
+            return Problem("\(name): is a pipe, not a file; to analyse the output of a command: COMMAND | hemiola analyze -")
         case .pipe:
-            return CaptureError(
+            return Problem(
                 "\(name): is a pipe, not a file; to read from it: hemiola analyze - < \(path.quotedForShell)")
         case .device where path.hasPrefix("/dev/snd") || path.hasPrefix("/dev/dsp"):
-            return CaptureError("\(name): is a device, not a file; record from it first: arecord -f cd out.wav")
+            return Problem("\(name): is a device, not a file; record from it first: arecord -f cd out.wav")
         case .device:
-            return CaptureError("\(name): is a device, not a file; specify an audio file, or pipe it in: hemiola analyze - < FILE")
+            return Problem("\(name): is a device, not a file; specify an audio file, or pipe it in: hemiola analyze - < FILE")
         case .socket:
-            return CaptureError("\(name): is a socket, not a file; specify an audio file")
+            return Problem("\(name): is a socket, not a file; specify an audio file")
         case .notPermitted:
-            return CaptureError("\(name): permission denied; show its owner and mode: ls -ld \(path.quotedForShell)")
+            return Problem("\(name): permission denied; show its owner and mode: ls -ld \(path.quotedForShell)")
         case .cancelled:
-            return CaptureError("\(name): interrupted during opening", remedy: .finish)
+            return Problem("\(name): interrupted during opening", remedy: .finish)
         case .system(let reason):
-            return CaptureError("\(name): cannot be opened (\(reason)); show its type and mode: ls -ld \(path.quotedForShell)")
+            return Problem("\(name): cannot be opened (\(reason)); show its type and mode: ls -ld \(path.quotedForShell)")
         }
     }
 
-    static func missing(_ path: String) -> CaptureError {
+    static func missing(_ path: String) -> Problem {
         let name = path.displayName
         let lowercased = path.lowercased()
         if lowercased.hasPrefix("http://") || lowercased.hasPrefix("https://") {
-            return CaptureError("\(name): is a URL, not a file; decode it with ffmpeg: \(ffmpegPipe(path))")
+            return Problem("\(name): is a URL, not a file; decode it with ffmpeg: \(ffmpegPipe(path))")
         }
         if lowercased.hasPrefix("file://") {
-            return CaptureError("\(name): is a URL, not a path; remove the prefix file://")
+            return Problem("\(name): is a URL, not a path; remove the prefix file://")
         }
         if path.hasPrefix("~/") {
-            return CaptureError(
+            return Problem(
                 "\(name): the shell did not expand ~; write \"$HOME\(path.displayName.dropFirst())\"")
         }
         let (folder, file) = (FileSystem.folder(of: path), FileSystem.lastName(of: path))
         guard let entries = try? FileSystem.entries(of: folder, limit: mostNames) else {
-            return CaptureError("\(name): no such file: the folder \(folder.displayName) does not exist or cannot be read; check the path")
+            return Problem("\(name): no such file: the folder \(folder.displayName) does not exist or cannot be read; check the path")
         }
         if !file.isEmpty, let near = file.nearest(in: entries.map(\.name).sorted()) {
             let prefix = String(path.dropLast(file.count))
-            return CaptureError("\(name): no such file; did you mean \((prefix + near).displayName)?")
+            return Problem("\(name): no such file; did you mean \((prefix + near).displayName)?")
         }
-        return CaptureError("\(name): no such file; list the folder: ls \(folder.quotedForShell)")
+        return Problem("\(name): no such file; list the folder: ls \(folder.quotedForShell)")
     }
 
-    static func empty(_ path: String) -> CaptureError {
-        CaptureError("\(path.displayName): is empty, 0 bytes; specify an audio file")
+    static func empty(_ path: String) -> Problem {
+        Problem("\(path.displayName): is empty, 0 bytes; specify an audio file")
     }
 
     /// A file that is not sound, or of an unknown type.
     ///
     /// - Returns: nil for a file of sound.
-    static func notAudio(_ path: String, _ signature: FileSignature) -> CaptureError? {
+    static func notAudio(_ path: String, _ signature: FileSignature) -> Problem? {
         switch signature {
         case .notAudio(let what):
-            return CaptureError("\(path.displayName): is not audio: it looks like \(what); specify an audio file")
+            return Problem("\(path.displayName): is not audio: it looks like \(what); specify an audio file")
         case .unknown:
-            return CaptureError(
+            return Problem(
                 "\(path.displayName): unknown audio format; to analyse raw 16-bit samples: "
                     + "ffmpeg -v error -f s16le -ar 44100 -ac 2 -i \(path.quotedForShell) -f wav - | hemiola analyze -")
         case .samples, .flac, .ogg, .mpeg, .other: return nil
@@ -88,31 +88,31 @@ enum FileError {
     ///   - failure: Of ffmpeg; nil: the capture is not to use it.
     static func notDecoded(
         _ path: String, _ signature: FileSignature, _ reason: String?, _ failure: FFmpegDecoder.Failure?
-    ) -> CaptureError {
+    ) -> Problem {
         let name = path.displayName
         switch failure {
         case .cancelled:
-            return CaptureError("\(name): interrupted during decoding", remedy: .finish)
+            return Problem("\(name): interrupted during decoding", remedy: .finish)
         case .noSpace(let folder):
-            return CaptureError(
+            return Problem(
                 "\(name): no space left in \(folder.displayName) for the decoded sound; set TMPDIR to a folder with more space")
         case .killed(let signal):
-            return CaptureError(
+            return Problem(
                 "\(name): ffmpeg was killed by signal \(signal) while decoding; free memory and try again, or show its "
                     + "messages: \(messages(of: path))")
         case .failed(let text):
             if let error = notAudio(path, signature) { return error }
-            return CaptureError(
+            return Problem(
                 "\(name): looks like \(signature.name ?? "sound"), but cannot be decoded "
                     + "(\((reason ?? text).displayName)); show the messages of ffmpeg: \(messages(of: path))")
         case .notInstalled, nil:
             if let error = notAudio(path, signature) { return error }
             guard let reason else {
-                return CaptureError(
+                return Problem(
                     "\(name): looks like \(signature.name ?? "sound"), which needs ffmpeg, and ffmpeg is not installed; "
                         + "install it: apt install ffmpeg")
             }
-            return CaptureError(
+            return Problem(
                 "\(name): looks like \(signature.name ?? "sound"), but cannot be decoded (\(reason.displayName)); install ffmpeg, which may "
                     + "decode it: apt install ffmpeg")
         }
@@ -121,7 +121,7 @@ enum FileError {
     private static func messages(of path: String) -> String { "ffmpeg -protocol_whitelist file -i \(path.quotedForShell) -f null -" }
 
     /// nil for a format within the supported range.
-    static func outOfRange(_ path: String, _ format: StreamFormat) -> CaptureError? {
+    static func outOfRange(_ path: String, _ format: StreamFormat) -> Problem? {
         let (sampleRate, channelCount) = (format.sampleRate, format.channelCount)
         let rates = StreamFormat.sampleRates
         let counts = StreamFormat.channelCounts
@@ -131,31 +131,31 @@ enum FileError {
             let remedy =
                 channelCount == 0
                 ? "read it as stereo: sox -c 2 \(file) out.wav" : "downmix them to stereo: sox \(file) -c 2 out.wav"
-            return CaptureError(
+            return Problem(
                 "\(path.displayName): \(channelCount) channels are outside \(counts.lowerBound)...\(counts.upperBound); \(remedy)")
         }
         if !rates.contains(sampleRate) {
             let remedy =
                 sampleRate == 0
                 ? "set it: sox -r 48000 \(file) out.wav" : "resample: ffmpeg -i \(file) -ar 48000 out.wav"
-            return CaptureError(
+            return Problem(
                 "\(path.displayName): sample rate \(sampleRate) Hz is outside \(rates.lowerBound)...\(rates.upperBound) Hz; \(remedy)")
         }
         return nil
     }
 
     /// The sound cannot be decoded any further.
-    static func decodingFailed(_ path: String, at seconds: Double, _ error: DecodingError) -> CaptureError {
+    static func decodingFailed(_ path: String, at seconds: Double, _ error: Problem) -> Problem {
         let milliseconds = Int64((seconds * 1000).rounded(.down))
         let fraction = String(milliseconds % 1000 + 1000).dropFirst()
-        return CaptureError(
-            "\(path.displayName): cannot be decoded beyond \(milliseconds / 1000).\(fraction) s (\(error.reason.displayName)); "
+        return Problem(
+            "\(path.displayName): cannot be decoded beyond \(milliseconds / 1000).\(fraction) s (\(error.message.displayName)); "
                 + "try ffmpeg: \(ffmpegPipe(path))")
     }
 
     /// The file declares sound, and not one frame of it can be decoded.
-    static func nothingDecoded(_ path: String) -> CaptureError {
-        CaptureError("\(path.displayName): none of its sound can be decoded: it is damaged or cut off; get the file again")
+    static func nothingDecoded(_ path: String) -> Problem {
+        Problem("\(path.displayName): none of its sound can be decoded: it is damaged or cut off; get the file again")
     }
 
     /// A decoder's library is not installed, and libsndfile takes its place.
@@ -163,11 +163,11 @@ enum FileError {
         "\(path.displayName): \(library); damage may go unnoticed"
     }
 
-    static func startAfterEnd(_ path: String, _ start: Double) -> CaptureError {
-        CaptureError("\(path.displayName): ends before the start of the excerpt, \(start) s; choose an earlier start")
+    static func startAfterEnd(_ path: String, _ start: Double) -> Problem {
+        Problem("\(path.displayName): ends before the start of the excerpt, \(start) s; choose an earlier start")
     }
 
-    static func changed(_ path: String) -> CaptureError {
-        CaptureError("\(path.displayName): changed during the analysis; run again once it is complete")
+    static func changed(_ path: String) -> Problem {
+        Problem("\(path.displayName): changed during the analysis; run again once it is complete")
     }
 }

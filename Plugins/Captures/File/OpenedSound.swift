@@ -2,6 +2,7 @@ internal import Hemiola
 internal import HemiolaPCM
 internal import HemiolaRecords
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// The decoder that a file gets, with what it needs.
 enum DecoderChoice {
@@ -14,7 +15,7 @@ enum DecoderChoice {
     case output(FFmpegDecoder.Output)
 
     /// Makes a decoder for one pass.
-    func makeDecoder(_ file: InputFile) throws(DecodingError) -> any Decoder {
+    func makeDecoder(_ file: InputFile) throws(Problem) -> any Decoder {
         switch self {
         case .pcm(let header): try PCMDecoder(file, header)
         case .flac(let range, let isOgg): try FLACDecoder(file, range, isOgg: isOgg)
@@ -44,7 +45,7 @@ struct OpenedSound {
     }
 
     /// Makes the decoder of another pass.
-    func makeDecoder() throws(DecodingError) -> any Decoder { try choice.makeDecoder(file) }
+    func makeDecoder() throws(Problem) -> any Decoder { try choice.makeDecoder(file) }
 
     /// Opens a file with the decoder of its type, or with ffmpeg where that one refuses it.
     ///
@@ -54,18 +55,18 @@ struct OpenedSound {
     /// - Returns: The sound, and the decoder of the first pass.
     static func open(
         _ file: InputFile, _ path: String, _ ffmpeg: FFmpegDecoder?, _ request: FormatRequest
-    ) throws(CaptureError) -> (sound: OpenedSound, decoder: any Decoder) {
+    ) throws(Problem) -> (sound: OpenedSound, decoder: any Decoder) {
         let content = SoundContent(of: file)
         if let library = content.missingLibrary { request.warn(FileError.lessChecked(path, without: library)) }
         var reason = content.refusal
         var unsupported: StreamFormat?
         if let choice = content.choice {
-            do throws(DecodingError) {
+            do throws(Problem) {
                 let decoder = try choice.makeDecoder(file)
                 if decoder.format.isSupported { return (OpenedSound(file, choice, decoder, content.tags), decoder) }
                 unsupported = decoder.format
             } catch {
-                reason = error.reason
+                reason = error.message
             }
         }
         // ffmpeg converts a rate, but neither a rate of 0 nor the number of channels.
@@ -84,8 +85,8 @@ struct OpenedSound {
             throw FileError.notDecoded(path, content.signature, reason, error)
         }
         let decoder: any Decoder
-        do throws(DecodingError) { decoder = try FFmpegOutputDecoder(output) } catch {
-            throw FileError.notDecoded(path, content.signature, reason, .failed(error.reason))
+        do throws(Problem) { decoder = try FFmpegOutputDecoder(output) } catch {
+            throw FileError.notDecoded(path, content.signature, reason, .failed(error.message))
         }
         if let error = FileError.outOfRange(path, decoder.format) { throw error }
         return (OpenedSound(file, .output(output), decoder, content.tags), decoder)

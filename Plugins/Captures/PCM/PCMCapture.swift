@@ -1,12 +1,13 @@
 public import Hemiola
 internal import HemiolaPCM
+internal import HemiolaSystem
 
 extension CapturePlugin {
     /// Reads a stream of samples with a header, such as WAV, or raw samples from standard input, a pipe, a FIFO or a file.
     public static let pcm = CapturePlugin(
         "pcm", "Reads WAV, AIFF, AU, CAF or raw samples from standard input, a pipe or a FIFO.",
         settings: PCMSettings.declared, primary: "path"
-    ) { settings throws(ConfigurationError) in
+    ) { settings throws(Problem) in
         let settings = try PCMSettings(settings)
         return settings.spools ? SpooledPCMReader(settings) : PCMReader(settings)
     }

@@ -1,5 +1,6 @@
 internal import Hemiola
 internal import HemiolaPCM
+internal import HemiolaSystem
 
 /// The settings of this capture.
 struct PCMSettings: Sendable {
@@ -13,10 +14,10 @@ struct PCMSettings: Sendable {
     var format: PCMFormat?
     var spools: Bool
 
-    init(_ settings: SettingValues) throws(ConfigurationError) {
+    init(_ settings: SettingValues) throws(Problem) {
         path = settings[Self.path]
         spools = settings[SpooledPCMReader.setting]
-        guard !path.isEmpty else { throw ConfigurationError("the path is empty; - is standard input", at: Self.path.key) }
+        guard !path.isEmpty else { throw Problem("the path is empty; - is standard input", at: Self.path.key) }
         format = try PCMFormat(settings)
     }
 }

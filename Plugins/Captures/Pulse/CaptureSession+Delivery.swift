@@ -69,7 +69,7 @@ extension CaptureSession {
             wakeUp.signal()
             return
         }
-        outcome = .failure(CaptureError(reason))
+        outcome = .failure(Problem(reason))
         wakeUp.signal()
     }
 

@@ -24,7 +24,7 @@ final class CaptureSession: ConnectionDelegate, RecordStreamDelegate {
     }
 
     /// The result of the opening; nil until it is known.
-    var outcome: Result<Opening, CaptureError>?
+    var outcome: Result<Opening, Problem>?
     /// Why the opening waits; nil while it does not.
     var waitReason: String?
 
@@ -57,7 +57,7 @@ final class CaptureSession: ConnectionDelegate, RecordStreamDelegate {
     /// Nanoseconds without a tick after which this process itself must have been stopped: load alone does not delay a tick that much.
     private static let longestTick: Int64 = 350_000_000
 
-    init(_ query: DeviceQuery, options: Options, server: String?, wakeUp: WakeUp) throws(CaptureError) {
+    init(_ query: DeviceQuery, options: Options, server: String?, wakeUp: WakeUp) throws(Problem) {
         self.query = query
         self.options = options
         self.wakeUp = wakeUp

@@ -1,5 +1,6 @@
 internal import Hemiola
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// The device setting: which source to capture. Resolves to a source of a server snapshot.
 enum DeviceQuery: Sendable, Hashable, CustomStringConvertible {
@@ -33,12 +34,12 @@ enum DeviceQuery: Sendable, Hashable, CustomStringConvertible {
         case unavailable(String)
     }
 
-    init(parsing text: String) throws(ConfigurationError) {
+    init(parsing text: String) throws(Problem) {
         switch text {
         case "auto": self = .auto
         case "auto-input": self = .autoInput
-        case "": throw ConfigurationError("the name is empty; auto is the monitor of the default output", at: "device")
-        case "app:": throw ConfigurationError("the name of the application is missing after app:", at: "device")
+        case "": throw Problem("the name is empty; auto is the monitor of the default output", at: "device")
+        case "app:": throw Problem("the name of the application is missing after app:", at: "device")
         default: self = text.hasPrefix("app:") ? .application(String(text.dropFirst(4))) : .named(text)
         }
     }

@@ -8,9 +8,9 @@ extension CapturePlugin {
     public static let pulse = CapturePlugin(
         "pulse", "Captures the default output, or an output, an input or an application by name.",
         settings: PulseSettings.declared, primary: "device",
-        devices: { () throws(CaptureError) in try DeviceProbe.devices(server: nil) },
-        loopback: { () throws(CaptureError) in try PulseLoopback() }, libraries: [.pulse],
-        make: { settings throws(ConfigurationError) in PulseCapture(try PulseSettings(settings)) })
+        devices: { () throws(Problem) in try DeviceProbe.devices(server: nil) },
+        loopback: { () throws(Problem) in try PulseLoopback() }, libraries: [.pulse],
+        make: { settings throws(Problem) in PulseCapture(try PulseSettings(settings)) })
 }
 
 /// Captures one device of a sound server, and reconnects to it after an outage of server or device.
@@ -31,7 +31,7 @@ final class PulseCapture: Capture {
         self.settings = settings
     }
 
-    func open(_ request: FormatRequest) throws(CaptureError) -> StreamSource {
+    func open(_ request: FormatRequest) throws(Problem) -> StreamSource {
         let wakeUp = try Self.makeWakeUp()
         let options = CaptureSession.Options(
             sampleRate: request.sampleRate, followsDeviceRate: request.followsDeviceRate, channelCount: request.channelCount,
@@ -39,7 +39,7 @@ final class PulseCapture: Capture {
         let session = try CaptureSession(settings.device, options: options, server: settings.server, wakeUp: wakeUp)
         guard session.connection.start() else {
             session.stop()
-            throw CaptureError("cannot create a thread for the sound server connection")
+            throw Problem("cannot create a thread for the sound server connection")
         }
         do {
             let opening = try Self.outcome(of: session, wakeUp, request, waits: settings.waits)
@@ -53,15 +53,15 @@ final class PulseCapture: Capture {
     }
 
     /// For a thread that waits for libpulse's.
-    static func makeWakeUp() throws(CaptureError) -> WakeUp {
+    static func makeWakeUp() throws(Problem) -> WakeUp {
         do throws(SystemCallError) { return try WakeUp() } catch {
-            throw CaptureError("cannot create a pipe: \(error); raise the limit on open files: ulimit -n")
+            throw Problem("cannot create a pipe: \(error); raise the limit on open files: ulimit -n")
         }
     }
 
     private static func outcome(
         of session: CaptureSession, _ wakeUp: WakeUp, _ request: FormatRequest, waits: Bool
-    ) throws(CaptureError) -> CaptureSession.Opening {
+    ) throws(Problem) -> CaptureSession.Opening {
         let start = MonotonicTime.nanosecondsWithSleep
         var isReported = false
         while true {
@@ -72,17 +72,17 @@ final class PulseCapture: Capture {
                 isReported = true
             }
             if request.isCancelled() {
-                throw CaptureError("interrupted while waiting for \(session.query)", remedy: .finish)
+                throw Problem("interrupted while waiting for \(session.query)", remedy: .finish)
             }
             if !waits, MonotonicTime.nanosecondsWithSleep - start > responseTimeout {
                 let address = session.connection.locked { session.connection.address }
-                throw CaptureError("the sound server at \(address) does not respond; restart it")
+                throw Problem("the sound server at \(address) does not respond; restart it")
             }
             wakeUp.wait(seconds: 0.1)
         }
     }
 
-    func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> ReadResult {
+    func read(into samples: inout MutableSpan<Float>) throws(Problem) -> ReadResult {
         guard let queue else { preconditionFailure("a capture is opened before it is read") }
         return samples.withUnsafeMutableBufferPointer { queue.next(into: $0, waiting: 100) }
     }
@@ -111,12 +111,12 @@ struct PulseSettings: Sendable {
     var server: String?
     var waits: Bool
 
-    init(_ settings: SettingValues) throws(ConfigurationError) {
+    init(_ settings: SettingValues) throws(Problem) {
         device = try DeviceQuery(parsing: settings[Self.device])
         server = settings[Self.server]
         waits = settings[Self.wait]
         if server == "" {
-            throw ConfigurationError("the address is empty; leave the setting out for the default server", at: Self.server.key)
+            throw Problem("the address is empty; leave the setting out for the default server", at: Self.server.key)
         }
     }
 }

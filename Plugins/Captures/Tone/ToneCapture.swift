@@ -1,13 +1,14 @@
 public import Hemiola
 internal import HemiolaRecords
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 extension CapturePlugin {
     /// Generates sines, clicks, sweeps, noise, a drum and bass loop, and silence.
     public static let tone = CapturePlugin(
         "tone", "Generates test signals: sines, clicks, sweeps, noise, a drum and bass loop, and silence.",
         settings: ToneSettings.declared, primary: "signal"
-    ) { settings throws(ConfigurationError) in
+    ) { settings throws(Problem) in
         ToneCapture(try ToneSettings(settings))
     }
 }
@@ -43,9 +44,9 @@ final class ToneCapture: RewindableCapture {
 
     var isLive: Bool { false }
 
-    func open(_ request: FormatRequest) throws(CaptureError) -> StreamSource {
+    func open(_ request: FormatRequest) throws(Problem) -> StreamSource {
         let sampleRate = settings.sampleRate ?? request.sampleRate ?? Self.defaultSampleRate
-        if let problem = settings.problem(at: sampleRate) { throw CaptureError("tone: \(problem)") }
+        if let problem = settings.problem(at: sampleRate) { throw Problem("tone: \(problem)") }
         let format = StreamFormat(sampleRate: sampleRate, channelCount: settings.channelCount)
         channelCount = settings.channelCount
         frameCount = settings.seconds > 0 ? format.frame(at: settings.seconds) : nil
@@ -91,7 +92,7 @@ final class ToneCapture: RewindableCapture {
         }
     }
 
-    func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> ReadResult {
+    func read(into samples: inout MutableSpan<Float>) throws(Problem) -> ReadResult {
         let room = samples.count / channelCount
         precondition(room > 0, "the buffer holds no frame")
         let count = Int(min(Int64(room), frameCount.map { $0 - frame } ?? .max))
@@ -101,7 +102,7 @@ final class ToneCapture: RewindableCapture {
         return .frames(count)
     }
 
-    func rewind() throws(CaptureError) {
+    func rewind() throws(Problem) {
         frame = 0
         noise?.reset()
         loop?.reset()

@@ -1,6 +1,7 @@
 internal import Hemiola
 internal import HemiolaRecords
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// The kinds of signals.
 enum ToneSignal: String, Sendable, CaseIterable, SettingChoice {
@@ -59,7 +60,7 @@ struct ToneSettings: Sendable {
     var sampleRate: Int?
     var channelCount: Int
 
-    init(_ settings: SettingValues) throws(ConfigurationError) {
+    init(_ settings: SettingValues) throws(Problem) {
         signal = settings[Self.signal]
         frequency = settings[Self.frequency]
         lowest = settings[Self.lowest]
@@ -74,19 +75,19 @@ struct ToneSettings: Sendable {
         sampleRate = settings[Self.rate]
         channelCount = settings[Self.channels]
         if signal == .sweep, seconds == 0 {
-            throw ConfigurationError("a sweep needs a duration above 0", at: Self.seconds.key)
+            throw Problem("a sweep needs a duration above 0", at: Self.seconds.key)
         }
-        if let sampleRate, let problem = problem(at: sampleRate) { throw ConfigurationError([problem]) }
+        if let sampleRate, let problem = problem(at: sampleRate) { throw Problem([problem]) }
     }
 
     /// The setting that is invalid at a sample rate; nil where all are valid.
-    func problem(at sampleRate: Int) -> ConfigurationProblem? {
+    func problem(at sampleRate: Int) -> Problem? {
         let limit = Double(sampleRate) / 2
-        func check(_ setting: String, _ frequency: Double) -> ConfigurationProblem? {
+        func check(_ setting: String, _ frequency: Double) -> Problem? {
             if frequency <= limit { return nil }
             let text = ParameterValue.number(frequency).text
-            return ConfigurationProblem(
-                .key(setting), "\(text) Hz is above half of the sample rate, \(sampleRate) Hz; lower it or raise rate")
+            return Problem(
+                "\(text) Hz is above half of the sample rate, \(sampleRate) Hz; lower it or raise rate", at: .key(setting))
         }
         return switch signal {
         case .sine: check(Self.frequency.key, frequency)

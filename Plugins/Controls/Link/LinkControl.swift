@@ -14,11 +14,11 @@ extension SinkPlugin {
         "Time by which the music is later than the session, such as the latency of loudspeaker and microphone.")
 
     /// Submits tempo and beats of the Ableton Link session as controls.
-    public static let linkControl = linkControlSink { context throws(SinkError) in try LinkSession(context, sharesStart: false) }
+    public static let linkControl = linkControlSink { context throws(Problem) in try LinkSession(context, sharesStart: false) }
 
     /// The sink with a function that joins a session.
     static func linkControlSink(
-        joining join: @escaping @Sendable (SinkContext) throws(SinkError) -> any LinkTimeline
+        joining join: @escaping @Sendable (SinkContext) throws(Problem) -> any LinkTimeline
     ) -> SinkPlugin {
         SinkPlugin(
             "link-control", "Follows the Ableton Link session: submits its tempo, beats and bars as controls of the beat tracker.",
@@ -45,14 +45,14 @@ final class LinkFollower: Sink {
     }
 
     private let delay: Double
-    private let join: @Sendable (SinkContext) throws(SinkError) -> any LinkTimeline
+    private let join: @Sendable (SinkContext) throws(Problem) -> any LinkTimeline
     private let initial: SessionControls
     private var state: State
     private let refused = RefusedControls()
 
     init(
         _ controls: SessionControls, delay: Double,
-        joining join: @escaping @Sendable (SinkContext) throws(SinkError) -> any LinkTimeline
+        joining join: @escaping @Sendable (SinkContext) throws(Problem) -> any LinkTimeline
     ) {
         self.delay = delay
         self.join = join
@@ -60,7 +60,7 @@ final class LinkFollower: Sink {
         state = State(controls: controls)
     }
 
-    func open(_ context: SinkContext) throws(SinkError) {
+    func open(_ context: SinkContext) throws(Problem) {
         let session = try join(context)
         state = State(session: session, context: context, controls: initial)
     }

@@ -19,11 +19,11 @@ extension SinkPlugin {
         "midi-control", "Reads notes and controllers of a MIDI device as controls: tap, nudge, presets, speed.",
         settings: [port.declared, channel.declared, map.declared], primary: "port",
         needs: { _ in Needs(realTime: true) },
-        make: { settings throws(ConfigurationError) in
+        make: { settings throws(Problem) in
             guard let path = settings[port], !path.isEmpty else {
-                throw ConfigurationError("name a device or a named pipe, as in midi-control:/dev/snd/midiC1D0", at: port.key)
+                throw Problem("name a device or a named pipe, as in midi-control:/dev/snd/midiC1D0", at: port.key)
             }
-            if settings[map].isEmpty { throw ConfigurationError("the path is empty; is a variable of the shell unset?", at: map.key) }
+            if settings[map].isEmpty { throw Problem("the path is empty; is a variable of the shell unset?", at: map.key) }
             return MIDIControlReader(path: path, map: settings[map], channel: settings[channel])
         })
 }
@@ -46,33 +46,29 @@ final class MIDIControlReader: Sink {
         self.channel = channel
     }
 
-    func open(_ context: SinkContext) throws(SinkError) {
+    func open(_ context: SinkContext) throws(Problem) {
         let routes: ControlRoutes
-        do throws(FieldMapError) {
+        do throws(Problem) {
             // A program may lack controls of the built-in map; a name in a file is an error.
             routes = try ControlRoutes(
                 FieldMap.load(map, .input), controls: context.catalog.controls, skipsUnknown: !FieldMap.isPath(map),
                 checkingMessages: MIDISource.fault)
         } catch {
-            throw SinkError(error.description)
+            throw Problem(error.description)
         }
         let device: Int32
-        do throws(MIDIDevice.OpenError) {
-            device = try MIDIDevice.open(path, for: .input)
-        } catch {
-            throw SinkError(error.message)
-        }
+        device = try MIDIDevice.open(path, for: .input)
         let loop: MIDIControlLoop
         do throws(SystemCallError) {
             loop = try MIDIControlLoop(path: path, routes: routes, channel: channel, context: context)
         } catch {
             Glibc.close(device)
-            throw SinkError("midi-control: cannot create a pipe: \(error); raise the limit on open files: ulimit -n")
+            throw Problem("midi-control: cannot create a pipe: \(error); raise the limit on open files: ulimit -n")
         }
         let (thread, code) = startJoinableThread { loop.run(device: device) }
         guard code == 0 else {
             Glibc.close(device)
-            throw SinkError("midi-control: cannot create a thread: \(MIDIDevice.cause(code)); raise the limit: ulimit -u")
+            throw Problem("midi-control: cannot create a thread: \(MIDIDevice.cause(code)); raise the limit: ulimit -u")
         }
         state = State(loop: loop, thread: thread)
     }

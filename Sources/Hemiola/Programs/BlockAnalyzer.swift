@@ -1,5 +1,6 @@
 package import HemiolaRecords
 package import HemiolaSignal
+package import HemiolaSystem
 
 /// An analyzer that is a program of its own: a crash of it is survived.
 ///
@@ -26,13 +27,13 @@ package final class BlockAnalyzer: ExternalAnalyzer {
         context = AnalyzerContext(name: program.name)
     }
 
-    package var failure: AnalyzerError? {
-        exchange?.failure.map { AnalyzerError($0.isComplete ? $0.message : "\(program.name): \($0.message)") }
+    package var failure: Problem? {
+        exchange?.failure.map { Problem($0.place != nil ? $0.message : "\(program.name): \($0.message)") }
     }
 
     package var warning: String? { exchange?.warning }
 
-    package func load() throws(ConfigurationError) {
+    package func load() throws(Problem) {
         try program.check()
     }
 
@@ -45,13 +46,13 @@ package final class BlockAnalyzer: ExternalAnalyzer {
         exchange = nil
     }
 
-    package func prepare(_ stream: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs {
+    package func prepare(_ stream: AnalysisFormat) throws(Problem) -> AnalyzerOutputs {
         close()
         format = stream
         block = [UInt8](repeating: 0, count: program.blockSize(stream))
         let exchange: any BlockExchange
-        do throws(ProgramFault) { exchange = try makeExchange() } catch {
-            throw AnalyzerError(error.isComplete ? error.message : "\(program.name): \(error.message); \(program.remedy)")
+        do throws(Problem) { exchange = try makeExchange() } catch {
+            throw Problem(error.place != nil ? error.message : "\(program.name): \(error.message); \(program.remedy)")
         }
         self.exchange = exchange
         (lostCount, lossTime, time) = (0, -1, 0)
@@ -60,7 +61,7 @@ package final class BlockAnalyzer: ExternalAnalyzer {
         return declared
     }
 
-    private func makeExchange() throws(ProgramFault) -> any BlockExchange {
+    private func makeExchange() throws(Problem) -> any BlockExchange {
         let name = program.name
         let starter = BlockStarter(
             program: program, format: format, isLive: context.isLive, warn: { [warn = context.warn] in warn("\(name): \($0)") },

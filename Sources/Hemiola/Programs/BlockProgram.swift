@@ -1,5 +1,6 @@
 package import HemiolaRecords
 package import HemiolaSignal
+package import HemiolaSystem
 
 /// A program that gets a stream in blocks and answers each one, used by a ``BlockAnalyzer``.
 package protocol BlockProgram: Sendable {
@@ -22,13 +23,13 @@ package protocol BlockProgram: Sendable {
     ///   - isCancelled: Whether to stop waiting.
     func start(
         _ stream: AnalysisFormat, isLive: Bool, report: @escaping @Sendable (String) -> Void, isCancelled: @escaping () -> Bool
-    ) throws(ProgramFault) -> any BlockSession
+    ) throws(Problem) -> any BlockSession
     /// Checks the settings with the program, when a pipeline is assembled.
-    func check() throws(ConfigurationError)
+    func check() throws(Problem)
 }
 
 extension BlockProgram {
-    package func check() throws(ConfigurationError) {}
+    package func check() throws(Problem) {}
 }
 
 /// The conversation with one run of a ``BlockProgram``: a block and its answer at a time.
@@ -42,30 +43,17 @@ package protocol BlockSession: AnyObject {
     /// A warning about the stream, after `finish`; nil: there is none.
     var warning: String? { get }
     /// Sends a block that begins at this frame of the stream, and waits for its answer.
-    func exchange(_ block: [UInt8], at frame: Int64) throws(ProgramFault)
+    func exchange(_ block: [UInt8], at frame: Int64) throws(Problem)
     /// The events since the last call, with times in seconds of the stream.
     func takeEvents() -> [Event]
     /// Ends the input of the program, and waits for its last events and its end.
-    func finish() throws(ProgramFault)
+    func finish() throws(Problem)
     /// Ends the program: SIGTERM, then SIGKILL.
     func stop()
 }
 
 extension BlockSession {
     package var warning: String? { nil }
-}
-
-/// A program has failed, or has sent what it must not send.
-package struct ProgramFault: Error, Sendable, Hashable {
-    /// In words that follow the program's name.
-    package var message: String
-    /// Whether the message is complete: it names the program, and says what to do.
-    package var isComplete: Bool
-
-    /// A fault.
-    package init(_ message: String, isComplete: Bool = false) {
-        (self.message, self.isComplete) = (message, isComplete)
-    }
 }
 
 /// Everything that starts a run of a program for one stream.
@@ -79,11 +67,11 @@ struct BlockStarter: Sendable {
     var policy: FailurePolicy { program.policy.resolved(isLive: isLive) }
 
     /// - Parameter outputs: Those of the first run; nil: this is the first.
-    func session(_ outputs: AnalyzerOutputs?, isCancelled: @escaping () -> Bool) throws(ProgramFault) -> any BlockSession {
+    func session(_ outputs: AnalyzerOutputs?, isCancelled: @escaping () -> Bool) throws(Problem) -> any BlockSession {
         let session = try program.start(format, isLive: isLive, report: warn, isCancelled: isCancelled)
         guard outputs == nil || outputs == session.declared else {
             session.stop()
-            throw ProgramFault("declares other outputs than when it was started first")
+            throw Problem("declares other outputs than when it was started first")
         }
         return session
     }
@@ -94,7 +82,7 @@ protocol BlockExchange: AnyObject {
     /// The outputs of the program.
     var outputs: AnalyzerOutputs { get }
     /// Why no further block is processed.
-    var failure: ProgramFault? { get }
+    var failure: Problem? { get }
     /// A warning about the stream, after `finish`.
     var warning: String? { get }
     /// Processes a block that begins at this frame of the stream.

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import HemiolaRecords
 package import HemiolaSignal
-internal import HemiolaSystem
+package import HemiolaSystem
 internal import Synchronization
 
 /// An analyzer in a child process of this program, for one that may crash or hang, such as a plugin of another project.
@@ -44,16 +44,16 @@ package struct IsolatedAnalyzer: BlockProgram {
         service.withLock { $0 = [path] + arguments }
     }
 
-    package func check() throws(ConfigurationError) {
+    package func check() throws(Problem) {
         guard Self.service.withLock({ $0 != nil }) else {
-            throw ConfigurationError("\(name) cannot be isolated: this program has not set a service; leave out isolated=true")
+            throw Problem("\(name) cannot be isolated: this program has not set a service; leave out isolated=true")
         }
-        do throws(ProgramFault) {
+        do throws(Problem) {
             // The format is of no importance: nothing is prepared.
             let stream = AnalysisFormat(StreamFormat(sampleRate: 48_000, channelCount: 1))
             try IsolatedSession(start(stream, onlyChecks: true), self, stream, report: { _ in }, isCancelled: { false }).stop()
         } catch {
-            throw ConfigurationError(error.isComplete ? error.message : "\(name): \(error.message); \(remedy)")
+            throw Problem(error.place != nil ? error.message : "\(name): \(error.message); \(remedy)")
         }
     }
 
@@ -81,7 +81,7 @@ package struct IsolatedAnalyzer: BlockProgram {
 
     package func start(
         _ stream: AnalysisFormat, isLive: Bool, report: @escaping @Sendable (String) -> Void, isCancelled: @escaping () -> Bool
-    ) throws(ProgramFault) -> any BlockSession {
+    ) throws(Problem) -> any BlockSession {
         try IsolatedSession(start(stream, onlyChecks: false), self, stream, report: report, isCancelled: isCancelled)
     }
 
@@ -103,12 +103,12 @@ package struct IsolatedAnalyzer: BlockProgram {
     }
 
     /// Starts a child.
-    fileprivate func run(report: @escaping @Sendable (String) -> Void) throws(ProgramFault) -> RunningProgram {
-        guard let command = Self.service.withLock({ $0 }) else { throw ProgramFault("cannot be isolated in this program") }
+    fileprivate func run(report: @escaping @Sendable (String) -> Void) throws(Problem) -> RunningProgram {
+        guard let command = Self.service.withLock({ $0 }) else { throw Problem("cannot be isolated in this program") }
         do throws(SystemCallError) {
             return try RunningProgram(.arguments(command), hasInput: true, output: .pipe, report: report)
         } catch {
-            throw ProgramFault("cannot be started in a process of its own (\(error))")
+            throw Problem("cannot be started in a process of its own (\(error))")
         }
     }
 
@@ -145,7 +145,7 @@ private final class IsolatedSession: BlockSession {
     init(
         _ start: [UInt8], _ analyzer: IsolatedAnalyzer, _ stream: AnalysisFormat, report: @escaping @Sendable (String) -> Void,
         isCancelled: @escaping () -> Bool
-    ) throws(ProgramFault) {
+    ) throws(Problem) {
         self.analyzer = analyzer
         self.isCancelled = isCancelled
         program = try analyzer.run(report: report)
@@ -156,7 +156,7 @@ private final class IsolatedSession: BlockSession {
         values = [Float](repeating: .nan, count: declared.width)
     }
 
-    func exchange(_ block: [UInt8], at frame: Int64) throws(ProgramFault) {
+    func exchange(_ block: [UInt8], at frame: Int64) throws(Problem) {
         let deadline = MonotonicTime.now + analyzer.timeLimit
         try write(block, until: deadline)
         var message = try readMessage(MessageKind.answer, until: deadline)
@@ -170,7 +170,7 @@ private final class IsolatedSession: BlockSession {
         return events
     }
 
-    func finish() throws(ProgramFault) {
+    func finish() throws(Problem) {
         program.closeInput()
         let deadline = MonotonicTime.now + analyzer.timeLimit
         var message = try readMessage(MessageKind.end, until: deadline)
@@ -178,16 +178,16 @@ private final class IsolatedSession: BlockSession {
         let text = try message.text()
         warning = text.isEmpty ? nil : text
         guard program.end(within: max(0.1, deadline - MonotonicTime.now)) else {
-            throw ProgramFault("has not ended after the end of its input, and was ended")
+            throw Problem("has not ended after the end of its input, and was ended")
         }
-        if program.exit?.isSuccess == false { throw ProgramFault(program.reasonForEnd) }
+        if program.exit?.isSuccess == false { throw Problem(program.reasonForEnd) }
     }
 
     func stop() { program.stop() }
 
     // MARK: - Transfer
 
-    private func write(_ bytes: [UInt8], until deadline: Double) throws(ProgramFault) {
+    private func write(_ bytes: [UInt8], until deadline: Double) throws(Problem) {
         var sent = 0
         while sent < bytes.count {
             let wait = max(0.001, min(Self.slice, deadline - MonotonicTime.now))
@@ -200,20 +200,20 @@ private final class IsolatedSession: BlockSession {
     }
 
     /// Reads the next message, which must be of a kind.
-    private func readMessage(_ kind: UInt8, until deadline: Double) throws(ProgramFault) -> MessageReader {
+    private func readMessage(_ kind: UInt8, until deadline: Double) throws(Problem) -> MessageReader {
         while true {
             if buffer.count >= 5 {
                 let count = buffer[..<4].enumerated().reduce(0) { $0 | Int($1.element) << (8 * $1.offset) }
-                guard (1...MessageReader.longestMessage).contains(count) else { throw ProgramFault("has sent a message of \(count) bytes") }
+                guard (1...MessageReader.longestMessage).contains(count) else { throw Problem("has sent a message of \(count) bytes") }
                 if buffer.count >= 4 + count {
                     var message = MessageReader(Array(buffer[4..<4 + count]))
                     buffer.removeSubrange(..<(4 + count))
                     if message.kind == MessageKind.refusal {
                         let text = try message.text()
                         program.stop()
-                        throw ProgramFault(text.onOneLine, isComplete: true)
+                        throw Problem(text.onOneLine, at: .analyzer())
                     }
-                    guard message.kind == kind else { throw ProgramFault("has sent a message that was not expected") }
+                    guard message.kind == kind else { throw Problem("has sent a message that was not expected") }
                     return message
                 }
             }
@@ -226,14 +226,14 @@ private final class IsolatedSession: BlockSession {
         }
     }
 
-    private func check(_ deadline: Double) throws(ProgramFault) {
+    private func check(_ deadline: Double) throws(Problem) {
         guard MonotonicTime.now > deadline || isCancelled() else { return }
         program.stop()
-        throw ProgramFault("has not answered for \(analyzer.timeLimit.rounded(toPlaces: 1)) s, and was ended")
+        throw Problem("has not answered for \(analyzer.timeLimit.rounded(toPlaces: 1)) s, and was ended")
     }
 
-    private func ended() -> ProgramFault {
+    private func ended() -> Problem {
         if !program.waitForExit(within: 0.5) { program.stop() }
-        return ProgramFault(program.exit?.isSuccess == true ? "ended before the stream" : program.reasonForEnd)
+        return Problem(program.exit?.isSuccess == true ? "ended before the stream" : program.reasonForEnd)
     }
 }

@@ -16,7 +16,7 @@ package enum IsolatedAnalyzerService {
         // The plugin may print: on standard error, which the parent reports.
         StandardOutput.reserve()
         let connection = Connection(input: STDIN_FILENO, output: StandardOutput.descriptor)
-        do throws(ProgramFault) {
+        do throws(Problem) {
             try serve(connection, registry)
         } catch {
             var message = MessageWriter(MessageKind.refusal)
@@ -26,7 +26,7 @@ package enum IsolatedAnalyzerService {
         _exit(0)
     }
 
-    private static func serve(_ connection: Connection, _ registry: PluginRegistry) throws(ProgramFault) {
+    private static func serve(_ connection: Connection, _ registry: PluginRegistry) throws(Problem) {
         guard var start = connection.receive(), start.kind == MessageKind.start else { return }
         let id = try start.text()
         var parameters: [SettingValues.Parameter] = []
@@ -36,18 +36,18 @@ package enum IsolatedAnalyzerService {
         let format = StreamFormat(sampleRate: Int(try start.integer(UInt32.self)), channelCount: Int(try start.integer(UInt32.self)))
         guard let batching = Batching(batchFrames: Int(try start.integer(UInt32.self))),
             let plugin = registry.analyzers.first(where: { $0.about.id == id })
-        else { throw ProgramFault("this program has no analyzer \(id)") }
+        else { throw Problem("this program has no analyzer \(id)") }
         let stream = AnalysisFormat(format, batching: batching, seed: try start.integer())
         let analyzer: any Analyzer
-        do throws(ConfigurationError) {
+        do throws(Problem) {
             analyzer = try plugin.make(SettingValues(parameters))
         } catch {
-            throw ProgramFault(error.problems.first?.message ?? "\(error)")
+            throw Problem(error.all.first?.message ?? "\(error)")
         }
         let onlyChecks = try start.flag()
         var outputs = AnalyzerOutputs()
         if !onlyChecks {
-            do throws(AnalyzerError) { outputs = try analyzer.prepare(stream) } catch { throw ProgramFault(error.message) }
+            outputs = try analyzer.prepare(stream)
             precondition(outputs.spectra.isEmpty, "an isolated analyzer requests no spectra")
         }
         var message = MessageWriter(MessageKind.outputs)
@@ -58,20 +58,20 @@ package enum IsolatedAnalyzerService {
 
     private static func analyse(
         _ connection: Connection, _ analyzer: any Analyzer, _ outputs: AnalyzerOutputs, _ stream: AnalysisFormat
-    ) throws(ProgramFault) {
+    ) throws(Problem) {
         var events = EventList()
         var row = [Float](repeating: .nan, count: outputs.width)
         var mono = [Float](repeating: 0, count: stream.hopFrames)
         var samples = [Float](repeating: 0, count: stream.hopFrames * stream.channelCount)
         var next: Int64?
         while var message = connection.receive() {
-            guard message.kind == MessageKind.hop else { throw ProgramFault("a message was not expected") }
+            guard message.kind == MessageKind.hop else { throw Problem("a message was not expected") }
             // Three bytes for the alignment of the samples.
             for _ in 0..<3 { _ = try message.integer(UInt8.self) }
             let (frame, frames, index) = (
                 try message.integer(Int64.self), Int(try message.integer(UInt32.self)), try message.integer(UInt32.self)
             )
-            guard frames <= stream.hopFrames else { throw ProgramFault("a hop is too long") }
+            guard frames <= stream.hopFrames else { throw Problem("a hop is too long") }
             try message.samples(into: &mono)
             if stream.channelCount > 1 { try message.samples(into: &samples) } else { samples = mono }
             // Audio that was lost, or that this process has not got.

@@ -1,4 +1,5 @@
 internal import HemiolaRecords
+internal import HemiolaSystem
 
 /// Writes a message between Hemiola and its child process: a kind and values, in little-endian order, behind the number of their bytes.
 struct MessageWriter {
@@ -87,49 +88,49 @@ struct MessageReader {
         kind = bytes.first ?? 0
     }
 
-    private mutating func take(_ count: Int) throws(ProgramFault) -> ArraySlice<UInt8> {
-        guard count >= 0, bytes.count - place >= count else { throw ProgramFault("has sent a message that is too short") }
+    private mutating func take(_ count: Int) throws(Problem) -> ArraySlice<UInt8> {
+        guard count >= 0, bytes.count - place >= count else { throw Problem("has sent a message that is too short") }
         defer { place += count }
         return bytes[place..<place + count]
     }
 
-    mutating func integer<Number: FixedWidthInteger>(_ type: Number.Type = Number.self) throws(ProgramFault) -> Number {
+    mutating func integer<Number: FixedWidthInteger>(_ type: Number.Type = Number.self) throws(Problem) -> Number {
         var number: Number = 0
         let taken = try take(MemoryLayout<Number>.size)
         for (index, byte) in taken.enumerated() { number |= Number(truncatingIfNeeded: byte) << (8 * index) }
         return number
     }
 
-    mutating func flag() throws(ProgramFault) -> Bool { try integer(UInt8.self) != 0 }
-    mutating func double() throws(ProgramFault) -> Double { Double(bitPattern: try integer()) }
-    mutating func optionalDouble() throws(ProgramFault) -> Double? { try flag() ? try double() : nil }
+    mutating func flag() throws(Problem) -> Bool { try integer(UInt8.self) != 0 }
+    mutating func double() throws(Problem) -> Double { Double(bitPattern: try integer()) }
+    mutating func optionalDouble() throws(Problem) -> Double? { try flag() ? try double() : nil }
 
     /// A number of items that have so many bytes at least.
-    mutating func count(ofBytes size: Int) throws(ProgramFault) -> Int {
+    mutating func count(ofBytes size: Int) throws(Problem) -> Int {
         let count = Int(try integer(UInt32.self))
-        guard count <= (bytes.count - place) / size else { throw ProgramFault("has sent a message that is too short") }
+        guard count <= (bytes.count - place) / size else { throw Problem("has sent a message that is too short") }
         return count
     }
 
-    mutating func text() throws(ProgramFault) -> String {
+    mutating func text() throws(Problem) -> String {
         let count = try count(ofBytes: 1)
         return String(decoding: try take(count), as: UTF8.self)
     }
 
-    mutating func doubles() throws(ProgramFault) -> [Double] {
+    mutating func doubles() throws(Problem) -> [Double] {
         var numbers: [Double] = []
         for _ in 0..<(try count(ofBytes: 8)) { numbers.append(try double()) }
         return numbers
     }
 
     /// Reads a list of as many numbers as there is room for.
-    mutating func floats(into values: inout [Float]) throws(ProgramFault) {
-        guard try count(ofBytes: 4) == values.count else { throw ProgramFault("has sent another number of values than it declares") }
+    mutating func floats(into values: inout [Float]) throws(Problem) {
+        guard try count(ofBytes: 4) == values.count else { throw Problem("has sent another number of values than it declares") }
         try samples(into: &values)
     }
 
     /// Reads as many numbers as there is room for, which the message does not count.
-    mutating func samples(into values: inout [Float]) throws(ProgramFault) {
+    mutating func samples(into values: inout [Float]) throws(Problem) {
         let taken = try take(4 * values.count)
         taken.withUnsafeBytes { bytes in
             for index in values.indices {
@@ -138,12 +139,12 @@ struct MessageReader {
         }
     }
 
-    mutating func unit() throws(ProgramFault) -> Unit {
+    mutating func unit() throws(Problem) -> Unit {
         let unit = Unit(rawValue: try text())
         return try flag() ? unit.withAllDigits : unit
     }
 
-    mutating func value() throws(ProgramFault) -> ParameterValue {
+    mutating func value() throws(Problem) -> ParameterValue {
         switch try integer(UInt8.self) {
         case 0: return .none
         case 1: return .boolean(try flag())
@@ -202,10 +203,10 @@ extension MessageReader {
     private static let largestWidth = 1 << 20
     private static let largestCount = 4096
 
-    mutating func outputs() throws(ProgramFault) -> AnalyzerOutputs {
+    mutating func outputs() throws(Problem) -> AnalyzerOutputs {
         var outputs = AnalyzerOutputs()
         var names: Set<String> = []
-        let fault = ProgramFault("has sent outputs that are not valid")
+        let fault = Problem("has sent outputs that are not valid")
         for _ in 0..<(try count(ofBytes: 20)) {
             let (name, unit, count, isArray) = (try text(), try unit(), Int(try integer(UInt32.self)), try flag())
             let (minimum, maximum, centerOffset) = (try optionalDouble(), try optionalDouble(), try optionalDouble())
@@ -231,12 +232,12 @@ extension MessageReader {
         return outputs
     }
 
-    mutating func events() throws(ProgramFault) -> [Event] {
+    mutating func events() throws(Problem) -> [Event] {
         var events: [Event] = []
         for _ in 0..<(try count(ofBytes: 21)) {
             let (time, output, duration) = (try double(), try text(), try optionalDouble())
             let event = AnalyzerEvent(output: output, duration: duration, values: try doubles(), label: try text())
-            guard time.isFinite else { throw ProgramFault("has sent an event without a time") }
+            guard time.isFinite else { throw Problem("has sent an event without a time") }
             events.append(Event(at: time, event))
         }
         return events

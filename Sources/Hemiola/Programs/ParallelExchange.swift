@@ -13,7 +13,7 @@ final class ParallelExchange: BlockExchange, @unchecked Sendable {
         var losses = 0
         var values: [Float]
         var events: [Event] = []
-        var failure: ProgramFault?
+        var failure: Problem?
         var warning: String?
         /// Whether the program is not used any more.
         var isOver = false
@@ -40,7 +40,7 @@ final class ParallelExchange: BlockExchange, @unchecked Sendable {
     /// Seconds in which a program has to end at the end of the stream.
     private static let finishTime = 2.0
 
-    init(_ starter: BlockStarter) throws(ProgramFault) {
+    init(_ starter: BlockStarter) throws(Problem) {
         self.starter = starter
         let session = try starter.session(nil, isCancelled: starter.isCancelled)
         outputs = session.declared
@@ -55,7 +55,7 @@ final class ParallelExchange: BlockExchange, @unchecked Sendable {
 
     // MARK: - The analysis thread
 
-    var failure: ProgramFault? { condition.locked { state.failure } }
+    var failure: Problem? { condition.locked { state.failure } }
 
     var warning: String? { condition.locked { state.warning } }
 
@@ -123,7 +123,7 @@ final class ParallelExchange: BlockExchange, @unchecked Sendable {
             session = nil
         }
         while let block = nextBlock() {
-            do throws(ProgramFault) {
+            do throws(Problem) {
                 try process(block)
             } catch {
                 if mustStop || !handle(error) { return }
@@ -142,7 +142,7 @@ final class ParallelExchange: BlockExchange, @unchecked Sendable {
         }
     }
 
-    private func process(_ block: (bytes: [UInt8], frame: Int64)) throws(ProgramFault) {
+    private func process(_ block: (bytes: [UInt8], frame: Int64)) throws(Problem) {
         if session == nil {
             guard MonotonicTime.now >= delay.nextAttempt else {
                 change { $0.losses += 1 }
@@ -166,7 +166,7 @@ final class ParallelExchange: BlockExchange, @unchecked Sendable {
 
     private func finishSession() {
         guard let session else { return }
-        do throws(ProgramFault) {
+        do throws(Problem) {
             try session.finish()
         } catch {
             if mustStop {
@@ -174,7 +174,7 @@ final class ParallelExchange: BlockExchange, @unchecked Sendable {
             } else if starter.policy == .skip {
                 starter.warn(error.message)
             } else {
-                change { $0.failure = ProgramFault("\(error.message); \(starter.program.remedy), or set on_error=skip") }
+                change { $0.failure = Problem("\(error.message); \(starter.program.remedy), or set on_error=skip") }
             }
         }
         let warning = session.warning
@@ -185,7 +185,7 @@ final class ParallelExchange: BlockExchange, @unchecked Sendable {
     /// Does what the policy says.
     ///
     /// - Returns: Whether the thread goes on.
-    private func handle(_ fault: ProgramFault) -> Bool {
+    private func handle(_ fault: Problem) -> Bool {
         session?.stop()
         session = nil
         change { state in
@@ -203,7 +203,7 @@ final class ParallelExchange: BlockExchange, @unchecked Sendable {
         case .fail, .auto:
             change {
                 $0.failure =
-                    fault.isComplete ? fault : ProgramFault("\(fault.message); \(starter.program.remedy), or set on_error=retry or skip")
+                    fault.place != nil ? fault : Problem("\(fault.message); \(starter.program.remedy), or set on_error=retry or skip")
             }
         }
         change { state in

@@ -36,12 +36,12 @@ package struct ProgramSettings: Sendable {
     /// The values of the settings.
     ///
     /// - Throws: There is no command.
-    package init(_ settings: SettingValues) throws(ConfigurationError) {
+    package init(_ settings: SettingValues) throws(Problem) {
         command = settings[Self.command]
         timeout = settings[Self.timeout]
         policy = settings[FailurePolicy.setting]
         guard !command.isEmpty else {
-            throw ConfigurationError("the command is empty; write exec:COMMAND, for example exec:./program", at: Self.command.key)
+            throw Problem("the command is empty; write exec:COMMAND, for example exec:./program", at: Self.command.key)
         }
         let words: [String] =
             switch command {
@@ -49,7 +49,7 @@ package struct ProgramSettings: Sendable {
             case .arguments(let words): words
             }
         if words.contains(where: { $0.unicodeScalars.contains("\0") }) {
-            throw ConfigurationError("the command contains a NUL character", at: Self.command.key)
+            throw Problem("the command contains a NUL character", at: Self.command.key)
         }
     }
 

@@ -4,7 +4,7 @@ internal import HemiolaSystem
 /// From files: waits for the answer to each block.
 final class WaitingExchange: BlockExchange {
     let outputs: AnalyzerOutputs
-    private(set) var failure: ProgramFault?
+    private(set) var failure: Problem?
     private(set) var values: [Float]
     private(set) var warning: String?
 
@@ -16,7 +16,7 @@ final class WaitingExchange: BlockExchange {
     /// Runs of the program that may fail at one block.
     private static let maximumAttempts = 3
 
-    init(_ starter: BlockStarter) throws(ProgramFault) {
+    init(_ starter: BlockStarter) throws(Problem) {
         self.starter = starter
         let session = try starter.session(nil, isCancelled: starter.isCancelled)
         self.session = session
@@ -27,7 +27,7 @@ final class WaitingExchange: BlockExchange {
     func send(_ block: [UInt8], at frame: Int64) {
         var attempts = 0
         while !isOver {
-            do throws(ProgramFault) {
+            do throws(Problem) {
                 if session == nil { session = try starter.session(outputs, isCancelled: starter.isCancelled) }
                 guard let session else { return }
                 try session.exchange(block, at: frame)
@@ -41,7 +41,7 @@ final class WaitingExchange: BlockExchange {
         }
     }
 
-    private func fail(_ fault: ProgramFault, _ attempts: Int) {
+    private func fail(_ fault: Problem, _ attempts: Int) {
         session?.stop()
         session = nil
         for index in values.indices { values[index] = .nan }
@@ -56,7 +56,7 @@ final class WaitingExchange: BlockExchange {
         } else {
             isOver = true
             let hint = starter.policy == .retry ? "" : "; \(starter.program.remedy), or set on_error=retry or skip"
-            failure = fault.isComplete ? fault : ProgramFault(fault.message + hint)
+            failure = fault.place != nil ? fault : Problem(fault.message + hint)
         }
     }
 
@@ -70,7 +70,7 @@ final class WaitingExchange: BlockExchange {
     func finish() {
         defer { isOver = true }
         guard let session, !isOver, !starter.isCancelled() else { return stop() }
-        do throws(ProgramFault) {
+        do throws(Problem) {
             try session.finish()
             events += session.takeEvents()
             warning = session.warning
@@ -83,7 +83,7 @@ final class WaitingExchange: BlockExchange {
             if starter.policy == .skip {
                 starter.warn(error.message)
             } else {
-                failure = ProgramFault("\(error.message); \(starter.program.remedy), or set on_error=skip")
+                failure = Problem("\(error.message); \(starter.program.remedy), or set on_error=skip")
             }
         }
     }

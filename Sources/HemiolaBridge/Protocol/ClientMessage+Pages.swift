@@ -1,4 +1,5 @@
 internal import HemiolaRecords
+internal import HemiolaSystem
 
 // The messages of calls, imports and page errors.
 
@@ -76,17 +77,17 @@ struct PageFields {
         self.line = line
     }
 
-    func body(of type: String, hasID: Bool) throws(RecordFault) -> ClientMessage.Body {
+    func body(of type: String, hasID: Bool) throws(Problem) -> ClientMessage.Body {
         switch type {
         case "call":
             let function = try text("function")
-            if function.isEmpty { throw RecordFault("\"function\" is empty") }
+            if function.isEmpty { throw Problem("\"function\" is empty") }
             return .request(try request(.call(function: function, arguments: try arguments())))
         case "import":
-            guard hasID else { throw RecordFault("an import needs an \"id\"") }
+            guard hasID else { throw Problem("an import needs an \"id\"") }
             return .request(try request(.importFile(name: try fileName(), size: try fileSize())))
         case "importData":
-            guard hasID else { throw RecordFault("importData needs the \"id\" of its import") }
+            guard hasID else { throw Problem("importData needs the \"id\" of its import") }
             return .importData(try importData())
         case "tabs":
             var tabs: [ClientMessage.Tab] = []
@@ -105,40 +106,40 @@ struct PageFields {
         }
     }
 
-    private func request(_ task: ClientMessage.PageRequest.Task) throws(RecordFault) -> ClientMessage.PageRequest {
+    private func request(_ task: ClientMessage.PageRequest.Task) throws(Problem) -> ClientMessage.PageRequest {
         let limit = try message.optionalNumber("timeout_s") ?? ClientMessage.defaultTimeLimit
         guard limit > 0, limit <= ClientMessage.longestTimeLimit else {
-            throw RecordFault("\"timeout_s\" is more than 0 and at most \(Int(ClientMessage.longestTimeLimit))")
+            throw Problem("\"timeout_s\" is more than 0 and at most \(Int(ClientMessage.longestTimeLimit))")
         }
         return ClientMessage.PageRequest(task: task, page: try page(), timeLimit: limit)
     }
 
-    private func action() throws(RecordFault) -> ClientMessage.WindowAction {
+    private func action() throws(Problem) -> ClientMessage.WindowAction {
         let name = try message.text("action")
         switch name {
         case "fullscreen": return .fullScreen(try message.optionalFlag("value"))
         case "tab": return .tab(try text("value"))
         case "reload", "snapshot":
-            if message.has("value") { throw RecordFault("the action \(name) has no \"value\"") }
+            if message.has("value") { throw Problem("the action \(name) has no \"value\"") }
             return name == "reload" ? .reload : .snapshot
         default:
-            throw RecordFault("unknown action \"\(name.prefix(64))\"; expected fullscreen, tab, reload or snapshot")
+            throw Problem("unknown action \"\(name.prefix(64))\"; expected fullscreen, tab, reload or snapshot")
         }
     }
 
     /// A page is named by a text or a number.
-    private func page() throws(RecordFault) -> String? {
+    private func page() throws(Problem) -> String? {
         if let number = message["page"]?.integer { return "\(number)" }
         return message.has("page") ? try text("page") : nil
     }
 
-    private func arguments() throws(RecordFault) -> [UInt8] {
+    private func arguments() throws(Problem) -> [UInt8] {
         guard message["arguments"] != nil else { return Array("[]".utf8) }
-        guard message["arguments"]?.elements != nil else { throw RecordFault("\"arguments\" is not a list") }
+        guard message["arguments"]?.elements != nil else { throw Problem("\"arguments\" is not a list") }
         return try source(of: "arguments")
     }
 
-    private func answer(_ type: String) throws(RecordFault) -> ClientMessage.PageAnswer {
+    private func answer(_ type: String) throws(Problem) -> ClientMessage.PageAnswer {
         if type == "importReady" { return .importReady }
         if type == "result", let error = try message.optionalText("error") { return .error(error) }
         let value = message["value"] == nil ? Array("null".utf8) : try source(of: "value")
@@ -146,9 +147,9 @@ struct PageFields {
     }
 
     /// The JSON text of a member as it was received, on one line.
-    private func source(of key: String) throws(RecordFault) -> [UInt8] {
+    private func source(of key: String) throws(Problem) -> [UInt8] {
         let given = (message.members ?? []).filter { $0.key == key }
-        guard given.count == 1 else { throw RecordFault("\"\(key)\" is given twice") }
+        guard given.count == 1 else { throw Problem("\"\(key)\" is given twice") }
         var text = Array(line[given[0].source])
         // In JSON, line breaks are only between tokens.
         for index in text.indices where text[index] == UInt8(ascii: "\n") || text[index] == UInt8(ascii: "\r") {
@@ -158,39 +159,39 @@ struct PageFields {
     }
 
     /// The name of a file, without folders: the page may use it as a name of its own.
-    private func fileName() throws(RecordFault) -> String {
+    private func fileName() throws(Problem) -> String {
         let name = try message.text("name")
         guard name.utf8.count <= ClientMessage.longestFileName else {
-            throw RecordFault("\"name\" is longer than \(ClientMessage.longestFileName) bytes")
+            throw Problem("\"name\" is longer than \(ClientMessage.longestFileName) bytes")
         }
         let isPath = name.unicodeScalars.contains { $0 == "/" || $0 == "\\" || $0.value < 0x20 || $0.value == 0x7F }
         guard !isPath, !["", ".", ".."].contains(name) else {
-            throw RecordFault("\"name\" is the name of a file, without folders and control characters")
+            throw Problem("\"name\" is the name of a file, without folders and control characters")
         }
         return name
     }
 
-    private func fileSize() throws(RecordFault) -> Int {
+    private func fileSize() throws(Problem) -> Int {
         let size = try message.integer("size")
         guard (0...ClientMessage.largestImport).contains(size) else {
-            throw RecordFault("\"size\" is a number of bytes up to \(ClientMessage.largestImport) (32 MiB)")
+            throw Problem("\"size\" is a number of bytes up to \(ClientMessage.largestImport) (32 MiB)")
         }
         return size
     }
 
-    private func importData() throws(RecordFault) -> ClientMessage.ImportData {
+    private func importData() throws(Problem) -> ClientMessage.ImportData {
         let text = try message.text("data")
-        guard let count = Base64.byteCount(of: text) else { throw RecordFault("\"data\" is not Base64") }
+        guard let count = Base64.byteCount(of: text) else { throw Problem("\"data\" is not Base64") }
         guard (1...ClientMessage.largestChunk).contains(count) else {
-            throw RecordFault("\"data\" has \(count) bytes; the limit is \(ClientMessage.largestChunk), and it must not be empty")
+            throw Problem("\"data\" has \(count) bytes; the limit is \(ClientMessage.largestChunk), and it must not be empty")
         }
         return ClientMessage.ImportData(base64: text, byteCount: count)
     }
 
-    private func text(_ key: String) throws(RecordFault) -> String {
+    private func text(_ key: String) throws(Problem) -> String {
         let text = try message.text(key)
         guard text.utf8.count <= ClientMessage.longestText else {
-            throw RecordFault("\"\(key)\" is longer than \(ClientMessage.longestText) bytes")
+            throw Problem("\"\(key)\" is longer than \(ClientMessage.longestText) bytes")
         }
         return text
     }

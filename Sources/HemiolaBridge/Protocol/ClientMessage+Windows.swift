@@ -1,4 +1,5 @@
 internal import HemiolaRecords
+internal import HemiolaSystem
 
 // The messages of windows: programs that show pages, and their tabs.
 
@@ -54,7 +55,7 @@ extension ClientMessage {
 }
 
 extension ClientMessage.Tab {
-    init(_ tab: JSONValue) throws(RecordFault) {
+    init(_ tab: JSONValue) throws(Problem) {
         id = try tab.text("id")
         title = try tab.text("title")
         icon = try tab.optionalText("icon")
@@ -66,49 +67,49 @@ extension ClientMessage.Tab {
 
 extension ClientMessage.Tabs {
     /// Checks a list.
-    init(active: String?, checking tabs: [ClientMessage.Tab]) throws(RecordFault) {
+    init(active: String?, checking tabs: [ClientMessage.Tab]) throws(Problem) {
         guard !tabs.isEmpty else {
             self.init(active: nil, tabs: [])
             return
         }
         guard tabs.count <= ClientMessage.tabLimit else {
-            throw RecordFault("\"tabs\" has more than \(ClientMessage.tabLimit) tabs")
+            throw Problem("\"tabs\" has more than \(ClientMessage.tabLimit) tabs")
         }
         for tab in tabs { try Self.check(tab) }
         let deprecated = Set(tabs.filter(\.isDeprecated).map(\.id))
         var ids: Set<String> = []
         var replaced: Set<String> = []
         for tab in tabs {
-            guard ids.insert(tab.id).inserted else { throw RecordFault("two tabs have the id \"\(tab.id)\"") }
+            guard ids.insert(tab.id).inserted else { throw Problem("two tabs have the id \"\(tab.id)\"") }
             guard let other = tab.replaces else { continue }
-            if tab.isDeprecated { throw RecordFault("the tab \"\(tab.id)\" is deprecated and replaces another") }
+            if tab.isDeprecated { throw Problem("the tab \"\(tab.id)\" is deprecated and replaces another") }
             guard deprecated.contains(other) else {
-                throw RecordFault("the tab \"\(tab.id)\" replaces \"\(other)\", which is not a deprecated tab of the list")
+                throw Problem("the tab \"\(tab.id)\" replaces \"\(other)\", which is not a deprecated tab of the list")
             }
-            guard replaced.insert(other).inserted else { throw RecordFault("two tabs replace \"\(other)\"") }
+            guard replaced.insert(other).inserted else { throw Problem("two tabs replace \"\(other)\"") }
         }
         guard tabs.count - deprecated.count >= 2 else {
-            throw RecordFault("\"tabs\" needs at least two tabs that are not deprecated, or none for a window without tabs")
+            throw Problem("\"tabs\" needs at least two tabs that are not deprecated, or none for a window without tabs")
         }
-        guard let active else { throw RecordFault("missing \"active\"") }
+        guard let active else { throw Problem("missing \"active\"") }
         guard ids.contains(active), !deprecated.contains(active) else {
-            throw RecordFault("\"active\" is not the id of a tab of the list that is not deprecated")
+            throw Problem("\"active\" is not the id of a tab of the list that is not deprecated")
         }
         self.init(active: active, tabs: tabs)
     }
 
-    private static func check(_ tab: ClientMessage.Tab) throws(RecordFault) {
+    private static func check(_ tab: ClientMessage.Tab) throws(Problem) {
         for (key, text) in [("id", tab.id), ("title", tab.title), ("icon", tab.icon), ("path", tab.path), ("replaces", tab.replaces)] {
             guard let text else { continue }
             if text.utf8.count > ClientMessage.longestText {
-                throw RecordFault("\"\(key)\" of a tab is longer than \(ClientMessage.longestText) bytes")
+                throw Problem("\"\(key)\" of a tab is longer than \(ClientMessage.longestText) bytes")
             }
             // Without them, the line to the windows is at most twice as long as the texts.
             if text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
-                throw RecordFault("\"\(key)\" of a tab has control characters")
+                throw Problem("\"\(key)\" of a tab has control characters")
             }
         }
-        if tab.id.isEmpty { throw RecordFault("the \"id\" of a tab is empty") }
-        if tab.path.isEmpty { throw RecordFault("the \"path\" of the tab \"\(tab.id)\" is empty") }
+        if tab.id.isEmpty { throw Problem("the \"id\" of a tab is empty") }
+        if tab.path.isEmpty { throw Problem("the \"path\" of the tab \"\(tab.id)\" is empty") }
     }
 }

@@ -1,4 +1,5 @@
 public import HemiolaRecords
+internal import HemiolaSystem
 
 /// A message from a client.
 public struct ClientMessage: Sendable, Hashable {
@@ -82,7 +83,7 @@ public struct ClientMessage: Sendable, Hashable {
     /// - Complexity: O(bytes).
     public init(_ line: [UInt8], _ catalog: RecordCatalog) throws(Fault) {
         var id: ID?
-        do throws(RecordFault) {
+        do throws(Problem) {
             let message = try JSONValue(message: line)
             // First, so that the fault of any other member has the id.
             id = message.has("id") ? try ID(message) : nil
@@ -95,7 +96,7 @@ public struct ClientMessage: Sendable, Hashable {
 
     private static func body(
         of type: String, _ message: JSONValue, _ line: [UInt8], hasID: Bool, _ catalog: RecordCatalog
-    ) throws(RecordFault) -> Body {
+    ) throws(Problem) -> Body {
         switch type {
         case "subscribe":
             let streams = message.has("streams") ? try message.texts("streams") : nil
@@ -113,17 +114,17 @@ public struct ClientMessage: Sendable, Hashable {
         default:
             guard let control = catalog.control(type) else {
                 try check(.text(type), "type")
-                throw RecordFault("unknown message type \"\(type.prefix(64))\"")
+                throw Problem("unknown message type \"\(type.prefix(64))\"")
             }
             return .control(try checked(Control(control, from: message)))
         }
     }
 
     /// Checks the lengths of a control's values, and adds the note of a key.
-    private static func checked(_ control: Control) throws(RecordFault) -> Control {
+    private static func checked(_ control: Control) throws(Problem) -> Control {
         for (field, value) in zip(control.type.fields, control.values) { try check(value, field.name) }
         if control.type == .pageMessage, (try? JSONValue(message: Array((control["body"].string ?? "").utf8))) == nil {
-            throw RecordFault("\"body\" is not JSON text")
+            throw Problem("\"body\" is not JSON text")
         }
         var control = control
         if control.type == .keyHandler, control["note"] == .none, let key = control["key"].string {
@@ -133,29 +134,29 @@ public struct ClientMessage: Sendable, Hashable {
     }
 
     /// Checks the lengths of a text or list.
-    private static func check(_ value: ParameterValue, _ key: String) throws(RecordFault) {
+    private static func check(_ value: ParameterValue, _ key: String) throws(Problem) {
         if let text = value.string, text.utf8.count > longestText {
-            throw RecordFault("\"\(key)\" is longer than \(longestText) bytes")
+            throw Problem("\"\(key)\" is longer than \(longestText) bytes")
         }
         guard let items = value.items else { return }
-        if items.count > longestList { throw RecordFault("\"\(key)\" has more than \(longestList) items") }
+        if items.count > longestList { throw Problem("\"\(key)\" has more than \(longestList) items") }
         if items.contains(where: { ($0.string?.utf8.count ?? 0) > longestText }) {
-            throw RecordFault("a text in \"\(key)\" is longer than \(longestText) bytes")
+            throw Problem("a text in \"\(key)\" is longer than \(longestText) bytes")
         }
     }
 }
 
 extension ClientMessage.ID {
     /// The member `id` of a message.
-    fileprivate init(_ message: JSONValue) throws(RecordFault) {
+    fileprivate init(_ message: JSONValue) throws(Problem) {
         if let number = message["id"]?.integer {
             self = .integer(Int64(number))
         } else if let number = message["id"]?.double {
             self = .number(number)
         } else {
-            guard let text = message["id"]?.string else { throw RecordFault("\"id\" is not a text or a number") }
+            guard let text = message["id"]?.string else { throw Problem("\"id\" is not a text or a number") }
             guard text.utf8.count <= ClientMessage.longestID else {
-                throw RecordFault("\"id\" is longer than \(ClientMessage.longestID) bytes")
+                throw Problem("\"id\" is longer than \(ClientMessage.longestID) bytes")
             }
             self = .text(text)
         }

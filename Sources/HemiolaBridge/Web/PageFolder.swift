@@ -1,17 +1,11 @@
 internal import Glibc
-internal import HemiolaSystem
+public import HemiolaSystem
 
 /// The folder of the user's page.
 ///
 /// Only regular files inside the folder are served: symbolic links are resolved, and their target must be inside too. Files and folders
 /// whose name begins with a dot are not served.
 public struct PageFolder: Sendable {
-    /// The folder or the page cannot be read.
-    public struct Failure: Error, Sendable {
-        /// One line: the path, what is wrong, and what to do.
-        public var message: String
-    }
-
     /// The folder, without symbolic links.
     let root: String
     /// The name of the page in the folder.
@@ -19,23 +13,23 @@ public struct PageFolder: Sendable {
 
     /// A page that is a folder with an `index.html`, or an HTML file, whose folder is served.
     ///
-    /// - Throws: A ``Failure`` if the path does not exist, cannot be read, or is a folder without `index.html`.
-    public init(_ path: String) throws(Failure) {
-        guard let resolved = Self.resolve(path) else { throw Failure(message: "\(path): \(SystemCallError.last)") }
+    /// - Throws: A ``Problem`` if the path does not exist, cannot be read, or is a folder without `index.html`.
+    public init(_ path: String) throws(Problem) {
+        guard let resolved = Self.resolve(path) else { throw Problem("\(path): \(SystemCallError.last)") }
         var status = stat()
-        guard stat(resolved, &status) == 0 else { throw Failure(message: "\(path): \(SystemCallError.last)") }
+        guard stat(resolved, &status) == 0 else { throw Problem("\(path): \(SystemCallError.last)") }
         if status.st_mode & S_IFMT == S_IFDIR {
             (root, index) = (resolved, "index.html")
         } else {
             let slash = resolved.lastIndex(of: "/") ?? resolved.startIndex
             (root, index) = (String(resolved[..<slash]), String(resolved[resolved.index(after: slash)...]))
             guard ContentType(fileName: index).isHTML else {
-                throw Failure(message: "\(path): not an HTML file; name a folder with an index.html, or a .html file")
+                throw Problem("\(path): not an HTML file; name a folder with an index.html, or a .html file")
             }
         }
-        guard root != "" else { throw Failure(message: "\(path): the root folder is not served; use a folder of its own") }
+        guard root != "" else { throw Problem("\(path): the root folder is not served; use a folder of its own") }
         guard open([Substring(index)]) != nil else {
-            throw Failure(message: "\(path): no readable \(index) in this folder; name a folder with an index.html, or a .html file")
+            throw Problem("\(path): no readable \(index) in this folder; name a folder with an index.html, or a .html file")
         }
     }
 

@@ -74,7 +74,7 @@ struct CheckCommand: Command {
         // A text that is no YAML is reported as a pipeline file.
         if let root = try? YAMLNode.parse(text), case .list = root.content {
             let direction = FieldMap.direction(of: root)
-            return try checked(text, title: title, direction, with: registry) { () throws(FieldMapError) in
+            return try checked(text, title: title, direction, with: registry) { () throws(Problem) in
                 try FieldMap(root, title: title, direction)
             }
         }
@@ -84,12 +84,12 @@ struct CheckCommand: Command {
 
     private func textOfBuiltIn(_ name: String, with registry: PluginRegistry) throws(Failure) -> String {
         let map: (direction: FieldMap.Direction, text: String)
-        do throws(FieldMapError) {
+        do throws(Problem) {
             map = try FieldMap.text(ofBuiltIn: name)
         } catch {
-            throw Failure(error.lines)
+            throw Failure(error.all.map(\.message))
         }
-        return try checked(map.text, title: name, map.direction, with: registry) { () throws(FieldMapError) in
+        return try checked(map.text, title: name, map.direction, with: registry) { () throws(Problem) in
             try FieldMap(map.text, title: name, map.direction)
         }
     }
@@ -97,7 +97,7 @@ struct CheckCommand: Command {
     /// Resolves a field map against what the program declares.
     private func checked(
         _ text: String, title: String, _ direction: FieldMap.Direction, with registry: PluginRegistry,
-        map: () throws(FieldMapError) -> FieldMap
+        map: () throws(Problem) -> FieldMap
     ) throws(Failure) -> String {
         let pages = PluginPage.all(of: registry).filter { $0.role == .analyzer }
         let analyzers = pages.compactMap { page in
@@ -108,13 +108,13 @@ struct CheckCommand: Command {
         let header = StreamHeader(
             source: StreamSource(format: PluginPage.format, kind: "", name: ""), isLive: false, batching: .standard, seed: 0,
             analyzers: analyzers, catalog: registry.catalog)
-        do throws(FieldMapError) {
+        do throws(Problem) {
             switch direction {
             case .output: _ = try FieldRoutes(try map(), for: header)
             case .input: _ = try ControlRoutes(try map(), controls: registry.catalog.controls)
             }
         } catch {
-            throw Failure(error.lines)
+            throw Failure(error.all.map(\.message))
         }
         return print ? text : "\(title): valid\n"
     }
@@ -141,7 +141,7 @@ struct CheckCommand: Command {
     /// The pipeline as a pipeline file.
     private static func text(of plan: PipelinePlan, title: String, _ registry: PluginRegistry) throws(Failure) -> String {
         let pipeline = try plan.assemble()
-        do throws(AnalyzerError) {
+        do throws(Problem) {
             let analyzers = try pipeline.describeAnalyzers(for: PluginPage.format, startsExternals: false)
             return PipelineFile.text(plan.configuration, analyzers: analyzers, registry: registry)
         } catch {

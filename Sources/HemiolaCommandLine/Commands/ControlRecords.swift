@@ -35,7 +35,7 @@ enum ControlRecords {
         lines.append(bytes.withoutByteOrderMark)
         while let line = lines.next() ?? lines.finish() {
             if line.isBlank || isObviouslyOther(line.bytes) { continue }
-            do throws(RecordFault) {
+            do throws(Problem) {
                 try add(JSONValue(line.bytes), to: &replay, catalog)
             } catch {
                 throw Failure("\(title):\(lines.lineNumber): \(error.message)")
@@ -52,12 +52,12 @@ enum ControlRecords {
     }
 
     /// Adds the control of a record; nothing for a record of another type.
-    private static func add(_ record: JSONValue, to replay: inout ControlReplay, _ catalog: RecordCatalog) throws(RecordFault) {
+    private static func add(_ record: JSONValue, to replay: inout ControlReplay, _ catalog: RecordCatalog) throws(Problem) {
         guard try record.text("type") == "control" else { return }
         let name = try record.text("control")
-        guard let type = catalog.control(name) else { throw RecordFault("unknown control \"\(name)\"") }
+        guard let type = catalog.control(name) else { throw Problem("unknown control \"\(name)\"") }
         let frame = try record.integer("frame")
-        guard frame >= 0 else { throw RecordFault("\"frame\" is \(frame), which is negative") }
+        guard frame >= 0 else { throw Problem("\"frame\" is \(frame), which is negative") }
         let control = StampedControl(
             try Control(type, from: record), at: Int64(frame), from: try record.optionalText("from") ?? "controls")
         // The file is that of the input, in a recording of several inputs.

@@ -75,7 +75,7 @@ struct DefaultsFile {
             if error.isMissingFile || (try? FileSystem.status(of: path)) == nil { return nil }
             throw Failure("cannot read \(title): \(error)")
         }
-        do throws(TrustedPath.Fault) {
+        do throws(Problem) {
             // The file decides which programs run.
             try TrustedPath.check(path, for: "the defaults file")
         } catch {

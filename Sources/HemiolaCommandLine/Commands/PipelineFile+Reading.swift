@@ -12,17 +12,17 @@ extension PipelineFile {
     /// - Parameter title: The name of the file in messages.
     /// - Throws: One line per error.
     init(checking text: String, kind: Kind, title: String, _ registry: PluginRegistry) throws(Failure) {
-        do throws(YAMLNode.SyntaxError) {
+        do throws(Problem) {
             try self.init(text, kind: kind, registry: registry)
         } catch {
-            throw Failure(Self.line(title, error.place, error.message))
+            throw Failure(Self.line(title, error.place?.position, error.message))
         }
         if let problem = versionProblem { throw Failure(Self.line(title, position(of: problem.place), problem.description)) }
         var problems = problems
-        do throws(ConfigurationError) {
+        do throws(Problem) {
             _ = try registry.assemble(configuration)
         } catch {
-            problems += error.problems.compactMap(located)
+            problems += error.all.compactMap(located)
         }
         guard !problems.isEmpty else { return }
         let lines = problems.map { (position: position(of: $0.place), text: $0.description) }
@@ -44,7 +44,7 @@ extension PipelineFile {
         } catch {
             throw Failure("cannot read \(title): \(error)")
         }
-        guard bytes.count <= YAMLNode.maxByteCount else { throw Failure(line(title, nil, YAMLNode.SyntaxError.size.message)) }
+        guard bytes.count <= YAMLNode.maxByteCount else { throw Failure(line(title, nil, YAMLNode.tooLarge.message)) }
         return try text(of: bytes, title: title)
     }
 
@@ -53,7 +53,7 @@ extension PipelineFile {
         return text
     }
 
-    private static func line(_ title: String, _ position: YAMLNode.Place?, _ message: String) -> String {
-        "\(title)\(position.map { ":\($0.line):\($0.column)" } ?? ""): \(message)"
+    private static func line(_ title: String, _ position: TextPosition?, _ message: String) -> String {
+        "\(title)\(position.map { ":\($0)" } ?? ""): \(message)"
     }
 }

@@ -2,6 +2,7 @@ internal import Hemiola
 internal import HemiolaEngine
 internal import HemiolaFieldMaps
 internal import HemiolaRecords
+internal import HemiolaSystem
 
 /// A parsed pipeline file: the configuration and the errors of the file itself.
 ///
@@ -33,11 +34,11 @@ struct PipelineFile {
     /// The keys with a value other than null.
     private(set) var given: Set<String> = []
     /// With their places in the file: `inputs[0]`.
-    private(set) var problems: [ConfigurationProblem] = []
+    private(set) var problems: [Problem] = []
     /// That this program is too old for the file, which explains all other problems.
-    private(set) var versionProblem: ConfigurationProblem?
+    private(set) var versionProblem: Problem?
     /// The position in the text of every place of the file.
-    private(set) var positions: [Place: YAMLNode.Place] = [:]
+    private(set) var positions: [Place: TextPosition] = [:]
     /// The place in the file of each element of the configuration's lists. Elements that could not be read are in neither.
     private var elements: [Place.List: [Place]] = [.captures: [], .analyzers: [], .sinks: []]
     private let registry: PluginRegistry
@@ -45,7 +46,7 @@ struct PipelineFile {
     /// Reads a file's text.
     ///
     /// - Throws: The text is not YAML, or its root is not a map.
-    init(_ text: String, kind: Kind = .pipeline, registry: PluginRegistry) throws(YAMLNode.SyntaxError) {
+    init(_ text: String, kind: Kind = .pipeline, registry: PluginRegistry) throws(Problem) {
         self.kind = kind
         self.registry = registry
         configuration.analyzers = registry.defaultAnalyzers
@@ -66,24 +67,24 @@ struct PipelineFile {
                 kind == .pipeline
                 ? "a pipeline is a map with the keys captures, analyzers, sinks …"
                 : "the defaults are a map with the keys \(kind.keys.joined(separator: ", "))"
-            throw YAMLNode.SyntaxError(message: message, place: root.place)
+            throw Problem(message, at: Place(root.place))
         }
     }
 
     /// A problem from `assemble`, with its place in the file; nil when a problem of the file already reports it.
-    func located(_ problem: ConfigurationProblem) -> ConfigurationProblem? {
+    func located(_ problem: Problem) -> Problem? {
         guard let place = problem.place, let list = place.list else { return problem }
         if list == .captures {
             let isReported = kind == .defaults || problems.contains { [.captures, .inputs].contains($0.place?.list) }
             if place == .capture(), isReported { return nil }
-            if kind == .defaults { return ConfigurationProblem(.key("device"), problem.message) }
+            if kind == .defaults { return Problem(problem.message, at: .key("device")) }
         }
         guard let index = place.index, let elements = elements[list], elements.indices.contains(index) else { return problem }
-        return ConfigurationProblem(place.below(elements[index]), problem.message)
+        return Problem(problem.message, at: place.below(elements[index]))
     }
 
     /// The position of a place in the file; that of what contains it when the file does not have it.
-    func position(of place: Place?) -> YAMLNode.Place? {
+    func position(of place: Place?) -> TextPosition? {
         guard let place else { return nil }
         if let position = positions[place] { return position }
         guard let list = place.list else { return nil }
@@ -91,7 +92,7 @@ struct PipelineFile {
     }
 
     private mutating func report(_ place: Place, _ message: String) {
-        problems.append(ConfigurationProblem(place, message))
+        problems.append(Problem(message, at: place))
     }
 
     // MARK: - Keys
@@ -146,7 +147,7 @@ struct PipelineFile {
         if isMet { return }
         let message =
             "the file needs Hemiola \(value.text), but this is \(HemiolaVersion.current); install a newer version, or lower min_version"
-        versionProblem = ConfigurationProblem(entry.asPlace, message)
+        versionProblem = Problem(message, at: entry.asPlace)
     }
 
     private mutating func read<Value>(
@@ -222,10 +223,10 @@ struct PipelineFile {
     private mutating func spec(_ node: YAMLNode, _ place: Place) -> PluginSpec? {
         switch node.content {
         case .value(let value):
-            do throws(ConfigurationError) {
+            do throws(Problem) {
                 return try PluginSpec(parsing: value.text)
             } catch {
-                problems += error.problems.map { ConfigurationProblem(place, $0.message) }
+                problems += error.all.map { Problem($0.message, at: place) }
                 return nil
             }
         case .map(let entries):
@@ -318,7 +319,7 @@ extension PipelineFile {
         guard let about else { return head }
         var whole = about
         whole.settings += PluginRegistry.shared(common, with: about)
-        var problems: [ConfigurationProblem] = []
+        var problems: [Problem] = []
         guard let values = whole.values(from: spec, problems: &problems) else { return head }
         return head + values.parameters.map { ($0.key, $0.value) }
     }

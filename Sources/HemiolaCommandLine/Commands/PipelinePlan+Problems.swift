@@ -1,8 +1,9 @@
 internal import Hemiola
+internal import HemiolaSystem
 
 extension PipelinePlan {
     /// The message for a problem, with the option in place of its place: `--analyzer spectrum:bandz=3` for `analyzers[0].bandz`.
-    func line(for problem: ConfigurationProblem) -> String {
+    func line(for problem: Problem) -> String {
         guard let place = problem.place else { return problem.message }
         let message = problem.message
         switch (place.list, place.index) {

@@ -244,10 +244,10 @@ struct PipelinePlan {
     /// - Throws: One line per problem, each naming the option that causes it.
     func assemble() throws(Failure) -> Pipeline {
         if let source { return try assemble(inputs: source) }
-        do throws(ConfigurationError) {
+        do throws(Problem) {
             return try registry.assemble(configuration)
         } catch {
-            throw Failure(error.problems.map(line(for:)))
+            throw Failure(error.all.map(line(for:)))
         }
     }
 
@@ -264,10 +264,10 @@ struct PipelinePlan {
         var configuration = configuration
         configuration.fingerprint = fingerprint
         configuration.jobCount = jobCount ?? configuration.jobCount
-        do throws(ConfigurationError) {
+        do throws(Problem) {
             return try registry.assemble(configuration, inputs: source)
         } catch {
-            throw Failure(error.problems.map(line(for:)))
+            throw Failure(error.all.map(line(for:)))
         }
     }
 
@@ -275,10 +275,10 @@ struct PipelinePlan {
     ///
     /// - Throws: One line per problem, each naming the option that causes it.
     func assemble(replaying recording: Recording) throws(Failure) -> Pipeline {
-        do throws(ConfigurationError) {
+        do throws(Problem) {
             return try registry.assemble(replaying: recording, configuration)
         } catch {
-            throw Failure(error.problems.map(line(for:)))
+            throw Failure(error.all.map(line(for:)))
         }
     }
 
@@ -401,7 +401,7 @@ struct PipelinePlan {
         let common = PluginRegistry.commonSinkSettings
         var own = spec
         own.settings = spec.settings.filter { key, _ in !common.contains { $0.key == key } }
-        var ignored: [ConfigurationProblem] = []
+        var ignored: [Problem] = []
         guard let values = plugin.about.values(from: own, problems: &ignored) else { return nil }
         return plugin.needs(values)
     }
@@ -427,10 +427,10 @@ struct PipelinePlan {
     // MARK: - Texts
 
     private static func spec(_ text: String, of option: String) throws(Failure) -> PluginSpec {
-        do throws(ConfigurationError) {
+        do throws(Problem) {
             return try PluginSpec(parsing: text)
         } catch {
-            throw Failure(error.problems.map { "\(option): \($0.message)" })
+            throw Failure(error.all.map { "\(option): \($0.message)" })
         }
     }
 

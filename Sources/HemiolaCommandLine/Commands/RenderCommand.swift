@@ -4,6 +4,7 @@ internal import HemiolaEngine
 internal import HemiolaFiles
 internal import HemiolaPictures
 internal import HemiolaRecords
+internal import HemiolaSystem
 
 /// `hemiola render FILE -o PICTURE`
 struct RenderCommand: Command {
@@ -118,7 +119,7 @@ struct RenderCommand: Command {
     private func assembled(_ plan: PipelinePlan, _ registry: PluginRegistry) throws(Failure) -> Pipeline {
         guard isRecording else { return try plan.assemble() }
         let recording: Recording
-        do throws(CaptureError) {
+        do throws(Problem) {
             recording = try Recording(file, registry)
         } catch {
             throw Failure(error.message, status: .inputFailed)

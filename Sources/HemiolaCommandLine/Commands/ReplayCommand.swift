@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Hemiola
 internal import HemiolaEngine
+internal import HemiolaSystem
 
 /// `hemiola replay RECORDING`
 struct ReplayCommand: Command {
@@ -50,7 +51,7 @@ struct ReplayCommand: Command {
     func run(with registry: PluginRegistry, on console: Console) throws(Failure) -> CommandStatus {
         let plan = try plan(with: registry)
         let recording: Recording
-        do throws(CaptureError) {
+        do throws(Problem) {
             recording = try Recording(self.recording, registry)
         } catch {
             throw Failure(error.message, status: .inputFailed)

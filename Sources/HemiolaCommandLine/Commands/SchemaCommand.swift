@@ -3,6 +3,7 @@ internal import Hemiola
 internal import HemiolaEngine
 internal import HemiolaRecords
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// `hemiola schema`
 struct SchemaCommand: Command {
@@ -42,7 +43,7 @@ struct SchemaCommand: Command {
 
     private func declared(
         by pipeline: Pipeline, sampleRate: Int, channelCount: Int
-    ) throws(AnalyzerError) -> SchemaText.Analyzers {
+    ) throws(Problem) -> SchemaText.Analyzers {
         let format = StreamFormat(sampleRate: sampleRate, channelCount: channelCount)
         return try pipeline.describeAnalyzers(for: format).map { ($0.name, $0.outputs.features) }
     }
@@ -53,7 +54,7 @@ struct SchemaCommand: Command {
         let items = plan.configuration.selection
         let selection = items.isEmpty ? Selection.all : Selection(items: items, catalog: registry.catalog)
         let pipeline = try plan.assemble()
-        do throws(AnalyzerError) {
+        do throws(Problem) {
             let features = try declared(by: pipeline, sampleRate: 48_000, channelCount: 2)
             if columns, summary { return SchemaText.columns(ofSummary: features, selection: selection) }
             if columns { return SchemaText.columns(analyzers: features, selection: selection, catalog: registry.catalog) }

@@ -2,6 +2,7 @@ internal import Hemiola
 internal import HemiolaEngine
 internal import HemiolaRecords
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 extension AnalyzeCommand {
     /// Identifies everything that determines the result of an input besides the input: version, analyzers with their settings and
@@ -10,7 +11,7 @@ extension AnalyzeCommand {
     /// - Parameter pipeline: The pipeline of this command.
     func fingerprint(of pipeline: Pipeline) throws(Failure) -> String {
         let analyzers: [StreamHeader.Analyzer]
-        do throws(AnalyzerError) {
+        do throws(Problem) {
             analyzers = try pipeline.describeAnalyzers(for: StreamFormat(sampleRate: 48_000, channelCount: 2))
         } catch {
             throw Failure(error.message)

@@ -43,7 +43,7 @@ final class OrderedSource: InputSource, @unchecked Sendable {
         guard !isCancelled.load(ordering: .acquiring) else { return nil }
         switch inputs.next() {
         case .file(let path, _): return input(path)
-        case .failure(let path, let message): return input(path, CaptureError("\(PathText.shown(path).onOneLine): \(message)"))
+        case .failure(let path, let message): return input(path, Problem("\(PathText.shown(path).onOneLine): \(message)"))
         case nil: break
         }
         guard list != nil else {
@@ -52,7 +52,7 @@ final class OrderedSource: InputSource, @unchecked Sendable {
         }
         do throws(Failure) {
             guard let name = try list?.next(), !isCancelled.load(ordering: .acquiring) else { return nil }
-            if name == "-" { return input(name, CaptureError("-: standard input is the list of names; write the sound into a file")) }
+            if name == "-" { return input(name, Problem("-: standard input is the list of names; write the sound into a file")) }
             return input(name)
         } catch {
             problem.withLock { $0 = error }
@@ -61,14 +61,14 @@ final class OrderedSource: InputSource, @unchecked Sendable {
         }
     }
 
-    private func input(_ path: String, _ error: CaptureError? = nil) -> SourceInput {
+    private func input(_ path: String, _ error: Problem? = nil) -> SourceInput {
         defer { number += 1 }
         do throws(Failure) {
             return SourceInput(number: number, capture: try spec(path), error: error)
         } catch let failure {
             return SourceInput(
                 number: number, capture: PluginSpec("file", primary: .text(path)),
-                error: CaptureError(failure.lines.joined(separator: "; ")))
+                error: Problem(failure.lines.joined(separator: "; ")))
         }
     }
 

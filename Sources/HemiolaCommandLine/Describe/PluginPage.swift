@@ -18,7 +18,7 @@ struct PluginPage {
     /// Settings that every plugin of this role accepts.
     let common: [DeclaredSetting]
     /// The outputs of an analyzer with its default settings, or why it does not support the format.
-    let outputs: Result<AnalyzerOutputs, AnalyzerError>?
+    let outputs: Result<AnalyzerOutputs, Problem>?
     /// SPECs that the plugin accepts.
     let examples: [String]
 
@@ -43,12 +43,12 @@ struct PluginPage {
     }
 
     private init(_ plugin: AnalyzerPlugin) {
-        var outputs: Result<AnalyzerOutputs, AnalyzerError>?
-        var problems: [ConfigurationProblem] = []
+        var outputs: Result<AnalyzerOutputs, Problem>?
+        var problems: [Problem] = []
         if let values = plugin.about.values(from: PluginSpec(plugin.about.id), problems: &problems),
             let analyzer = try? plugin.make(values)
         {
-            outputs = Result { () throws(AnalyzerError) in try analyzer.prepare(AnalysisFormat(Self.format)) }
+            outputs = Result { () throws(Problem) in try analyzer.prepare(AnalysisFormat(Self.format)) }
         }
         self.init(.analyzer, plugin.about, common: PluginRegistry.commonSettings, outputs: outputs) { values in
             (try? plugin.check(values)) != nil
@@ -63,14 +63,14 @@ struct PluginPage {
 
     private init(
         _ role: Role, _ about: PluginDescription, common: [DeclaredSetting],
-        outputs: Result<AnalyzerOutputs, AnalyzerError>?, accepts: (SettingValues) -> Bool
+        outputs: Result<AnalyzerOutputs, Problem>?, accepts: (SettingValues) -> Bool
     ) {
         self.role = role
         self.about = about
         self.common = PluginRegistry.shared(common, with: about)
         self.outputs = outputs
         examples = about.exampleTexts.filter { text in
-            var problems: [ConfigurationProblem] = []
+            var problems: [Problem] = []
             guard let spec = try? PluginSpec(parsing: text), let values = about.values(from: spec, problems: &problems)
             else { return false }
             return accepts(values)

@@ -72,11 +72,11 @@ enum VampListing {
     /// Writes the plugins of one library. Ends the process.
     static func list(_ path: String, asJSON: Bool, columns: Int) -> Never {
         var text = ""
-        do throws(VampError) {
+        do throws(Problem) {
             let library = try VampLibrary.load(path)
             for fault in library.faults.values.map(\.message).sorted() { text += "W\(fault.onOneLine)\n" }
             for plugin in library.plugins {
-                do throws(VampError) {
+                do throws(Problem) {
                     let page = try VampPage(plugin, of: library, sampleRate: sampleRate)
                     text += "P" + (asJSON ? page.json.line : page.text(columns: columns) + "\n")
                 } catch {
@@ -98,7 +98,7 @@ private struct VampPage {
     let step: Int
     let block: Int
 
-    init(_ plugin: VampPluginDescription, of library: VampLibrary, sampleRate: Int) throws(VampError) {
+    init(_ plugin: VampPluginDescription, of library: VampLibrary, sampleRate: Int) throws(Problem) {
         self.plugin = plugin
         var instance = try VampInstance(plugin.identifier, of: library, sampleRate: sampleRate)
         outputs = try instance.outputs()

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Hemiola
 internal import HemiolaRecords
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// `hemiola doctor`
 struct DoctorCommand: Command {
@@ -71,7 +72,7 @@ struct DoctorCommand: Command {
         var environment = System.environment(registry)
         environment.defaults = DefaultsFile.state(registry)
         if let devices = registry.captures.lazy.compactMap(\.devices).first {
-            environment.devices = Result { () throws(CaptureError) in try devices() }
+            environment.devices = Result { () throws(Problem) in try devices() }
         }
         let report = DoctorReport(environment)
         let status = try Root.print(json ? report.json.line : report.text)

@@ -76,7 +76,7 @@ struct Environment {
     /// The path of the program that `hemiola window` starts; nil: not installed.
     var window: String?
     /// The devices, or why they cannot be listed; nil when the program contains no live capture plugin.
-    var devices: Result<DeviceList, CaptureError>?
+    var devices: Result<DeviceList, Problem>?
     /// nil: `$XDG_RUNTIME_DIR` is not set.
     var runtime: Folder?
     var state: Folder?
@@ -141,7 +141,7 @@ extension DoctorReport {
     }
 
     /// The sound server, and the default device of `hemiola listen`.
-    private static func sound(_ devices: Result<DeviceList, CaptureError>) -> [Check] {
+    private static func sound(_ devices: Result<DeviceList, Problem>) -> [Check] {
         switch devices {
         case .failure(let error):
             let parts = error.message.split(separator: "; ", maxSplits: 1)

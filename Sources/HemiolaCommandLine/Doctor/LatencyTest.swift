@@ -21,7 +21,7 @@ struct LatencyTest {
         guard let id = registry.liveCapture?.id, let plugin = registry.captures.first(where: { $0.about.id == id }),
             let make = plugin.loopback
         else { throw Failure("this program contains no live capture plugin that supports --latency") }
-        do throws(CaptureError) {
+        do throws(Problem) {
             let loopback = try make()
             defer { loopback.close() }
             let server = try plugin.devices?().server ?? id
@@ -31,7 +31,7 @@ struct LatencyTest {
         }
     }
 
-    private func times(_ loopback: any Loopback) throws(CaptureError) -> [Double] {
+    private func times(_ loopback: any Loopback) throws(Problem) -> [Double] {
         let listener: System.Child
         do throws(SystemCallError) {
             listener = try System.Child(
@@ -40,12 +40,12 @@ struct LatencyTest {
                     "--quiet", "--batch", String(batchFrames),
                 ])
         } catch {
-            throw CaptureError("cannot start \"hemiola listen\": \(error)")
+            throw Problem("cannot start \"hemiola listen\": \(error)")
         }
         defer { listener.stop() }
         // The first lines take longer, because the process and the device start.
         guard listener.waitForLine(within: 10, where: { $0.hasPrefix(#"{"type":"batch","n":20,"#) }) != nil else {
-            throw CaptureError("no audio captured from \(loopback.device); see whether hemiola listen works")
+            throw Problem("no audio captured from \(loopback.device); see whether hemiola listen works")
         }
         var generator = SplitMix64(seed: 1)
         var times: [Double] = []
@@ -54,7 +54,7 @@ struct LatencyTest {
             if let time = listener.waitForLine(within: Self.timeout, where: Self.containsClick) {
                 times.append(time - start)
             } else if !listener.isRunning {
-                throw CaptureError("\"hemiola listen\" exited before the test was complete")
+                throw Problem("\"hemiola listen\" exited before the test was complete")
             }
             // A random pause: clicks are spread evenly over batches and over the server's fragments.
             listener.drain(for: 0.1 + 0.1 * generator.uniform())

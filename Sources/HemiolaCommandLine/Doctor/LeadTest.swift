@@ -26,10 +26,10 @@ struct LeadTest {
     /// - Throws: The sink is unknown, no program plays, or no audio is captured.
     func run(with registry: PluginRegistry, print: (String) -> Void) throws(Failure) -> Int {
         let spec: PluginSpec
-        do throws(ConfigurationError) {
+        do throws(Problem) {
             spec = try PluginSpec(parsing: sink)
         } catch {
-            throw Failure(error.problems.map { "--lead \(sink): \($0.message)" })
+            throw Failure(error.all.map { "--lead \(sink): \($0.message)" })
         }
         if case .failure(let fault) = registry.find(spec.id, in: registry.sinks, role: "sink") {
             throw Failure("--lead \(sink): \(fault.message)")

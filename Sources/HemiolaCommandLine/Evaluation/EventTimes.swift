@@ -1,4 +1,5 @@
 internal import HemiolaRecords
+internal import HemiolaSystem
 
 /// The beats or onsets of a file.
 struct EventTimes: Equatable {
@@ -36,7 +37,7 @@ struct EventTimes: Equatable {
             let content = line.drop { $0 == " " || $0 == "\t" }
             if content.isEmpty || content.first == "#" { continue }
             if content.first == "{" {
-                do throws(RecordFault) {
+                do throws(Problem) {
                     let record = try JSONValue(Array(content.utf8))
                     guard try record.text("type") == kind.rawValue else { continue }
                     let position = try record.optionalInteger("position") ?? 0

@@ -96,7 +96,7 @@ struct TabsFile {
     /// - Parameter folder: The folder of relative paths, absolute.
     static func members(of bytes: [UInt8], in folder: String) throws(Fault) -> [JSONValue.Member] {
         let value: JSONValue
-        do throws(RecordFault) {
+        do throws(Problem) {
             value = try JSONValue(bytes)
         } catch {
             throw Fault(message: error.message)

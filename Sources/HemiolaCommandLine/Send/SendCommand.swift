@@ -300,7 +300,7 @@ extension ParameterValue {
 
 extension RecordCatalog {
     /// The controls that a running program declares in its `hello`.
-    fileprivate init(hello: JSONValue) throws(RecordFault) {
+    fileprivate init(hello: JSONValue) throws(Problem) {
         var controls: [ControlType] = []
         for control in try hello.objects("controls") {
             var fields: [Field] = []
@@ -317,7 +317,7 @@ extension RecordCatalog {
 
 extension Field {
     /// The field that an object declares; nil for a type that this program does not support.
-    fileprivate init?(_ declaration: JSONValue) throws(RecordFault) {
+    fileprivate init?(_ declaration: JSONValue) throws(Problem) {
         let name = try declaration.text("name")
         let description = try declaration.text("description")
         let isRequired = try declaration.flag("required")

@@ -1,6 +1,7 @@
 public import Hemiola
 internal import HemiolaRecords
 internal import HemiolaSignal
+public import HemiolaSystem
 
 extension PluginRegistry {
     /// Builds a pipeline that sends the records of a recording to sinks, without analyzers. Opens nothing.
@@ -15,7 +16,7 @@ extension PluginRegistry {
     /// - Throws: All problems of the configuration, also that the recording lacks what a sink needs.
     public func assemble(
         replaying recording: Recording, _ configuration: PipelineConfiguration
-    ) throws(ConfigurationError) -> Pipeline {
+    ) throws(Problem) -> Pipeline {
         var configuration = configuration
         configuration.analyzers = []
         configuration.batchFrames = recording.header.batching.batchFrames
@@ -27,7 +28,7 @@ extension PluginRegistry {
     /// The part of a pipeline that replays a recording.
     func replay(
         of recording: Recording, audio: [Pipeline.Input], for sinkEntries: [(place: Place, entry: Pipeline.SinkEntry)],
-        _ problems: inout [ConfigurationProblem]
+        _ problems: inout [Problem]
     ) -> Pipeline.Replay {
         var needs: [RecordedNeed] = []
         var derived: Set<String> = []
@@ -36,17 +37,17 @@ extension PluginRegistry {
             let derives = entry.hasDirector && entry.about.fallbackControls.isEmpty
             if derives { derived.formUnion(entry.about.records.map(\.name)) }
             let own = recordedNeeds(of: entry, readsFeatures: entry.hasDirector, &problems)
-            problems += own.compactMap { $0.fault(in: recording.header) }.map { ConfigurationProblem(place, $0) }
+            problems += own.compactMap { $0.fault(in: recording.header) }.map { Problem($0, at: place) }
             needs += own
         }
         for (index, input) in audio.enumerated() where input.capture.read(\.isLive) == true {
-            problems.append(ConfigurationProblem(.capture(index), "the audio of a recording cannot be live; name its file"))
+            problems.append(Problem("the audio of a recording cannot be live; name its file", at: .capture(index)))
         }
         return Pipeline.Replay(recording: recording, audio: audio, needs: needs, derivedTypes: derived)
     }
 
     private func recordedNeeds(
-        of entry: Pipeline.SinkEntry, readsFeatures: Bool, _ problems: inout [ConfigurationProblem]
+        of entry: Pipeline.SinkEntry, readsFeatures: Bool, _ problems: inout [Problem]
     ) -> [RecordedNeed] {
         let names = ReservedNames(registry: self, catalog: catalog)
         return entry.needs.analyzers.compactMap { spec in

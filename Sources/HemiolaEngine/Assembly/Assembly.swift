@@ -2,7 +2,7 @@ public import Hemiola
 internal import HemiolaFiles
 internal import HemiolaRecords
 internal import HemiolaSignal
-internal import HemiolaSystem
+public import HemiolaSystem
 
 extension PluginRegistry {
     /// Settings that the pipeline reads from the SPEC of every sink.
@@ -33,7 +33,7 @@ extension PluginRegistry {
     /// Builds a pipeline. Plugins are created, but open no file or device.
     ///
     /// - Throws: All problems of the configuration, each with its place (`sinks[1].period_s`).
-    public func assemble(_ configuration: PipelineConfiguration) throws(ConfigurationError) -> Pipeline {
+    public func assemble(_ configuration: PipelineConfiguration) throws(Problem) -> Pipeline {
         try assemble(configuration, replaying: nil)
     }
 
@@ -45,33 +45,33 @@ extension PluginRegistry {
     /// - Throws: All problems of the configuration, each with its place (`sinks[1].period_s`).
     public func assemble(
         _ configuration: PipelineConfiguration, inputs source: any InputSource
-    ) throws(ConfigurationError) -> Pipeline {
+    ) throws(Problem) -> Pipeline {
         try assemble(configuration, replaying: nil, inputs: source)
     }
 
     /// Builds a pipeline. With a recording, no analyzer is made, and the captures are the audio of its streams.
     func assemble(
         _ configuration: PipelineConfiguration, replaying recording: Recording?, inputs source: (any InputSource)? = nil
-    ) throws(ConfigurationError) -> Pipeline {
-        var problems: [ConfigurationProblem] = []
+    ) throws(Problem) -> Pipeline {
+        var problems: [Problem] = []
         let batching = Batching(batchFrames: configuration.batchFrames)
         if batching == nil {
-            problems.append(ConfigurationProblem(.key("batch"), Self.batchFault(configuration.batchFrames)))
+            problems.append(Problem(Self.batchFault(configuration.batchFrames), at: .key("batch")))
         }
         if let rate = configuration.sampleRate, rate != 0, !StreamFormat.sampleRates.contains(rate) {
             let range = StreamFormat.sampleRates
             problems.append(
-                ConfigurationProblem(.key("rate"), "\(rate) is outside \(range.lowerBound)...\(range.upperBound) Hz"))
+                Problem("\(rate) is outside \(range.lowerBound)...\(range.upperBound) Hz", at: .key("rate")))
         }
         if let seed = configuration.seed, seed > Pipeline.largestSeed {
-            problems.append(ConfigurationProblem(.key("seed"), "\(seed) is above \(Pipeline.largestSeed)"))
+            problems.append(Problem("\(seed) is above \(Pipeline.largestSeed)", at: .key("seed")))
         }
         if !Self.jobCounts.contains(configuration.jobCount) {
             let (fewest, most) = (Self.jobCounts.lowerBound, Self.jobCounts.upperBound)
-            problems.append(ConfigurationProblem(.key("jobs"), "\(configuration.jobCount) is outside \(fewest)...\(most) files at a time"))
+            problems.append(Problem("\(configuration.jobCount) is outside \(fewest)...\(most) files at a time", at: .key("jobs")))
         }
         let catalog = catalog
-        problems += RecordSchema.conflicts(in: catalog).map { ConfigurationProblem(.key("plugins"), $0) }
+        problems += RecordSchema.conflicts(in: catalog).map { Problem($0, at: .key("plugins")) }
         let hasCaptures = source == nil && (recording == nil || !configuration.captures.isEmpty)
         let captures = hasCaptures ? assembleInputs(configuration, &problems) : []
         let inputs = recording == nil ? captures : []
@@ -82,11 +82,11 @@ extension PluginRegistry {
         if let recording { replay = self.replay(of: recording, audio: captures, for: sinkEntries, &problems) }
         checkStandardOutput(sinkEntries.map(\.entry), &problems)
         checkOutputs(sinkEntries, inputs: inputs, hasSeveralInputs: source != nil || inputs.count > 1, &problems)
-        guard problems.isEmpty, let batching else { throw ConfigurationError(problems) }
+        guard problems.isEmpty, let batching else { throw Problem(problems) }
         let pipeline = Pipeline(
             configuration, batching: batching, catalog: catalog, inputs: inputs,
             supply: source.map { source in
-                Pipeline.Supply(source: source) { [self] spec throws(ConfigurationError) in try suppliedInput(spec) }
+                Pipeline.Supply(source: source) { [self] spec throws(Problem) in try suppliedInput(spec) }
             },
             analyzerEntries: analyzerEntries,
             sinkEntries: sinkEntries.map(\.entry), replay: replay)
@@ -106,18 +106,18 @@ extension PluginRegistry {
     // MARK: - Inputs
 
     /// An input of a source.
-    private func suppliedInput(_ spec: PluginSpec) throws(ConfigurationError) -> Pipeline.Input {
-        var problems: [ConfigurationProblem] = []
+    private func suppliedInput(_ spec: PluginSpec) throws(Problem) -> Pipeline.Input {
+        var problems: [Problem] = []
         let inputs = assembleInputs(PipelineConfiguration(captures: [spec]), &problems)
-        guard let input = inputs.first, problems.isEmpty else { throw ConfigurationError(problems) }
+        guard let input = inputs.first, problems.isEmpty else { throw Problem(problems) }
         if input.capture.read(\.isLive) == true {
-            throw ConfigurationError([ConfigurationProblem(.capture(0), "\(spec.id) is a live capture, which is no file")])
+            throw Problem([Problem("\(spec.id) is a live capture, which is no file", at: .capture(0))])
         }
         return input
     }
 
     private func assembleInputs(
-        _ configuration: PipelineConfiguration, _ problems: inout [ConfigurationProblem]
+        _ configuration: PipelineConfiguration, _ problems: inout [Problem]
     ) -> [Pipeline.Input] {
         var inputs: [Pipeline.Input] = []
         for (index, spec) in configuration.captures.enumerated() {
@@ -126,21 +126,21 @@ extension PluginRegistry {
                 let (values, common) = values(from: spec, of: plugin.about, Self.commonSettings, place, &problems)
             else { continue }
             let make = plugin.make
-            do throws(ConfigurationError) {
-                let capture = try PluginInstance { () throws(ConfigurationError) in try make(values) }
+            do throws(Problem) {
+                let capture = try PluginInstance { () throws(Problem) in try make(values) }
                 if capture.read(\.isLive) == true && configuration.captures.count > 1 {
-                    problems.append(ConfigurationProblem(place, "\(spec.id) is a live capture, which must be the only capture"))
+                    problems.append(Problem("\(spec.id) is a live capture, which must be the only capture", at: place))
                 }
                 inputs.append(
                     Pipeline.Input(
                         name: spec.primary.map { PathText.shown($0.text) } ?? spec.name, path: spec.primary?.text, capture: capture,
                         policy: ErrorPolicy(values, common)))
             } catch {
-                problems += error.problems.map { $0.below(place) }
+                problems += error.all.map { $0.below(place) }
             }
         }
         if configuration.captures.isEmpty {
-            problems.append(ConfigurationProblem(.capture(), "no input; name a capture"))
+            problems.append(Problem("no input; name a capture", at: .capture()))
         }
         return inputs
     }
@@ -149,7 +149,7 @@ extension PluginRegistry {
 
     private func assembleAnalyzers(
         _ configuration: PipelineConfiguration, _ catalog: RecordCatalog, required: [PluginSpec],
-        _ problems: inout [ConfigurationProblem]
+        _ problems: inout [Problem]
     ) -> [Pipeline.AnalyzerEntry] {
         var analyzerEntries: [Pipeline.AnalyzerEntry] = []
         let names = ReservedNames(registry: self, catalog: catalog)
@@ -157,7 +157,7 @@ extension PluginRegistry {
             let place = Place.analyzer(index)
             guard let declared = declared(spec, place, names, &problems) else { continue }
             if analyzerEntries.contains(where: { $0.name == spec.name }) {
-                problems.append(ConfigurationProblem(place, "two analyzers have the name \"\(spec.name)\"; rename one with as=NAME"))
+                problems.append(Problem("two analyzers have the name \"\(spec.name)\"; rename one with as=NAME", at: place))
                 continue
             }
             if let entry = makeEntry(declared, spec, place, &problems) { analyzerEntries.append(entry) }
@@ -171,17 +171,17 @@ extension PluginRegistry {
             guard present.about.id == declared.plugin.about.id else {
                 let clash =
                     "a sink needs the analyzer \(declared.plugin.about.id) as \"\(spec.name)\"; give \(present.about.id) another name"
-                problems.append(ConfigurationProblem(.analyzer(), clash))
+                problems.append(Problem(clash, at: .analyzer()))
                 continue
             }
             if present.policy.onError == .skip {
                 problems.append(
-                    ConfigurationProblem(.analyzer(), "a sink needs \(spec.name), which cannot be left out; remove its on_error=skip"))
+                    Problem("a sink needs \(spec.name), which cannot be left out; remove its on_error=skip", at: .analyzer()))
             }
             for key in spec.settings.keys.sorted() where present.settings.value(key) != declared.values.value(key) {
                 let value = declared.values.value(key)?.text ?? ""
                 let clash = "a sink needs \(spec.name) with \(key)=\(value); name your own one with as=NAME"
-                problems.append(ConfigurationProblem(.analyzer(), clash))
+                problems.append(Problem(clash, at: .analyzer()))
             }
         }
         return analyzerEntries
@@ -189,23 +189,23 @@ extension PluginRegistry {
 
     /// The plugin of a SPEC with its settings, checked against the declarations.
     func declared(
-        _ spec: PluginSpec, _ place: Place, _ names: ReservedNames, _ problems: inout [ConfigurationProblem]
+        _ spec: PluginSpec, _ place: Place, _ names: ReservedNames, _ problems: inout [Problem]
     ) -> (plugin: AnalyzerPlugin, values: SettingValues, policy: ErrorPolicy)? {
         guard let plugin = found(spec.id, in: analyzers, role: "analyzer", place, &problems),
             let (values, common) = values(from: spec, of: plugin.about, Self.commonSettings, place, &problems)
         else { return nil }
         let policy = ErrorPolicy(values, common)
         if policy.onError == .retry, !policy.isOfPlugin {
-            problems.append(ConfigurationProblem(.key("on_error").below(place), "\(spec.id) fails in the same way again; use fail or skip"))
+            problems.append(Problem("\(spec.id) fails in the same way again; use fail or skip", at: .key("on_error").below(place)))
             return nil
         }
         guard Self.isKey(spec.name), !names.contain(spec) else {
             problems.append(
-                ConfigurationProblem(
-                    place,
+                Problem(
                     "\"\(spec.name)\" cannot be an analyzer's name: "
                         + (names.contain(spec)
-                            ? "the records use this key" : "allowed are letters, digits, - and _")))
+                            ? "the records use this key" : "allowed are letters, digits, - and _"),
+                    at: place))
             return nil
         }
         return (plugin, values, policy)
@@ -213,15 +213,15 @@ extension PluginRegistry {
 
     private func makeEntry(
         _ declared: (plugin: AnalyzerPlugin, values: SettingValues, policy: ErrorPolicy), _ spec: PluginSpec, _ place: Place,
-        _ problems: inout [ConfigurationProblem]
+        _ problems: inout [Problem]
     ) -> Pipeline.AnalyzerEntry? {
         let (plugin, values) = (declared.plugin, declared.values)
-        do throws(ConfigurationError) {
-            let analyzer = try PluginInstance { () throws(ConfigurationError) in try plugin.make(values) }
+        do throws(Problem) {
+            let analyzer = try PluginInstance { () throws(Problem) in try plugin.make(values) }
             return Pipeline.AnalyzerEntry(
                 name: spec.name, about: plugin.about, settings: values, analyzer: analyzer, policy: declared.policy)
         } catch {
-            problems += error.problems.map { $0.below(place) }
+            problems += error.all.map { $0.below(place) }
             return nil
         }
     }
@@ -234,7 +234,7 @@ extension PluginRegistry {
     // MARK: - Sinks
 
     private func assembleSinks(
-        _ configuration: PipelineConfiguration, _ catalog: RecordCatalog, _ problems: inout [ConfigurationProblem]
+        _ configuration: PipelineConfiguration, _ catalog: RecordCatalog, _ problems: inout [Problem]
     ) -> [(place: Place, entry: Pipeline.SinkEntry)] {
         var sinkEntries: [(place: Place, entry: Pipeline.SinkEntry)] = []
         var names = SinkNames()
@@ -243,7 +243,7 @@ extension PluginRegistry {
             guard let plugin = found(spec.id, in: sinks, role: "sink", place, &problems),
                 let (values, commonValues) = values(from: spec, of: plugin.about, Self.commonSinkSettings, place, &problems)
             else { continue }
-            do throws(ConfigurationError) {
+            do throws(Problem) {
                 let items = commonValues[Self.select].isEmpty ? configuration.selection : commonValues[Self.select]
                 var needs = plugin.needs(values)
                 if needs.outputs.isEmpty, case .text(let target)? = values.value("path"), !target.isEmpty {
@@ -252,9 +252,9 @@ extension PluginRegistry {
                 let policy = ErrorPolicy(values, commonValues)
                 if policy.onError == .retry, !policy.isOfPlugin, let file = needs.outputs.first(where: \.isReplacedFile) {
                     let message = "retry would begin \(file.path) again, without the records before; use fail or skip"
-                    problems.append(ConfigurationProblem(.key("on_error").below(place), message))
+                    problems.append(Problem(message, at: .key("on_error").below(place)))
                 }
-                let sink = try PluginInstance { () throws(ConfigurationError) in try plugin.make(values) }
+                let sink = try PluginInstance { () throws(Problem) in try plugin.make(values) }
                 let entry = Pipeline.SinkEntry(
                     name: names.unused(spec.name), about: plugin.about, sink: sink,
                     hasDirector: sink.read { $0 is any DirectingSink } ?? false,
@@ -262,7 +262,7 @@ extension PluginRegistry {
                     lead: commonValues[Self.lead].map { $0 / 1000 }, needs: needs, policy: policy)
                 sinkEntries.append((place, entry))
             } catch {
-                problems += error.problems.map { $0.below(place) }
+                problems += error.all.map { $0.below(place) }
             }
         }
         return sinkEntries
@@ -271,7 +271,7 @@ extension PluginRegistry {
     /// Reports sinks and inputs whose results would be written to the same path.
     private func checkOutputs(
         _ sinkEntries: [(place: Place, entry: Pipeline.SinkEntry)], inputs: [Pipeline.Input], hasSeveralInputs: Bool,
-        _ problems: inout [ConfigurationProblem]
+        _ problems: inout [Problem]
     ) {
         /// By file: the sink that writes it, and the input of the result; nil: the result of all inputs.
         var owners: [String: (sink: Int, input: String?)] = [:]
@@ -283,7 +283,7 @@ extension PluginRegistry {
                     let name = OutputTarget(output.path).name
                     let count = inputs.isEmpty ? "several" : "\(inputs.count)"
                     let message = "\(name) is for the result of one input, but there are \(count); use {stem} in the path"
-                    problems.append(ConfigurationProblem(place, message))
+                    problems.append(Problem(message, at: place))
                     continue sinkEntries
                 }
                 for input in template.isPerInput ? inputs.map({ $0.path ?? $0.name }) : [nil] {
@@ -301,19 +301,20 @@ extension PluginRegistry {
                         } else {
                             "another sink also writes to \(file); use another path for one of them"
                         }
-                    problems.append(ConfigurationProblem(place, message))
+                    problems.append(Problem(message, at: place))
                     continue sinkEntries
                 }
             }
         }
     }
 
-    private func checkStandardOutput(_ sinkEntries: [Pipeline.SinkEntry], _ problems: inout [ConfigurationProblem]) {
+    private func checkStandardOutput(_ sinkEntries: [Pipeline.SinkEntry], _ problems: inout [Problem]) {
         let writers = sinkEntries.filter(\.needs.standardOutput)
         if writers.count > 1 {
             problems.append(
-                ConfigurationProblem(
-                    .sink(), "\(writers.map(\.name).joined(separator: " and ")) both write to standard output; use a path for one of them"))
+                Problem(
+                    "\(writers.map(\.name).joined(separator: " and ")) both write to standard output; use a path for one of them",
+                    at: .sink()))
         }
     }
 
@@ -330,12 +331,12 @@ extension PluginRegistry {
     /// Reports selected items that are not a record type, an analyzer or a feature.
     ///
     /// - Parameter recorded: The analyzers of the recording; nil: those of the pipeline.
-    private func checkSelections(of pipeline: Pipeline, _ recorded: [StreamHeader.Analyzer]?) throws(ConfigurationError) {
+    private func checkSelections(of pipeline: Pipeline, _ recorded: [StreamHeader.Analyzer]?) throws(Problem) {
         guard pipeline.sinkEntries.contains(where: { !$0.selection.featurePaths.isEmpty }) else { return }
         let format = StreamFormat(sampleRate: 48_000, channelCount: 2)
         let analyzers = recorded ?? (try? pipeline.describeAnalyzers(for: format, startsExternals: false)) ?? []
         let externals = Set(recorded == nil ? pipeline.analyzerEntries.filter(\.isExternal).map(\.name) : [])
-        var problems: [ConfigurationProblem] = []
+        var problems: [Problem] = []
         for item in Set(pipeline.sinkEntries.flatMap { $0.selection.featurePaths.map(\.text) }).sorted() {
             let dot = item.firstIndex(of: ".")
             let name = String(item[..<(dot ?? item.endIndex)])
@@ -355,15 +356,15 @@ extension PluginRegistry {
             let suggestion = Self.featurePath(named: item, of: analyzers) ?? item.nearest(in: known)
             let hint = suggestion.map { "did you mean \($0)?" } ?? "items: \(known.joined(separator: ", "))"
             problems.append(
-                ConfigurationProblem(Place(.select), "\"\(item)\" is not a record type, analyzer or feature of this pipeline; \(hint)"))
+                Problem("\"\(item)\" is not a record type, analyzer or feature of this pipeline; \(hint)", at: Place(.select)))
         }
-        if !problems.isEmpty { throw ConfigurationError(problems) }
+        if !problems.isEmpty { throw Problem(problems) }
     }
 
     /// Checks the settings of a SPEC: those of the plugin, and the common ones that the plugin does not declare itself.
     private func values(
         from spec: PluginSpec, of about: PluginDescription, _ common: [DeclaredSetting], _ place: Place,
-        _ problems: inout [ConfigurationProblem]
+        _ problems: inout [Problem]
     ) -> (own: SettingValues, common: SettingValues)? {
         let shared = spec.settings.isEmpty ? common : Self.shared(common, with: about)
         let keys = shared.map(\.key)
@@ -375,28 +376,28 @@ extension PluginRegistry {
             let message =
                 "\(spec.id) has version \(about.version), but version \(minimum) is needed; install a newer version of the program, or "
                 + "lower min_version"
-            problems.append(ConfigurationProblem(.key("min_version").below(place), message))
+            problems.append(Problem(message, at: .key("min_version").below(place)))
             return nil
         }
         return (values, commonValues)
     }
 
     private func found<Kind: Plugin>(
-        _ id: String, in plugins: [Kind], role: String, _ place: Place, _ problems: inout [ConfigurationProblem]
+        _ id: String, in plugins: [Kind], role: String, _ place: Place, _ problems: inout [Problem]
     ) -> Kind? {
         switch find(id, in: plugins, role: role) {
         case .success(let plugin): return plugin
         case .failure(let fault):
-            problems.append(ConfigurationProblem(place, fault.message))
+            problems.append(Problem(fault.message, at: place))
             return nil
         }
     }
 }
 
-extension ConfigurationProblem {
+extension Problem {
     /// The same problem in an element of the configuration.
-    fileprivate func below(_ element: Place) -> ConfigurationProblem {
-        ConfigurationProblem(place?.below(element) ?? element, message)
+    fileprivate func below(_ element: Place) -> Problem {
+        Problem(message, at: place?.below(element) ?? element)
     }
 }
 

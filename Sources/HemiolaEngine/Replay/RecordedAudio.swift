@@ -1,6 +1,7 @@
 internal import Hemiola
 internal import HemiolaRecords
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// The samples of a recorded stream, read from the audio that it was made of. Used on the analysis thread.
 ///
@@ -26,7 +27,7 @@ final class RecordedAudio {
     init(
         _ name: String, _ capture: any Capture, of header: StreamHeader, isCancelled: @escaping @Sendable () -> Bool,
         warn: @escaping @Sendable (String) -> Void
-    ) throws(CaptureError) {
+    ) throws(Problem) {
         self.name = name
         self.capture = capture
         self.header = header
@@ -44,10 +45,10 @@ final class RecordedAudio {
         if isOpen { capture.close() }
     }
 
-    private func check(_ format: StreamFormat) throws(CaptureError) {
+    private func check(_ format: StreamFormat) throws(Problem) {
         let expected = header.format
         guard format.sampleRate == expected.sampleRate, format.channelCount == expected.channelCount else {
-            throw CaptureError(
+            throw Problem(
                 "\(name): \(format.sampleRate) Hz and \(format.channelCount) channel\(format.channelCount == 1 ? "" : "s"), but the recording "
                     + "has \(expected.sampleRate) Hz and \(expected.channelCount); give the file that was recorded")
         }
@@ -58,7 +59,7 @@ final class RecordedAudio {
     /// - Parameters:
     ///   - frame: The first frame, not before the last one that was read.
     ///   - samples: Receives a whole number of interleaved frames.
-    func read(at frame: Int64, into samples: inout MutableSpan<Float>, shouldStop: () -> Bool) throws(CaptureError) {
+    func read(at frame: Int64, into samples: inout MutableSpan<Float>, shouldStop: () -> Bool) throws(Problem) {
         let channels = header.format.channelCount
         for index in samples.indices { samples[index] = 0 }
         try skip(to: frame, shouldStop)
@@ -80,7 +81,7 @@ final class RecordedAudio {
     }
 
     /// Whether the audio has frames after the last one that was read.
-    func hasMore(shouldStop: () -> Bool) throws(CaptureError) -> Bool {
+    func hasMore(shouldStop: () -> Bool) throws(Problem) -> Bool {
         while !isAtEnd, !shouldStop() {
             if gapFrames > 0 { return true }
             if try discard(header.batching.batchFrames) > 0 { return true }
@@ -88,7 +89,7 @@ final class RecordedAudio {
         return false
     }
 
-    private func skip(to frame: Int64, _ shouldStop: () -> Bool) throws(CaptureError) {
+    private func skip(to frame: Int64, _ shouldStop: () -> Bool) throws(Problem) {
         while position < frame, !isAtEnd, !shouldStop() {
             if gapFrames > 0 {
                 let part = min(gapFrames, frame - position)
@@ -101,7 +102,7 @@ final class RecordedAudio {
     }
 
     /// Reads frames without a use for them.
-    private func discard(_ count: Int) throws(CaptureError) -> Int {
+    private func discard(_ count: Int) throws(Problem) -> Int {
         // Moved out, because a span of a property cannot be passed on.
         var buffer = scratch
         scratch = []
@@ -112,7 +113,7 @@ final class RecordedAudio {
     }
 
     /// - Returns: The number of frames that were read; 0 at the end, before a gap, and when none is available yet.
-    private func next(into samples: inout MutableSpan<Float>) throws(CaptureError) -> Int {
+    private func next(into samples: inout MutableSpan<Float>) throws(Problem) -> Int {
         switch try capture.read(into: &samples) {
         case .frames(let count): return count
         case .gap(let gap): gapFrames = gap.frames

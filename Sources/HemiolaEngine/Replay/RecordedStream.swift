@@ -1,6 +1,7 @@
 internal import Hemiola
 internal import HemiolaRecords
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// Passes the batches of one recorded stream to the sinks, with the events of directors and controls. Used by the analysis thread only.
 final class RecordedStream: ControllableStream {
@@ -72,8 +73,8 @@ final class RecordedStream: ControllableStream {
     ///   - batch: The batch, with a known length.
     ///   - fill: Writes the samples.
     func add(
-        _ batch: RecordingReader.Batch, fill: (_ frame: Int64, _ samples: inout MutableSpan<Float>) throws(CaptureError) -> Void
-    ) throws(CaptureError) {
+        _ batch: RecordingReader.Batch, fill: (_ frame: Int64, _ samples: inout MutableSpan<Float>) throws(Problem) -> Void
+    ) throws(Problem) {
         let frameCount = batch.frameCount ?? 0
         let row = block.openRow
         if let values = batch.row {

@@ -1,5 +1,6 @@
 public import Hemiola
 public import HemiolaRecords
+public import HemiolaSystem
 internal import Synchronization
 
 /// Recorded records, opened for a replay: JSON Lines that Hemiola wrote, plain or compressed with zstd, with one or more streams.
@@ -18,7 +19,7 @@ public final class Recording: Sendable {
     ///   - path: The path; `-` is standard input.
     ///   - registry: The plugins of the program, which declare the types of records and the live captures.
     /// - Throws: The file cannot be read, or does not begin with a header.
-    public init(_ path: String, _ registry: PluginRegistry) throws(CaptureError) {
+    public init(_ path: String, _ registry: PluginRegistry) throws(Problem) {
         let liveCaptures = registry.captures.filter { $0.devices != nil }.map(\.about.id) + [registry.liveCapture?.id].compactMap(\.self)
         let reader = try RecordingReader(path, catalog: registry.catalog, liveCaptures: Set(liveCaptures))
         name = reader.name
@@ -32,7 +33,7 @@ public final class Recording: Sendable {
                 return
             case .over(let failure?): throw failure
             case .batch, .end, .over(nil):
-                throw CaptureError("\(reader.name): no records; a recording is the output of hemiola analyze or listen")
+                throw Problem("\(reader.name): no records; a recording is the output of hemiola analyze or listen")
             }
         }
     }

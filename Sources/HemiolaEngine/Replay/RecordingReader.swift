@@ -2,6 +2,7 @@ internal import Hemiola
 internal import HemiolaFiles
 internal import HemiolaRecords
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// Divides the records of a recording into streams, batches with their events, and ends. Used by one thread at a time.
 final class RecordingReader {
@@ -30,7 +31,7 @@ final class RecordingReader {
         /// No record is available yet.
         case idle
         /// The end of the recording, and why not all of it could be read.
-        case over(CaptureError?)
+        case over(Problem?)
     }
 
     /// Length of the events' lines from which on further events get a batch of their own.
@@ -64,7 +65,7 @@ final class RecordingReader {
     private var hasRows = false
 
     /// - Parameter liveCaptures: The ids of the captures whose streams are live.
-    init(_ path: String, catalog: RecordCatalog, liveCaptures: Set<String>) throws(CaptureError) {
+    init(_ path: String, catalog: RecordCatalog, liveCaptures: Set<String>) throws(Problem) {
         lines = try LineReader(path)
         decoder = RecordDecoder(catalog: catalog)
         self.liveCaptures = liveCaptures
@@ -75,7 +76,7 @@ final class RecordingReader {
         while true {
             if let item = items.popLast() { return item }
             if isOver { return .over(nil) }
-            do throws(CaptureError) {
+            do throws(Problem) {
                 switch try lines.next() {
                 case .line(let line): try read(line)
                 case .unterminated(let line): try readLast(line)
@@ -102,7 +103,7 @@ final class RecordingReader {
 
     // MARK: - Lines
 
-    private func read(_ line: [UInt8]) throws(CaptureError) {
+    private func read(_ line: [UInt8]) throws(Problem) {
         // An empty line, also with the line ends of Windows.
         if line.isEmpty || line == [UInt8(ascii: "\r")] {
             emptyLines += 1
@@ -113,7 +114,7 @@ final class RecordingReader {
         }
         emptyLines = 0
         let record: RecordDecoder.Record
-        do throws(RecordFault) {
+        do throws(Problem) {
             record = try decoder.decode(line)
         } catch {
             // No record precedes it.
@@ -128,9 +129,9 @@ final class RecordingReader {
     }
 
     /// Reads a line without a newline: that of a file whose last newline was removed, or a part of a line.
-    private func readLast(_ line: [UInt8]) throws(CaptureError) {
+    private func readLast(_ line: [UInt8]) throws(Problem) {
         let record: RecordDecoder.Record
-        do throws(RecordFault) {
+        do throws(Problem) {
             record = try decoder.decode(line)
         } catch {
             throw fault("the last line is cut off; the records before it were replayed")
@@ -138,12 +139,12 @@ final class RecordingReader {
         try add(record, byteCount: line.count)
     }
 
-    private func fault(_ message: String) -> CaptureError {
-        CaptureError("\(name):\(lines.lineNumber): \(message)")
+    private func fault(_ message: String) -> Problem {
+        Problem("\(name):\(lines.lineNumber): \(message)")
     }
 
     private func finish() {
-        if lines.isTruncated { return fail(CaptureError("\(name): the compressed data is cut off; the records before were replayed")) }
+        if lines.isTruncated { return fail(Problem("\(name): the compressed data is cut off; the records before were replayed")) }
         isOver = true
         if header != nil {
             warnings.append("\(name): the last stream has no end record; the recording is incomplete, or its selection left it out")
@@ -152,7 +153,7 @@ final class RecordingReader {
         items.append(.over(nil))
     }
 
-    private func fail(_ error: CaptureError) {
+    private func fail(_ error: Problem) {
         isOver = true
         endStream(.error)
         items.append(.over(error))
@@ -168,7 +169,7 @@ final class RecordingReader {
 
     // MARK: - Records
 
-    private func add(_ record: RecordDecoder.Record, byteCount: Int) throws(CaptureError) {
+    private func add(_ record: RecordDecoder.Record, byteCount: Int) throws(Problem) {
         if case .failure(let input) = record {
             warnings.append("\(name):\(lines.lineNumber): the recording has no records of this input: \(input.error ?? input.file)")
             return

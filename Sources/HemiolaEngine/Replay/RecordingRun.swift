@@ -41,7 +41,7 @@ final class RecordingRun {
     ///
     /// - Returns: Whether the recording was replayed as far as it could be read.
     func replay(for receiver: any StreamReceiver) -> Bool {
-        do throws(CaptureError) {
+        do throws(Problem) {
             var isOver = false
             while !isOver, !shouldStop, receiver.hasReaders {
                 let item = reader.next()
@@ -73,10 +73,10 @@ final class RecordingRun {
 
     // MARK: - Streams
 
-    private func begin(_ header: StreamHeader, for receiver: any StreamReceiver) throws(CaptureError) {
+    private func begin(_ header: StreamHeader, for receiver: any StreamReceiver) throws(Problem) {
         for need in setup.needs {
             guard let fault = need.fault(in: header) else { continue }
-            throw CaptureError("\(setup.recording.name): \(header.source.name): cannot be sent to \(need.sink): \(fault)")
+            throw Problem("\(setup.recording.name): \(header.source.name): cannot be sent to \(need.sink): \(fault)")
         }
         audio = try openAudio(of: header, for: receiver)
         let stream = RecordedStream(
@@ -93,7 +93,7 @@ final class RecordingRun {
         pace.begin(at: MonotonicTime.now)
     }
 
-    private func openAudio(of header: StreamHeader, for receiver: any StreamReceiver) throws(CaptureError) -> RecordedAudio? {
+    private func openAudio(of header: StreamHeader, for receiver: any StreamReceiver) throws(Problem) -> RecordedAudio? {
         guard carriesSamples else {
             if streamCount == 0, let audio = setup.audio.first {
                 receiver.report(.recording("\(audio.name): has no effect, because no sink of this pipeline reads audio"))
@@ -111,7 +111,7 @@ final class RecordingRun {
             warn: { [reporter = receiver.reporter] in reporter(.captureWarning(input: input.name, $0)) })
     }
 
-    private func end(_ summary: StreamSummary, for receiver: any StreamReceiver) throws(CaptureError) {
+    private func end(_ summary: StreamSummary, for receiver: any StreamReceiver) throws(Problem) {
         guard let stream else { return }
         var end = summary.frames
         // In real time there is nothing to wait for where the input was cut off.
@@ -141,7 +141,7 @@ final class RecordingRun {
 
     // MARK: - Batches
 
-    private func send(_ batch: RecordingReader.Batch, for receiver: any StreamReceiver) throws(CaptureError) {
+    private func send(_ batch: RecordingReader.Batch, for receiver: any StreamReceiver) throws(Problem) {
         guard let stream else { return }
         var batch = batch
         if batch.row == nil, !stream.hasRows, carriesSamples {
@@ -158,11 +158,11 @@ final class RecordingRun {
     /// - Parameter isLastLeft: Whether the last batch is left to the caller.
     private func fill(
         to end: Int64, _ stream: RecordedStream, for receiver: any StreamReceiver, isLastLeft: Bool = false
-    ) throws(CaptureError) {
+    ) throws(Problem) {
         guard carriesSamples, !stream.hasRows else { return }
         let days = Int64(Self.mostSilentDays)
         guard end - stream.position <= days * 86_400 * Int64(stream.header.format.sampleRate) else {
-            throw CaptureError(
+            throw Problem(
                 "\(setup.recording.name): has no records for more than \(days) days after \(seconds(stream.position)) s; "
                     + "replay it to sinks that read no audio")
         }
@@ -178,7 +178,7 @@ final class RecordingRun {
 
     private func add(
         _ batch: RecordingReader.Batch, to stream: RecordedStream, for receiver: any StreamReceiver
-    ) throws(CaptureError) {
+    ) throws(Problem) {
         let end = batch.end ?? batch.frame
         guard wait(until: end, stream, for: receiver) else { return }
         for event in batch.events where event.type == .gap {
@@ -186,7 +186,7 @@ final class RecordingRun {
             if let gap = Gap(event) { lastGap = start..<start + gap.frames }
         }
         receiver.applyControls(to: stream)
-        try stream.add(batch) { (frame, samples) throws(CaptureError) in
+        try stream.add(batch) { (frame, samples) throws(Problem) in
             guard let audio else {
                 for index in samples.indices { samples[index] = 0 }
                 return

@@ -8,7 +8,7 @@ final class InputRun {
     /// How a stream ended.
     private enum Ending {
         case over(StreamSummary.Reason)
-        case failed(CaptureError)
+        case failed(Problem)
         case newSource(StreamSource)
         case noReaders
     }
@@ -18,7 +18,7 @@ final class InputRun {
         /// Its place in the order of the run, 0….
         var index: Int
         /// The input; a failure: it cannot be analysed.
-        var input: Result<Pipeline.Input, CaptureError>
+        var input: Result<Pipeline.Input, Problem>
         /// As the source of the pipeline supplied it; nil: the pipeline has no source.
         var source: SourceInput?
     }
@@ -29,7 +29,7 @@ final class InputRun {
 
     private var slots: [StreamAnalysis.AnalyzerSlot]
     /// Why the analyzers of this job cannot be made: every input fails; nil: they were made.
-    private let analyzerFault: CaptureError?
+    private let analyzerFault: Problem?
     /// Those that analyse the current stream: all but the ones that have refused it and are skipped.
     private var active: [StreamAnalysis.AnalyzerSlot] = []
     /// The analyzers that use something outside of this process; usually none.
@@ -71,8 +71,8 @@ final class InputRun {
         self.directors = directors
         self.replay = replay
         var slots: [StreamAnalysis.AnalyzerSlot] = []
-        var fault: CaptureError?
-        do throws(CaptureError) {
+        var fault: Problem?
+        do throws(Problem) {
             for entry in pipeline.analyzerEntries {
                 let analyzer = try entry.analyzer.take()
                 slots.append(
@@ -127,7 +127,7 @@ final class InputRun {
         isPolarityReported = false
         silence = pipeline.isLive ? SilenceDetector() : nil
         secondsBefore = 0
-        do throws(CaptureError) {
+        do throws(Problem) {
             if let analyzerFault { throw analyzerFault }
             let (made, capture, first) = try open(input, for: receiver)
             var source = first
@@ -153,12 +153,12 @@ final class InputRun {
     /// Opens the capture of an input, where the policy is `retry` until it succeeds: live without end, a file at most ten times.
     private func open(
         _ input: Pipeline.Input, for receiver: any StreamReceiver
-    ) throws(CaptureError) -> (made: any Capture, capture: any Capture, source: StreamSource) {
+    ) throws(Problem) -> (made: any Capture, capture: any Capture, source: StreamSource) {
         var attempts = 0
         while true {
             let made = try input.capture.take()
             let capture = pipeline.isPaced && !made.isLive ? PacedCapture(made) : made
-            do throws(CaptureError) {
+            do throws(Problem) {
                 let rate = pipeline.configuration.sampleRate
                 let source = try capture.open(
                     FormatRequest(
@@ -200,10 +200,10 @@ final class InputRun {
     }
 
     /// The failure of an analyzer, as an error of the input. One that is skipped is reported once; its values are null.
-    private func externalFailure(_ stream: StreamAnalysis, for receiver: any StreamReceiver) -> CaptureError? {
+    private func externalFailure(_ stream: StreamAnalysis, for receiver: any StreamReceiver) -> Problem? {
         for external in externals {
             guard let failure = external.analyzer.failure else { continue }
-            guard external.isSkippable else { return CaptureError(failure.message) }
+            guard external.isSkippable else { return Problem(failure.message) }
             if skippedExternals.insert(external.name).inserted {
                 receiver.report(.analyzerSkipped(input: stream.header.source.name, analyzer: external.name, failure))
             }
@@ -211,9 +211,9 @@ final class InputRun {
         return nil
     }
 
-    private static func unsupported(_ source: StreamSource) -> CaptureError {
+    private static func unsupported(_ source: StreamSource) -> Problem {
         let (rates, counts) = (StreamFormat.sampleRates, StreamFormat.channelCounts)
-        return CaptureError(
+        return Problem(
             "\(source.name): \(source.format.sampleRate) Hz and \(source.format.channelCount) channels are outside "
                 + "\(rates.lowerBound)...\(rates.upperBound) Hz and \(counts.lowerBound)...\(counts.upperBound) channels; convert it: "
                 + "ffmpeg -i FILE -ar 48000 -ac 2 out.wav")
@@ -223,7 +223,7 @@ final class InputRun {
 
     private func analyze(
         _ source: StreamSource, from capture: any Capture, base: any Capture, for receiver: any StreamReceiver
-    ) throws(CaptureError) -> Ending {
+    ) throws(Problem) -> Ending {
         let header: StreamHeader
         do {
             header = try prepare(source, for: receiver)
@@ -254,7 +254,7 @@ final class InputRun {
     }
 
     /// Prepares the analyzers and makes the bank and the header.
-    private func prepare(_ source: StreamSource, for receiver: any StreamReceiver) throws(AnalyzerError) -> StreamHeader {
+    private func prepare(_ source: StreamSource, for receiver: any StreamReceiver) throws(Problem) -> StreamHeader {
         let format = AnalysisFormat(source.format, batching: pipeline.batching, seed: pipeline.seed)
         var requests: [SpectrumRequest] = []
         var width = 0
@@ -263,7 +263,7 @@ final class InputRun {
         for index in slots.indices {
             let entry = pipeline.analyzerEntries[index]
             let outputs: AnalyzerOutputs
-            do throws(AnalyzerError) {
+            do throws(Problem) {
                 outputs = try slots[index].analyzer.prepare(format)
             } catch {
                 guard entry.policy.onError == .skip else { throw error }
@@ -294,16 +294,16 @@ final class InputRun {
     }
 
     /// The first of two passes, for the analyzers that look ahead.
-    private func analyzeFirstPass(_ stream: StreamAnalysis, _ capture: any Capture) throws(CaptureError) {
+    private func analyzeFirstPass(_ stream: StreamAnalysis, _ capture: any Capture) throws(Problem) {
         guard let capture = capture as? any RewindableCapture else {
-            throw CaptureError(
+            throw Problem(
                 "this input can be read only once, but the analysis of a whole file reads it twice; use a file, or causal analysis (beats --causal)"
             )
         }
         reading: while !pipeline.shouldStop {
             pipeline.noteActivity()
             let delivery: ReadResult
-            do throws(CaptureError) {
+            do throws(Problem) {
                 delivery = try stream.analyzeFirstPass(capture)
             } catch {
                 // The second pass fails at the same frame and reports the error; it analyses the audio before that frame.
@@ -313,7 +313,7 @@ final class InputRun {
             case .end: break reading
             case .format, .source:
                 // Rewinding would return to the stream before the format change, which has ended.
-                throw CaptureError(
+                throw Problem(
                     "the format changes within this input, which the analysis of a whole file does not support; use causal analysis")
             case .frames, .gap, .device, .idle: break
             }
@@ -331,7 +331,7 @@ final class InputRun {
                 if !script.isEmpty { replay(into: stream, for: receiver) }
                 receiver.applyControls(to: stream)
             }
-            do throws(CaptureError) {
+            do throws(Problem) {
                 switch try stream.advance(capture) {
                 case .frames:
                     if let error = externalFailure(stream, for: receiver) { return .failed(error) }

@@ -1,5 +1,6 @@
 public import Hemiola
 public import HemiolaRecords
+public import HemiolaSystem
 
 /// Supplies the inputs of pipelines while they run: paths that arrive on a pipe, or the files of a folder.
 ///
@@ -39,10 +40,10 @@ public struct SourceInput: Sendable {
     /// The path below the folder that is analysed, for the paths of outputs; nil: the path itself.
     public var relativePath: String?
     /// Why the input cannot be analysed, where that is known before it is opened.
-    public var error: CaptureError?
+    public var error: Problem?
 
     /// An input; by default one that can be opened.
-    public init(number: Int, capture: PluginSpec, relativePath: String? = nil, error: CaptureError? = nil) {
+    public init(number: Int, capture: PluginSpec, relativePath: String? = nil, error: Problem? = nil) {
         self.number = number
         self.capture = capture
         self.relativePath = relativePath

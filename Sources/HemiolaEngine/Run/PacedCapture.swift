@@ -26,13 +26,13 @@ final class PacedCapture: Capture {
 
     var isLive: Bool { base.isLive }
 
-    func open(_ request: FormatRequest) throws(CaptureError) -> StreamSource {
+    func open(_ request: FormatRequest) throws(Problem) -> StreamSource {
         let source = try base.open(request)
         (format, name, warn) = (source.format, source.name, request.warn)
         return source
     }
 
-    func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> ReadResult {
+    func read(into samples: inout MutableSpan<Float>) throws(Problem) -> ReadResult {
         let wait = pace.timeUntil(seconds, now: MonotonicTime.now)
         if wait > 0 {
             MonotonicTime.sleep(for: min(wait, Self.longestWait))

@@ -1,7 +1,7 @@
 public import Hemiola
 public import HemiolaRecords
 public import HemiolaSignal
-internal import HemiolaSystem
+public import HemiolaSystem
 internal import Synchronization
 
 /// A checked pipeline, which opens nothing until it runs: `registry.assemble(configuration)`.
@@ -28,7 +28,7 @@ public final class Pipeline: Sendable {
     struct Supply: Sendable {
         var source: any InputSource
         /// Makes the capture of an input.
-        var makeInput: @Sendable (PluginSpec) throws(ConfigurationError) -> Input
+        var makeInput: @Sendable (PluginSpec) throws(Problem) -> Input
     }
 
     /// An analyzer with its settings.
@@ -57,8 +57,8 @@ public final class Pipeline: Sendable {
         var policy: ErrorPolicy
 
         /// The sink, which belongs to the caller from then on.
-        func take() throws(SinkError) -> sending any Sink {
-            do throws(CaptureError) { return try sink.take() } catch { throw SinkError(error.message) }
+        func take() throws(Problem) -> sending any Sink {
+            return try sink.take()
         }
     }
 
@@ -147,12 +147,12 @@ public final class Pipeline: Sendable {
     ///   - startsExternals: Whether an `ExternalAnalyzer` is started for its outputs; false: it is listed without any.
     public func describeAnalyzers(
         for format: StreamFormat, startsExternals: Bool = true
-    ) throws(AnalyzerError) -> [StreamHeader.Analyzer] {
+    ) throws(Problem) -> [StreamHeader.Analyzer] {
         var result: [StreamHeader.Analyzer] = []
         for entry in analyzerEntries {
             let format = AnalysisFormat(format, batching: batching, seed: seed)
             let outputs = entry.analyzer.read { analyzer in
-                Result { () throws(AnalyzerError) in
+                Result { () throws(Problem) in
                     let external = analyzer as? any ExternalAnalyzer
                     if external != nil, !startsExternals { return AnalyzerOutputs() }
                     defer { external?.close() }
@@ -210,7 +210,7 @@ public final class Pipeline: Sendable {
             let context = context(of: index, run: run, startTime: startTime, inbox: inbox, report: report)
             let mailbox = Mailbox(capacity: isLive ? liveBlocks : Self.offlineBlocks, isLossless: !isLive)
             let runner: SinkRunner
-            do throws(SinkError) {
+            do throws(Problem) {
                 runner = SinkRunner(
                     try entry.take(), context: context, events: entry.selection.adding(types: entry.needs.events.map(\.name)),
                     lead: entry.needs.schedulesEvents ? nil : entry.lead, policy: entry.policy, hasFilePerInput: hasFilePerInput(entry),

@@ -1,21 +1,22 @@
-public import Hemiola
+internal import Hemiola
 public import HemiolaRecords
 public import HemiolaSignal
+public import HemiolaSystem
 
 /// A notice of a running pipeline to its caller. Library code does not print.
 public enum PipelineNotice: Sendable {
     /// An input failed or was incomplete.
-    case captureFailed(input: String, CaptureError)
+    case captureFailed(input: String, Problem)
     /// A capture reports one line to the user, and goes on: that it waits for its source.
     case captureWarning(input: String, String)
     /// A capture cannot be opened and tries again (`on_error`).
-    case captureTrouble(input: String, CaptureError)
+    case captureTrouble(input: String, Problem)
     /// An input failed or was incomplete, and does not count as failed (`on_error`): the message of the failure.
     case inputSkipped(input: String, reason: String)
     /// An analyzer refuses the input's format or has failed, and the input is analysed without it (`on_error`).
-    case analyzerSkipped(input: String, analyzer: String, AnalyzerError)
+    case analyzerSkipped(input: String, analyzer: String, Problem)
     /// An analyzer refuses the input's format: it was not analysed.
-    case analyzerRefused(input: String, AnalyzerError)
+    case analyzerRefused(input: String, Problem)
     /// A warning of an analyzer about a stream, in one line; reported once, at the stream's end.
     case analyzerWarning(input: String, analyzer: String, String)
     /// Audio was lost. Seconds of stream time, and the lost frames.
@@ -32,15 +33,15 @@ public enum PipelineNotice: Sendable {
     /// NaN or infinite samples were replaced with 0: reported once per stream, at its end.
     case nonFinite(input: String, samples: Int64)
     /// A sink failed; the others continue.
-    case sinkFailed(sink: String, SinkError)
+    case sinkFailed(sink: String, Problem)
     /// The result of an input cannot be written, but those of others can: the input counts as failed.
-    case resultFailed(input: String, SinkError)
+    case resultFailed(input: String, Problem)
     /// A sink cannot write and retries.
-    case sinkTrouble(sink: String, SinkError)
+    case sinkTrouble(sink: String, Problem)
     /// A warning of a sink, in one line; it continues.
     case sinkWarning(sink: String, String)
     /// A sink failed, and the run goes on without it (`on_error`).
-    case sinkSkipped(sink: String, SinkError)
+    case sinkSkipped(sink: String, Problem)
     /// Batches that a skipped sink has not written; reported at the end of the run.
     case sinkLosses(sink: String, batches: Int64)
     /// All sinks have failed, and at least one was skipped; reported at the end of the run.

@@ -87,15 +87,11 @@ private final class InputSequence: @unchecked Sendable {
             return count < pipeline.inputs.count ? InputRun.Assignment(index: count, input: .success(pipeline.inputs[count])) : nil
         }
         guard !pipeline.shouldStop, let next = supply.source.next() else { return nil }
-        let input = Result { () throws(CaptureError) in
+        let input = Result { () throws(Problem) in
             if let error = next.error { throw error }
-            do throws(ConfigurationError) {
-                var input = try supply.makeInput(next.capture)
-                input.relativePath = next.relativePath
-                return input
-            } catch {
-                throw CaptureError(error)
-            }
+            var input = try supply.makeInput(next.capture)
+            input.relativePath = next.relativePath
+            return input
         }
         return InputRun.Assignment(index: count, input: input, source: next)
     }

@@ -1,6 +1,7 @@
 internal import Hemiola
 internal import HemiolaRecords
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// The hot path of one stream: from hops to completed batches.
 ///
@@ -106,7 +107,7 @@ final class StreamAnalysis: ControllableStream {
     /// Reads the rest of the hop from the capture and analyses the hop when it is complete.
     ///
     /// - Returns: The read result. Frames and gaps are processed here; the caller handles the rest.
-    func advance(_ capture: any Capture) throws(CaptureError) -> ReadResult {
+    func advance(_ capture: any Capture) throws(Problem) -> ReadResult {
         let delivery = try read(capture)
         switch delivery {
         case .frames:
@@ -124,7 +125,7 @@ final class StreamAnalysis: ControllableStream {
     }
 
     /// Reads and analyses a hop of the first of two passes, without outputs.
-    func analyzeFirstPass(_ capture: any Capture) throws(CaptureError) -> ReadResult {
+    func analyzeFirstPass(_ capture: any Capture) throws(Problem) -> ReadResult {
         let delivery = try read(capture)
         switch delivery {
         case .frames:
@@ -278,7 +279,7 @@ final class StreamAnalysis: ControllableStream {
     }
 
     /// Reads the rest of the hop from the capture.
-    private func read(_ capture: any Capture) throws(CaptureError) -> ReadResult {
+    private func read(_ capture: any Capture) throws(Problem) -> ReadResult {
         let free = hopFrames - filled
         let room = UnsafeMutableBufferPointer(start: samples + filled * channelCount, count: free * channelCount)
         var span = room.mutableSpan

@@ -15,7 +15,7 @@ extension Pipeline {
     /// of its own, the run is only refused if none of them can be written.
     ///
     /// - Returns: The first sink that cannot write one of its files, and why.
-    func firstUnwritableOutput(startTime: Int) -> (sink: String, error: SinkError)? {
+    func firstUnwritableOutput(startTime: Int) -> (sink: String, error: Problem)? {
         var folders: Set<String> = []
         // The run goes on without the others.
         for entry in sinkEntries where entry.policy.onError != .skip {
@@ -26,7 +26,7 @@ extension Pipeline {
                 var failures = 0
                 for input in inputs {
                     let path = template.path(PathTemplate.Values(input: input.path ?? input.name, time: time))
-                    do throws(SinkError) {
+                    do throws(Problem) {
                         try OutputTarget(path).checkWritable(
                             replaces: output.replacesFile && !template.isNumbered && !isLive, isRealTime: isPaced, folders: &folders)
                     } catch {

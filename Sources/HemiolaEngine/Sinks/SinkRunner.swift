@@ -35,9 +35,9 @@ final class SinkRunner {
     /// A sink whose `open` failed is not closed.
     private var isOpen = false
     /// Why the result of the current input cannot be written: the rest of the input is passed over.
-    private var inputError: SinkError?
+    private var inputError: Problem?
     /// Why the first opening failed, where the run goes on all the same.
-    private var openError: SinkError?
+    private var openError: Problem?
 
     init(
         _ sink: any Sink, context: SinkContext, events: Selection, lead: Double?, policy: ErrorPolicy, hasFilePerInput: Bool,
@@ -53,8 +53,8 @@ final class SinkRunner {
     }
 
     /// Opens the sink before the run. Where the policy allows it, the run goes on without the sink, or `run` opens it again.
-    func open() throws(SinkError) {
-        do throws(SinkError) {
+    func open() throws(Problem) {
+        do throws(Problem) {
             try sink.open(context)
             isOpen = true
         } catch {
@@ -71,7 +71,7 @@ final class SinkRunner {
     }
 
     /// The director of the sink; nil: it has none, or could not be opened and is skipped. Call after `open`.
-    func makeDirector() throws(SinkError) -> sending (any Director)? {
+    func makeDirector() throws(Problem) -> sending (any Director)? {
         guard isOpen, let sink = sink as? any DirectingSink else { return nil }
         return try sink.makeDirector()
     }
@@ -87,14 +87,14 @@ final class SinkRunner {
         while outcome == .done, let next = mailbox.next() {
             // Once per item, not per attempt: the schedule delivers each event only once.
             let item = scheduled(next)
-            do throws(SinkError) {
+            do throws(Problem) {
                 try deliver(item)
             } catch {
                 outcome = retry(item, after: error)
                 if outcome != .done { mailbox.abandon(isSkipped: outcome == .skipped, at: item) }
             }
         }
-        do throws(SinkError) {
+        do throws(Problem) {
             try close()
         } catch {
             if outcome == .done { outcome = outcomeReporting(error) }
@@ -120,7 +120,7 @@ final class SinkRunner {
         }
     }
 
-    private func deliver(_ item: Mailbox.Item) throws(SinkError) {
+    private func deliver(_ item: Mailbox.Item) throws(Problem) {
         if let inputError { return passOver(item, because: inputError) }
         switch item {
         case .begin(let header):
@@ -140,7 +140,7 @@ final class SinkRunner {
     }
 
     /// Passes over an item of an input whose result cannot be written.
-    private func passOver(_ item: Mailbox.Item, because error: SinkError) {
+    private func passOver(_ item: Mailbox.Item, because error: Problem) {
         switch item {
         case .begin, .events, .end: break
         case .block(let block, let replies): finish(block, replies)
@@ -153,10 +153,10 @@ final class SinkRunner {
     }
 
     /// Gives up the result of the current input: opens the sink again, for the next one.
-    private func giveUpInput(at item: Mailbox.Item, because error: SinkError) -> Outcome {
+    private func giveUpInput(at item: Mailbox.Item, because error: Problem) -> Outcome {
         inputError = error
         try? close()
-        do throws(SinkError) {
+        do throws(Problem) {
             try sink.open(context)
             isOpen = true
         } catch {
@@ -175,7 +175,7 @@ final class SinkRunner {
     ///
     /// - Parameter item: The item whose delivery failed; nil: the sink could not be opened.
     /// - Returns: `.done` when a retry has delivered the item.
-    private func retry(_ item: Mailbox.Item?, after error: SinkError) -> Outcome {
+    private func retry(_ item: Mailbox.Item?, after error: Problem) -> Outcome {
         var error = underPolicy(error)
         if item == nil { error.remedy = .reopen }
         var attempt = 0
@@ -184,7 +184,7 @@ final class SinkRunner {
             if attempt >= attemptLimit { break }
             attempt += 1
             MonotonicTime.sleep(for: RetryDelay.seconds(after: attempt))
-            do throws(SinkError) {
+            do throws(Problem) {
                 if error.remedy == .reopen {
                     try? close()
                     try sink.open(context)
@@ -209,7 +209,7 @@ final class SinkRunner {
     }
 
     /// The error with the remedy that the policy requires. That of a plugin which declares `on_error` is final.
-    private func underPolicy(_ error: SinkError) -> SinkError {
+    private func underPolicy(_ error: Problem) -> Problem {
         var error = error
         if error.remedy == .nextInput, !hasFilePerInput { error.remedy = .giveUp }
         if policy.isOfPlugin || error.remedy == .finish { return error }
@@ -221,7 +221,7 @@ final class SinkRunner {
         return error
     }
 
-    private func close() throws(SinkError) {
+    private func close() throws(Problem) {
         guard isOpen else { return }
         isOpen = false
         try sink.close()
@@ -233,7 +233,7 @@ final class SinkRunner {
     }
 
     /// The outcome for an error. Reports the error unless the reader has closed the output.
-    private func outcomeReporting(_ error: SinkError) -> Outcome {
+    private func outcomeReporting(_ error: Problem) -> Outcome {
         if error.remedy == .finish { return .readerIsGone }
         if policy.onError == .skip {
             report(.sinkSkipped(sink: context.name, error))

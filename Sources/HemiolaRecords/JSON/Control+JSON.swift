@@ -1,3 +1,5 @@
+package import HemiolaSystem
+
 extension Control {
     /// The control of a declared type, with the fields of an object: a client's message, or a record.
     ///
@@ -6,14 +8,14 @@ extension Control {
     /// Members that the control does not declare are ignored. null means that a field is not given, unless null is one of its values.
     ///
     /// - Throws: The first field that is missing or has another type.
-    package init(_ type: ControlType, from object: JSONValue) throws(RecordFault) {
+    package init(_ type: ControlType, from object: JSONValue) throws(Problem) {
         var values: [String: ParameterValue] = [:]
         for field in type.fields {
             guard let member = object[field.name], member != .null || field.isNullable else { continue }
             guard let value = field.value(of: member), !value.hasMissingNumber else { throw field.fault(of: member) }
             values[field.name] = value
         }
-        do throws(ControlFault) { try self.init(type) { values[$0.name] } } catch { throw RecordFault(error.message) }
+        do throws(ControlFault) { try self.init(type) { values[$0.name] } } catch { throw Problem(error.message) }
     }
 }
 
@@ -37,14 +39,14 @@ extension Field {
 
 extension Field {
     /// That a member has another type than this field: which element of a list, or the member.
-    fileprivate func fault(of value: JSONValue) -> RecordFault {
+    fileprivate func fault(of value: JSONValue) -> Problem {
         let wrong: (index: Int?, type: String)
         switch kind {
         case .texts: wrong = (value.elements?.firstIndex { $0.string == nil }, "a text")
         case .numbers: wrong = (value.elements?.firstIndex { $0.double == nil }, "a number")
         default: wrong = (nil, "")
         }
-        return RecordFault(wrong.index.map { "\"\(name).\($0)\" is not \(wrong.type)" } ?? typeFault)
+        return Problem(wrong.index.map { "\"\(name).\($0)\" is not \(wrong.type)" } ?? typeFault)
     }
 }
 

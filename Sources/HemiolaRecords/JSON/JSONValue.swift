@@ -1,3 +1,5 @@
+package import HemiolaSystem
+
 /// A strict JSON text (RFC 8259) as a tree. Members keep their order.
 package enum JSONValue: Sendable, Equatable {
     package struct Member: Sendable, Equatable {
@@ -33,7 +35,7 @@ package enum JSONValue: Sendable, Equatable {
     /// without unpaired surrogates.
     ///
     /// - Complexity: O(bytes).
-    package init(_ bytes: [UInt8]) throws(RecordFault) {
+    package init(_ bytes: [UInt8]) throws(Problem) {
         self = try JSONParser.text(bytes, isMessage: false)
     }
 
@@ -41,7 +43,7 @@ package enum JSONValue: Sendable, Equatable {
     /// and an unpaired surrogate is U+FFFD.
     ///
     /// - Complexity: O(bytes).
-    package init(message bytes: [UInt8]) throws(RecordFault) {
+    package init(message bytes: [UInt8]) throws(Problem) {
         self = try JSONParser.text(bytes, isMessage: true)
     }
 
@@ -99,9 +101,9 @@ private struct JSONParser {
     private var position = 0
     private var valueCount = 0
 
-    static func text(_ bytes: [UInt8], isMessage: Bool) throws(RecordFault) -> JSONValue {
+    static func text(_ bytes: [UInt8], isMessage: Bool) throws(Problem) -> JSONValue {
         // Ensures that all strings of the tree are valid.
-        guard String(validating: bytes, as: UTF8.self) != nil else { throw RecordFault("invalid UTF-8") }
+        guard String(validating: bytes, as: UTF8.self) != nil else { throw Problem("invalid UTF-8") }
         var parser = JSONParser(bytes: bytes, isMessage: isMessage)
         let value = try parser.value(depth: 0)
         parser.skipWhitespace()
@@ -114,7 +116,7 @@ private struct JSONParser {
         self.isMessage = isMessage
     }
 
-    private var fault: RecordFault { RecordFault("invalid JSON at byte \(position + 1)") }
+    private var fault: Problem { Problem("invalid JSON at byte \(position + 1)") }
 
     // MARK: - Bytes
 
@@ -146,12 +148,12 @@ private struct JSONParser {
 
     // MARK: - Values
 
-    private mutating func value(depth: Int) throws(RecordFault) -> JSONValue {
+    private mutating func value(depth: Int) throws(Problem) -> JSONValue {
         skipWhitespace()
         valueCount += 1
-        guard valueCount <= JSONValue.maximumCount else { throw RecordFault("more than \(JSONValue.maximumCount) values") }
+        guard valueCount <= JSONValue.maximumCount else { throw Problem("more than \(JSONValue.maximumCount) values") }
         let maximumDepth = isMessage ? 512 : 32
-        guard depth <= maximumDepth else { throw RecordFault("brackets are nested more than \(maximumDepth) deep") }
+        guard depth <= maximumDepth else { throw Problem("brackets are nested more than \(maximumDepth) deep") }
         switch peek() {
         case UInt8(ascii: "{"): return .object(try members(depth: depth))
         case UInt8(ascii: "["): return .list(try elements(depth: depth))
@@ -163,7 +165,7 @@ private struct JSONParser {
         }
     }
 
-    private mutating func members(depth: Int) throws(RecordFault) -> [JSONValue.Member] {
+    private mutating func members(depth: Int) throws(Problem) -> [JSONValue.Member] {
         position += 1
         var members: [JSONValue.Member] = []
         skipWhitespace()
@@ -185,7 +187,7 @@ private struct JSONParser {
         }
     }
 
-    private mutating func elements(depth: Int) throws(RecordFault) -> [JSONValue] {
+    private mutating func elements(depth: Int) throws(Problem) -> [JSONValue] {
         position += 1
         var elements: [JSONValue] = []
         skipWhitespace()
@@ -199,7 +201,7 @@ private struct JSONParser {
         }
     }
 
-    private mutating func word(_ word: StaticString, _ value: JSONValue) throws(RecordFault) -> JSONValue {
+    private mutating func word(_ word: StaticString, _ value: JSONValue) throws(Problem) -> JSONValue {
         for index in 0..<word.utf8CodeUnitCount {
             guard take(word.utf8Start[index]) else { throw fault }
         }
@@ -208,7 +210,7 @@ private struct JSONParser {
 
     // MARK: - Strings
 
-    private mutating func string() throws(RecordFault) -> String {
+    private mutating func string() throws(Problem) -> String {
         position += 1
         let start = position
         while let byte = peek(), byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte >= 0x20 { position += 1 }
@@ -231,7 +233,7 @@ private struct JSONParser {
         throw fault
     }
 
-    private mutating func appendEscape(to text: inout [UInt8]) throws(RecordFault) {
+    private mutating func appendEscape(to text: inout [UInt8]) throws(Problem) {
         guard let letter = peek() else { throw fault }
         position += 1
         switch letter {
@@ -253,7 +255,7 @@ private struct JSONParser {
     }
 
     /// The code point of a surrogate pair whose first half was read; the half itself if the second does not follow.
-    private mutating func codePoint(ofPairFrom high: UInt32) throws(RecordFault) -> UInt32 {
+    private mutating func codePoint(ofPairFrom high: UInt32) throws(Problem) -> UInt32 {
         let start = position
         guard take(UInt8(ascii: "\\")), take(UInt8(ascii: "u")) else {
             position = start
@@ -268,7 +270,7 @@ private struct JSONParser {
     }
 
     /// Four hexadecimal digits.
-    private mutating func hexadecimal() throws(RecordFault) -> UInt32 {
+    private mutating func hexadecimal() throws(Problem) -> UInt32 {
         var code: UInt32 = 0
         for _ in 0..<4 {
             guard let byte = peek(), let digit = Character(Unicode.Scalar(byte)).hexDigitValue else { throw fault }
@@ -293,7 +295,7 @@ private struct JSONParser {
         return Double(sign: .plus, exponent: down - up - 63, significand: Double(quotient | (rest == 0 ? 0 : 1)))
     }
 
-    private mutating func number() throws(RecordFault) -> JSONValue {
+    private mutating func number() throws(Problem) -> JSONValue {
         let start = position
         let isNegative = take(UInt8(ascii: "-"))
         var digits: UInt64 = 0
@@ -335,7 +337,7 @@ private struct JSONParser {
             return .number(isNegative ? -value : value)
         }
         let text = String(decoding: bytes[start..<position], as: UTF8.self)
-        guard let value = Double(text), value.isFinite || isMessage else { throw RecordFault("the number \(text.prefix(40)) is too large") }
+        guard let value = Double(text), value.isFinite || isMessage else { throw Problem("the number \(text.prefix(40)) is too large") }
         return .number(value)
     }
 }

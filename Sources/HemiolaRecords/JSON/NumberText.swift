@@ -1,3 +1,5 @@
+internal import HemiolaSystem
+
 /// Writes numbers as JSON text directly to memory: the inner loops of `JSONBuffer`.
 ///
 /// Every function writes at an address and returns the address after its text. At least `capacity` bytes must be writable there: stores

@@ -1,8 +1,9 @@
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 extension RecordDecoder {
     /// Decodes the record of an event.
-    mutating func event(_ name: String, _ record: JSONValue, _ header: StreamHeader) throws(RecordFault) -> Record {
+    mutating func event(_ name: String, _ record: JSONValue, _ header: StreamHeader) throws(Problem) -> Record {
         let time = try record.time("t", header.format)
         if name == RecordType.control.name {
             let stamped = StampedControl(
@@ -16,7 +17,7 @@ extension RecordDecoder {
             guard let value = record[field.name] else { continue }
             if field.source == .emittedTime { emitted = try record.time(field.name, header.format) }
             guard slot >= 0 else { continue }
-            guard let decoded = field.value(of: value) else { throw RecordFault("\"\(field.name)\" has another type") }
+            guard let decoded = field.value(of: value) else { throw Problem("\"\(field.name)\" has another type") }
             event[slot] = decoded
         }
         event.time = try exactTime(time, type, record, emitted, header.format)
@@ -28,7 +29,7 @@ extension RecordDecoder {
     /// `t` and `due_in_s` are rounded to microseconds, `frame` to a whole number: each leaves an interval, and the time lies in all of them.
     private func exactTime(
         _ time: Double, _ type: RecordType, _ record: JSONValue, _ emitted: Double?, _ format: StreamFormat
-    ) throws(RecordFault) -> Double {
+    ) throws(Problem) -> Double {
         let half = 0.5e-6
         var (low, high) = (time - half, time + half)
         for field in type.fields {
@@ -52,13 +53,13 @@ extension RecordDecoder {
 
     // MARK: - Controls
 
-    private mutating func control(_ record: JSONValue) throws(RecordFault) -> Control {
+    private mutating func control(_ record: JSONValue) throws(Problem) -> Control {
         let name = try record.text("control")
         if let type = catalog.control(name) {
             let control = Result { () throws(ControlFault) in
                 try Control(type) { field in record[field.name].flatMap { field.value(of: $0) } }
             }
-            do throws(ControlFault) { return try control.get() } catch { throw RecordFault(error.message) }
+            do throws(ControlFault) { return try control.get() } catch { throw Problem(error.message) }
         }
         note(undeclared: name)
         let own = ["type", "file", "file_base64", "t", "frame", "control", "from"]
@@ -68,7 +69,7 @@ extension RecordDecoder {
         do throws(ControlFault) {
             return try Control(type) { field in values[fields.firstIndex { $0.name == field.name } ?? 0] }
         } catch {
-            throw RecordFault(error.message)
+            throw Problem(error.message)
         }
     }
 
@@ -76,7 +77,7 @@ extension RecordDecoder {
 
     private mutating func undeclaredEvent(
         _ name: String, _ record: JSONValue, _ header: StreamHeader, _ time: Double
-    ) throws(RecordFault) -> Record {
+    ) throws(Problem) -> Record {
         note(undeclared: name)
         let members = (record.members ?? []).filter { !["type", "file", "file_base64", "t"].contains($0.key) }
         try Self.checkCount(of: members)
@@ -84,7 +85,7 @@ extension RecordDecoder {
         var fields: [Field] = []
         var stored: [(place: Int, value: ParameterValue)] = []
         for member in members {
-            guard !fields.contains(where: { $0.name == member.key }) else { throw RecordFault("\"\(member.key)\" occurs twice") }
+            guard !fields.contains(where: { $0.name == member.key }) else { throw Problem("\"\(member.key)\" occurs twice") }
             switch member.key {
             case "frame" where Self.isFrame(member.value, at: time, header.format): fields.append(.frame)
             case "emitted_t" where emitted != nil: fields.append(.emittedTime)
@@ -105,7 +106,7 @@ extension RecordDecoder {
             let (place, value) = stored.remove(at: index)
             fields[place] = .constant(fields[place].name, value.string ?? "", Self.summary)
         }
-        guard stored.count <= Event.capacity else { throw RecordFault("the record has more than \(Event.capacity) fields") }
+        guard stored.count <= Event.capacity else { throw Problem("the record has more than \(Event.capacity) fields") }
         let type = hasConstants ? RecordType(name, Self.summary, fields: fields) : inferredType(name, fields)
         var event = Event(at: time, type)
         for (slot, stored) in stored.enumerated() { event[slot] = stored.value }
@@ -143,19 +144,19 @@ extension RecordDecoder {
     /// Maximum number of members of a record whose type is not declared.
     private static let memberLimit = 64
 
-    private static func checkCount(of members: [JSONValue.Member]) throws(RecordFault) {
-        if members.count > memberLimit { throw RecordFault("the record has more than \(memberLimit) members") }
+    private static func checkCount(of members: [JSONValue.Member]) throws(Problem) {
+        if members.count > memberLimit { throw Problem("the record has more than \(memberLimit) members") }
     }
 
     /// Declarations that fit the members of a record, and their values.
-    private func inferredFields(_ members: [JSONValue.Member]) throws(RecordFault) -> (fields: [Field], values: [ParameterValue]) {
+    private func inferredFields(_ members: [JSONValue.Member]) throws(Problem) -> (fields: [Field], values: [ParameterValue]) {
         try Self.checkCount(of: members)
         let summary = "A field of another program."
         var fields: [Field] = []
         var values: [ParameterValue] = []
         for member in members {
             let name = member.key
-            guard !fields.contains(where: { $0.name == name }) else { throw RecordFault("\"\(name)\" occurs twice") }
+            guard !fields.contains(where: { $0.name == name }) else { throw Problem("\"\(name)\" occurs twice") }
             let field: Field
             switch member.value {
             case .null, .text: field = .text(name, nullable: true, summary)
@@ -164,9 +165,9 @@ extension RecordDecoder {
             case .number(let number, _): field = .number(name, unit: .writing([number], named: name), nullable: true, summary)
             case .list(let elements) where !elements.isEmpty && elements.allSatisfy { $0.string != nil }: field = .texts(name, summary)
             case .list(let elements): field = .numbers(name, unit: .writing(elements.compactMap(\.double), named: name), summary)
-            case .object: throw RecordFault("\"\(name)\" is an object, which records of events do not have")
+            case .object: throw Problem("\"\(name)\" is an object, which records of events do not have")
             }
-            guard let value = field.value(of: member.value) else { throw RecordFault("\"\(name)\" has elements of several types") }
+            guard let value = field.value(of: member.value) else { throw Problem("\"\(name)\" has elements of several types") }
             fields.append(field)
             values.append(value)
         }

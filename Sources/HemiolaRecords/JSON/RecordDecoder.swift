@@ -1,4 +1,5 @@
 internal import HemiolaSignal
+public import HemiolaSystem
 
 /// Reads the records of JSON Lines that Hemiola wrote, line by line: the inverse of ``RecordEncoder``.
 ///
@@ -62,7 +63,7 @@ public struct RecordDecoder: Sendable {
     /// - Parameter line: Any bytes, without the newline.
     /// - Throws: What is wrong with the line. The decoder can decode further lines.
     /// - Complexity: O(bytes).
-    public mutating func decode(_ line: [UInt8]) throws(RecordFault) -> Record {
+    public mutating func decode(_ line: [UInt8]) throws(Problem) -> Record {
         let record = try JSONValue(line)
         let type = try record.text("type")
         if type == "header" {
@@ -75,7 +76,7 @@ public struct RecordDecoder: Sendable {
                 InputEnd(file: try record.optionalText("file") ?? "", error: try record.text("error"), streamCount: 0))
         }
         guard let header else {
-            throw RecordFault("a \"\(type.prefix(40))\" record before any header; a recording needs its header (--select header+…)")
+            throw Problem("a \"\(type.prefix(40))\" record before any header; a recording needs its header (--select header+…)")
         }
         switch type {
         case "batch": return .batch(try batch(record, header))
@@ -91,7 +92,7 @@ public struct RecordDecoder: Sendable {
 
     // MARK: - Batches
 
-    private func batch(_ record: JSONValue, _ header: StreamHeader) throws(RecordFault) -> BatchRecord {
+    private func batch(_ record: JSONValue, _ header: StreamHeader) throws(Problem) -> BatchRecord {
         var row = [Float](repeating: .nan, count: header.layout.width)
         for section in header.layout.sections {
             guard let values = record[section.analyzer] else { continue }
@@ -103,7 +104,7 @@ public struct RecordDecoder: Sendable {
                         row[place + index] = try Self.value(element, section.analyzer, column.feature)
                     }
                 } else if column.feature.isArray {
-                    throw RecordFault("\"\(section.analyzer).\(column.feature.name)\" is not a list of \(column.handle.count) numbers")
+                    throw Problem("\"\(section.analyzer).\(column.feature.name)\" is not a list of \(column.handle.count) numbers")
                 } else {
                     row[place] = try Self.value(value, section.analyzer, column.feature)
                 }
@@ -114,31 +115,31 @@ public struct RecordDecoder: Sendable {
             row: row)
     }
 
-    private static func value(_ value: JSONValue, _ analyzer: String, _ feature: Feature) throws(RecordFault) -> Float {
+    private static func value(_ value: JSONValue, _ analyzer: String, _ feature: Feature) throws(Problem) -> Float {
         if value == .null { return .nan }
-        guard let number = value.double else { throw RecordFault("\"\(analyzer).\(feature.name)\" is not a number") }
+        guard let number = value.double else { throw Problem("\"\(analyzer).\(feature.name)\" is not a number") }
         return Float(number)
     }
 }
 
 extension JSONValue {
     /// A number of frames, batches or samples: 0…2⁵³.
-    func count(_ key: String) throws(RecordFault) -> Int64 {
+    func count(_ key: String) throws(Problem) -> Int64 {
         let number = Int64(try integer(key))
-        guard (0...StreamFormat.lastFrame).contains(number) else { throw RecordFault("\"\(key)\" is \(number), which is out of range") }
+        guard (0...StreamFormat.lastFrame).contains(number) else { throw Problem("\"\(key)\" is \(number), which is out of range") }
         return number
     }
 
     /// A time in seconds, whose frame is exact in JSON.
-    func time(_ key: String, _ format: StreamFormat) throws(RecordFault) -> Double {
+    func time(_ key: String, _ format: StreamFormat) throws(Problem) -> Double {
         let time = try number(key)
         guard time.magnitude < format.seconds(at: StreamFormat.lastFrame) else {
-            throw RecordFault("\"\(key)\" is \(time), which is out of range")
+            throw Problem("\"\(key)\" is \(time), which is out of range")
         }
         return time
     }
 
-    func optionalTime(_ key: String, _ format: StreamFormat) throws(RecordFault) -> Double? {
+    func optionalTime(_ key: String, _ format: StreamFormat) throws(Problem) -> Double? {
         has(key) ? try time(key, format) : nil
     }
 }

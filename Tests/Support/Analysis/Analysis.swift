@@ -2,6 +2,7 @@ public import Hemiola
 internal import HemiolaEngine
 public import HemiolaRecords
 public import HemiolaSignal
+import HemiolaSystem
 public import HemiolaTesting
 
 /// The output of one analyzer for a signal, from a complete pipeline: capture, hops, spectra, aggregation, sink.
@@ -27,7 +28,7 @@ public struct Analysis: Sendable {
         configuration.usesLookAhead = wholeFile
         let pipeline = try registry.assemble(configuration)
         _ = await pipeline.run()
-        guard let stream = sink.streams.first else { throw AnalyzerError("the stream did not begin") }
+        guard let stream = sink.streams.first else { throw Problem("the stream did not begin") }
         self.stream = stream
     }
 
@@ -65,11 +66,11 @@ public struct Analysis: Sendable {
 extension AnalyzerPlugin {
     /// Makes the analyzer with its plugin from the text of a SPEC.
     ///
-    /// - Throws: `ConfigurationError` with all problems, by key.
+    /// - Throws: `Problem` with all problems, by key.
     public func analyzer(_ settings: String = "") throws -> any Analyzer {
-        var problems: [ConfigurationProblem] = []
+        var problems: [Problem] = []
         guard let values = about.values(from: try spec(settings), problems: &problems) else {
-            throw ConfigurationError(problems)
+            throw Problem(problems)
         }
         return try make(values)
     }

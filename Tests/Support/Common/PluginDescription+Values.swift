@@ -1,13 +1,14 @@
 public import Hemiola
+import HemiolaSystem
 
 extension PluginDescription {
     /// The values of a SPEC, with defaults for missing settings.
     ///
     /// - Throws: An error with all problems.
     public func values(from spec: PluginSpec) throws -> SettingValues {
-        var problems: [ConfigurationProblem] = []
+        var problems: [Problem] = []
         let values = values(from: spec, problems: &problems)
-        guard let values, problems.isEmpty else { throw ConfigurationError(problems) }
+        guard let values, problems.isEmpty else { throw Problem(problems) }
         return values
     }
 

@@ -2,6 +2,7 @@ import Glibc
 import Hemiola
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import HemiolaTesting
 import Testing
 
@@ -10,7 +11,7 @@ import Testing
 enum PreparedAnalyzer {
     /// A beat analyzer with default settings, prepared for mono at 44.1 kHz.
     static func make() throws -> BeatAnalyzer {
-        var problems: [ConfigurationProblem] = []
+        var problems: [Problem] = []
         let plugin = AnalyzerPlugin.beat
         let values = try #require(plugin.about.values(from: PluginSpec("beat"), problems: &problems))
         let analyzer = try #require(try plugin.make(values) as? BeatAnalyzer)

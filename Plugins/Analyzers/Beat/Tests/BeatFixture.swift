@@ -3,6 +3,7 @@ import Hemiola
 import HemiolaEngine
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import HemiolaTesting
 
 /// The output of a pipeline with the analyzer `beat` for given samples.
@@ -33,7 +34,7 @@ struct BeatAnalysis {
         configuration.usesLookAhead = wholeFile
         let pipeline = try registry.assemble(configuration)
         _ = await pipeline.run(replaying: ControlReplay(controls))
-        guard let stream = sink.streams.first else { throw AnalyzerError("the pipeline did not start a stream") }
+        guard let stream = sink.streams.first else { throw Problem("the pipeline did not start a stream") }
         self.stream = stream
     }
 

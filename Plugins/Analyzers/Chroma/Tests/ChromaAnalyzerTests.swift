@@ -4,6 +4,7 @@ import Foundation
 import Hemiola
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import HemiolaTesting
 import References
 import TestSupport
@@ -58,6 +59,6 @@ import Testing
     }
 
     @Test func `bins that are no multiple of 12: an error`() {
-        #expect(throws: ConfigurationError.self) { try AnalyzerPlugin.chroma.analyzer("bins=20") }
+        #expect(throws: Problem.self) { try AnalyzerPlugin.chroma.analyzer("bins=20") }
     }
 }

@@ -3,6 +3,7 @@ import Foundation
 import Hemiola
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import HemiolaTesting
 import HemiolaTonal
 import PitchAnalyzer
@@ -203,6 +204,6 @@ private func notes(_ analysis: Analysis) -> [(time: Double, note: Note)] {
     }
 
     @Test func `range below an octave: an error`() {
-        #expect(throws: ConfigurationError.self) { try AnalyzerPlugin.pitch.analyzer("min_hz=500,max_hz=900") }
+        #expect(throws: Problem.self) { try AnalyzerPlugin.pitch.analyzer("min_hz=500,max_hz=900") }
     }
 }

@@ -3,6 +3,7 @@ import Foundation
 import Hemiola
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import HemiolaTesting
 import References
 import SpectrumAnalyzer
@@ -196,8 +197,8 @@ private func randomSigns(amplitude: Double, frames: Int) -> Audio {
         ("band=8", "spectrum.band: spectrum has no such setting; did you mean bands?"),
     ])
     func `invalid settings: refused with the reason`(settings: String, message: String) throws {
-        let error = #expect(throws: ConfigurationError.self) { try AnalyzerPlugin.spectrum.analyzer(settings) }
-        #expect(error?.problems.map(\.description).contains(message) == true, "\(error?.description ?? "")")
+        let error = #expect(throws: Problem.self) { try AnalyzerPlugin.spectrum.analyzer(settings) }
+        #expect(error?.all.map(\.description).contains(message) == true, "\(error?.description ?? "")")
     }
 
     @Test(arguments: [
@@ -205,7 +206,7 @@ private func randomSigns(amplitude: Double, frames: Int) -> Audio {
         ("min_hz=5000", "spectrum: min_hz 5000.0 is not below max_hz, 4000.0 Hz; lower min_hz"),
     ])
     func `edges above half the sample rate: refused in prepare`(settings: String, message: String) throws {
-        let error = #expect(throws: AnalyzerError.self) { try outputs(settings, sampleRate: 8000) }
+        let error = #expect(throws: Problem.self) { try outputs(settings, sampleRate: 8000) }
         #expect(error?.message == message)
     }
 

@@ -1,5 +1,6 @@
 internal import CVamp
 internal import Hemiola
+package import HemiolaSystem
 internal import Synchronization
 
 /// An instance of a Vamp plugin. Used by one thread at a time.
@@ -27,14 +28,14 @@ package struct VampInstance: ~Copyable {
     ///   - identifier: The plugin's name for programs.
     ///   - library: The library.
     ///   - sampleRate: Frames per second.
-    package init(_ identifier: String, of library: VampLibrary, sampleRate: Int) throws(VampError) {
+    package init(_ identifier: String, of library: VampLibrary, sampleRate: Int) throws(Problem) {
         let entry = try library.entry(identifier)
         let descriptor = entry.descriptor
         let address = Self.lock.withLock { _ in
             descriptor.pointer.pointee.instantiate(descriptor.pointer, Float(sampleRate)).map { UInt(bitPattern: $0) }
         }
         guard let address, let handle = CVampHandle(bitPattern: address) else {
-            throw VampError("\(entry.description.key) refuses \(sampleRate) Hz; use another sample rate")
+            throw Problem("\(entry.description.key) refuses \(sampleRate) Hz; use another sample rate")
         }
         plugin = entry.description
         self.descriptor = descriptor.pointer
@@ -82,10 +83,10 @@ package struct VampInstance: ~Copyable {
     /// The outputs. Their bins may depend on parameters and block: read them after ``initialise(channelCount:step:block:)``.
     ///
     /// - Throws: The plugin declares more outputs than any plugin has.
-    package mutating func outputs() throws(VampError) -> [VampOutput] {
+    package mutating func outputs() throws(Problem) -> [VampOutput] {
         outputCount = Int(descriptor.pointee.getOutputCount(handle))
         guard outputCount <= Self.outputLimit else {
-            throw VampError(
+            throw Problem(
                 "\(plugin.key) declares \(outputCount) outputs, more than \(Self.outputLimit); install another version of the plugin")
         }
         return (0..<outputCount).map { index in

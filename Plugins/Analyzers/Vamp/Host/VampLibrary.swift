@@ -1,7 +1,7 @@
 internal import CVamp
 internal import Glibc
 internal import Hemiola
-internal import HemiolaSystem
+package import HemiolaSystem
 internal import Synchronization
 
 /// A library of Vamp plugins that is loaded into this process. It stays loaded until the process ends.
@@ -13,7 +13,7 @@ package final class VampLibrary: Sendable {
     /// The plugins that can be run, in the order of the library.
     package var plugins: [VampPluginDescription] { entries.map(\.description) }
     /// The plugins that cannot be run, and why.
-    package let faults: [String: VampError]
+    package let faults: [String: Problem]
 
     /// A plugin with its structure.
     struct Entry: Sendable {
@@ -41,57 +41,57 @@ package final class VampLibrary: Sendable {
     /// Loads a library, unless it is loaded.
     ///
     /// - Parameter name: Its name in ``VampFolders``, or a path.
-    package static func load(_ name: String) throws(VampError) -> VampLibrary {
+    package static func load(_ name: String) throws(Problem) -> VampLibrary {
         guard let path = VampFolders.path(of: name) else {
             if name.contains("/") {
-                throw VampError("\(PathText.shown(name)): No such file; list the libraries with: hemiola plugins --vamp")
+                throw Problem("\(PathText.shown(name)): No such file; list the libraries with: hemiola plugins --vamp")
             }
             let folders = VampFolders.searched.map(PathText.shown).joined(separator: ":")
             let names = VampFolders.libraries.map(VampFolders.name)
             let hint = name.nearest(in: names).map { "did you mean \($0)?" } ?? "list them with: hemiola plugins --vamp"
-            throw VampError("there is no Vamp library \"\(PathText.shown(name))\" in \(folders); \(hint)")
+            throw Problem("there is no Vamp library \"\(PathText.shown(name))\" in \(folders); \(hint)")
         }
         let result = loaded.withLock { loaded in
-            if let library = loaded[path] { return Result<VampLibrary, VampError>.success(library) }
-            let result = Result { () throws(VampError) in try VampLibrary(path) }
+            if let library = loaded[path] { return Result<VampLibrary, Problem>.success(library) }
+            let result = Result { () throws(Problem) in try VampLibrary(path) }
             if case .success(let library) = result { loaded[path] = library }
             return result
         }
         return try result.get()
     }
 
-    private init(_ path: String) throws(VampError) {
+    private init(_ path: String) throws(Problem) {
         self.path = path
         let shown = PathText.shown(path)
         let name = VampFolders.name(of: path)
         Self.begun.withLock { $0.append(PathText.shown(name)) }
         guard let library = dlopen(PathText.systemPath(path), RTLD_NOW | RTLD_LOCAL) else {
             let reason = dlerror().map { String(cString: $0) } ?? "unknown reason"
-            throw VampError("\(shown): cannot be loaded (\(reason)); reinstall it, or the libraries that it needs")
+            throw Problem("\(shown): cannot be loaded (\(reason)); reinstall it, or the libraries that it needs")
         }
         guard let place = dlsym(library, "vampGetPluginDescriptor") else {
-            throw VampError("\(shown): is no Vamp library: it has no function vampGetPluginDescriptor; name another one")
+            throw Problem("\(shown): is no Vamp library: it has no function vampGetPluginDescriptor; name another one")
         }
         let get = unsafeBitCast(place, to: CVampGetDescriptor.self)
         var entries: [Entry] = []
-        var faults: [String: VampError] = [:]
+        var faults: [String: Problem] = [:]
         for index in 0..<UInt32(Self.limit) {
             guard let descriptor = get(UInt32(CVAMP_API_VERSION), index) else { break }
             let version = descriptor.pointee.vampApiVersion
             let identifier = Self.text(descriptor.pointee.identifier)
             guard (1...UInt32(CVAMP_API_VERSION)).contains(version) else {
-                faults[identifier] = VampError(
+                faults[identifier] = Problem(
                     "\(name):\(identifier) has version \(version) of the Vamp API, Hemiola 1 and 2; install another version of the plugin")
                 continue
             }
             guard descriptor.pointee.isComplete else {
-                faults[identifier] = VampError(
+                faults[identifier] = Problem(
                     "\(name):\(identifier) lacks functions of the Vamp API; install another version of the plugin")
                 continue
             }
             let counts = [("parameters", descriptor.pointee.parameterCount), ("programs", descriptor.pointee.programCount)]
             if let (what, count) = counts.first(where: { $0.1 > Self.limit }) {
-                faults[identifier] = VampError(
+                faults[identifier] = Problem(
                     "\(name):\(identifier) declares \(count) \(what), more than \(Self.limit); install another version of the plugin")
                 continue
             }
@@ -100,16 +100,16 @@ package final class VampLibrary: Sendable {
         }
         self.entries = entries
         self.faults = faults
-        if entries.isEmpty, faults.isEmpty { throw VampError("\(shown): has no plugin; name another library") }
+        if entries.isEmpty, faults.isEmpty { throw Problem("\(shown): has no plugin; name another library") }
     }
 
     /// The plugin with that identifier.
-    func entry(_ identifier: String) throws(VampError) -> Entry {
+    func entry(_ identifier: String) throws(Problem) -> Entry {
         if let entry = entries.first(where: { $0.description.identifier == identifier }) { return entry }
         if let fault = faults[identifier] { throw fault }
         let names = entries.map(\.description.identifier) + faults.keys.sorted()
         let hint = identifier.nearest(in: names).map { "did you mean \($0)?" } ?? "plugins: \(names.joined(separator: ", "))"
-        throw VampError("\(VampFolders.name(of: path)) has no plugin \"\(identifier)\"; \(hint)")
+        throw Problem("\(VampFolders.name(of: path)) has no plugin \"\(identifier)\"; \(hint)")
     }
 
     // MARK: - Reading the structures

@@ -1,5 +1,6 @@
 internal import Hemiola
 package import HemiolaSignal
+package import HemiolaSystem
 
 /// A Vamp plugin that processes a stream: blocks of the audio, steps, and the times of the features.
 ///
@@ -109,7 +110,7 @@ package final class VampStream {
     }
 
     /// Loads the library, and makes and initialises an instance.
-    package init(_ configuration: Configuration, _ format: StreamFormat) throws(VampError) {
+    package init(_ configuration: Configuration, _ format: StreamFormat) throws(Problem) {
         let library = try VampLibrary.load(configuration.library)
         var instance = try VampInstance(configuration.plugin, of: library, sampleRate: format.sampleRate)
         plugin = instance.plugin
@@ -123,7 +124,7 @@ package final class VampStream {
         (step, block) = try Self.sizes(instance, configuration)
         let counts = instance.channelCounts
         guard counts.lowerBound <= StreamFormat.channelCounts.upperBound else {
-            throw VampError(
+            throw Problem(
                 "\(plugin.key) declares \(counts.lowerBound) channels, more than \(StreamFormat.channelCounts.upperBound); "
                     + "install another version of the plugin")
         }
@@ -131,7 +132,7 @@ package final class VampStream {
         channelCount = sources?.count ?? max(1, counts.lowerBound)
         guard instance.initialise(channelCount: channelCount, step: step, block: block) else {
             let channels = "\(channelCount) channel\(channelCount == 1 ? "" : "s")"
-            throw VampError(
+            throw Problem(
                 "\(plugin.key) refuses \(channels) at \(sampleRate) Hz in blocks of \(block) frames with a step of \(step); "
                     + "set block=, step= or channels=, or the parameters")
         }
@@ -167,7 +168,7 @@ package final class VampStream {
     /// The step and the block: as configured, else as the plugin prefers, else 1024 frames, which overlap by half in the frequency domain.
     private static func sizes(
         _ instance: borrowing VampInstance, _ configuration: Configuration
-    ) throws(VampError) -> (step: Int, block: Int) {
+    ) throws(Problem) -> (step: Int, block: Int) {
         let isSpectral = instance.plugin.inputDomain == .frequency
         let preferred = (step: instance.preferredStep, block: instance.preferredBlock)
         var block = configuration.block ?? preferred.block
@@ -177,14 +178,14 @@ package final class VampStream {
         if step == 0 { step = isSpectral ? block / 2 : block }
         if configuration.step == nil, configuration.block == nil, step > block { block = isSpectral ? 2 * step : step }
         guard (1...largestBlock).contains(step), (1...largestBlock).contains(block) else {
-            throw VampError("\(instance.plugin.key) prefers blocks of \(block) frames with a step of \(step); set block= and step=")
+            throw Problem("\(instance.plugin.key) prefers blocks of \(block) frames with a step of \(step); set block= and step=")
         }
         if isSpectral, block % 2 != 0 {
-            throw VampError("\(instance.plugin.key) reads spectra, which need an even block, not \(block) frames; use \(block + 1)")
+            throw Problem("\(instance.plugin.key) reads spectra, which need an even block, not \(block) frames; use \(block + 1)")
         }
         let cost = block * (isSpectral ? BlockTransform.factors(of: block).reduce(0, +) : 1) / step
         guard cost <= largestCost || configuration.block != nil || configuration.step != nil else {
-            throw VampError(
+            throw Problem(
                 "\(instance.plugin.key) prefers blocks of \(block) frames with a step of \(step), which take too long; set block= and step="
             )
         }
@@ -193,19 +194,19 @@ package final class VampStream {
 
     private static func sources(
         _ channels: Channels, _ count: Int, _ accepted: ClosedRange<Int>, _ plugin: VampPluginDescription
-    ) throws(VampError) -> [Int]? {
+    ) throws(Problem) -> [Int]? {
         switch channels {
         case .mix: return nil
         case .automatic: return count > 1 && accepted.contains(count) ? Array(0..<count) : nil
         case .all:
             guard accepted.contains(count) else {
                 let range = accepted.count == 1 ? "\(accepted.lowerBound)" : "\(accepted.lowerBound) to \(accepted.upperBound)"
-                throw VampError("\(plugin.key) reads \(range) channels, not \(count); use channels=mix or channel=")
+                throw Problem("\(plugin.key) reads \(range) channels, not \(count); use channels=mix or channel=")
             }
             return Array(0..<count)
         case .one(let channel):
             guard channel < count else {
-                throw VampError("\(plugin.key): there is no channel \(channel + 1), the input has \(count); use another channel=")
+                throw Problem("\(plugin.key): there is no channel \(channel + 1), the input has \(count); use another channel=")
             }
             return Array(repeating: channel, count: max(1, accepted.lowerBound))
         }
@@ -316,7 +317,7 @@ package final class VampStream {
 
 extension VampStream.Configuration {
     /// Loads the library, and checks that it has what is named here.
-    package func check() throws(VampError) {
+    package func check() throws(Problem) {
         let library = try VampLibrary.load(self.library)
         let plugin = try library.entry(self.plugin).description
         if let program { _ = try plugin.program(program) }
@@ -330,13 +331,13 @@ extension VampStream.Configuration {
 
 extension VampPluginDescription {
     /// The place of the program of that name.
-    fileprivate func program(_ name: String) throws(VampError) -> Int {
+    fileprivate func program(_ name: String) throws(Problem) -> Int {
         if let index = programs.firstIndex(of: name) { return index }
         throw unknown("program", name, programs)
     }
 
     /// The place and the value of a parameter.
-    fileprivate func parameter(_ given: VampStream.Configuration.Parameter) throws(VampError) -> (Int, Float) {
+    fileprivate func parameter(_ given: VampStream.Configuration.Parameter) throws(Problem) -> (Int, Float) {
         guard let index = parameters.firstIndex(where: { $0.identifier == given.name }) else {
             throw unknown("parameter", given.name, parameters.map(\.identifier))
         }
@@ -347,16 +348,16 @@ extension VampPluginDescription {
         let names = parameter.valueNames.isEmpty ? "" : ", or one of \(parameter.valueNames.joined(separator: ", "))"
         let range = "\(parameter.minimum)...\(parameter.maximum)\(parameter.unit.isEmpty ? "" : " \(parameter.unit)")"
         guard let value = Float(given.value), value >= parameter.minimum, value <= parameter.maximum else {
-            throw VampError("\(key): \"\(given.value)\" is no value of \(given.name); use a number within \(range)\(names)")
+            throw Problem("\(key): \"\(given.value)\" is no value of \(given.name); use a number within \(range)\(names)")
         }
         return (index, value)
     }
 
     /// The plugin has no such part.
-    fileprivate func unknown(_ part: String, _ name: String, _ names: [String]) -> VampError {
+    fileprivate func unknown(_ part: String, _ name: String, _ names: [String]) -> Problem {
         let hint =
             name.nearest(in: names).map { "did you mean \($0)?" }
             ?? (names.isEmpty ? "it has none" : "there are: \(names.joined(separator: ", "))")
-        return VampError("\(key) has no \(part) \"\(name)\"; \(hint)")
+        return Problem("\(key) has no \(part) \"\(name)\"; \(hint)")
     }
 }

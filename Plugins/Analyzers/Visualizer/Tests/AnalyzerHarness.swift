@@ -1,6 +1,7 @@
 import Hemiola
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 
 @testable import VisualizerAnalyzer
 
@@ -16,9 +17,9 @@ final class AnalyzerHarness {
     init(_ settings: String = "", sampleRate: Int = 44_100, channels: Int = 1, map: ChannelMap? = nil, batch: Int = 1024) throws {
         let about = AnalyzerPlugin.visualizer.about
         let spec = try PluginSpec(parsing: settings.isEmpty ? about.id : "\(about.id):\(settings)")
-        var problems: [ConfigurationProblem] = []
+        var problems: [Problem] = []
         guard let values = about.values(from: spec, problems: &problems) else {
-            throw ConfigurationError(problems)
+            throw Problem(problems)
         }
         analyzer = try AnalyzerPlugin.visualizer.make(values)
         format = AnalysisFormat(

@@ -40,7 +40,7 @@ import Testing
         var source: StreamSource
         var samples: [Float] = []
         var others: [ReadResult] = []
-        var error: CaptureError?
+        var error: Problem?
     }
 
     private func record(
@@ -50,7 +50,7 @@ import Testing
         defer { capture.close() }
         var buffer = [Float](repeating: 0, count: 4096 * recording.source.format.channelCount)
         let start = MonotonicTime.now
-        do throws(CaptureError) {
+        do throws(Problem) {
             while !isDone(recording), MonotonicTime.now - start < 30 {
                 var span = buffer.mutableSpan
                 let result = try capture.read(into: &span)
@@ -88,21 +88,21 @@ import Testing
     }
 
     @Test func `program that fails before the audio: an error with its last line`() throws {
-        let error = #expect(throws: CaptureError.self) { try record(capture("echo no microphone >&2; exit 3")) }
+        let error = #expect(throws: Problem.self) { try record(capture("echo no microphone >&2; exit 3")) }
         #expect(
             error?.message
                 == "exec:echo no microphone >&2; exit 3: ended with exit code 3: no microphone; run it in a shell to see why")
     }
 
     @Test func `missing program: an error that names it`() throws {
-        let shell = #expect(throws: CaptureError.self) { try record(capture("hemiola-no-such-program")) }
+        let shell = #expect(throws: Problem.self) { try record(capture("hemiola-no-such-program")) }
         #expect(shell?.message.hasPrefix("exec:hemiola-no-such-program: the command was not found: ") == true)
-        let list = #expect(throws: CaptureError.self) { try record(capture(.texts(["/nonexistent/program"]), [:])) }
+        let list = #expect(throws: Problem.self) { try record(capture(.texts(["/nonexistent/program"]), [:])) }
         #expect(list?.message == "exec:/nonexistent/program: cannot be started: No such file or directory; check the command")
     }
 
     @Test func `other format: refused with a way to decode it in the command`() throws {
-        let error = #expect(throws: CaptureError.self) { try record(capture("printf 'fLaC0123456789012345678901234567890'")) }
+        let error = #expect(throws: Problem.self) { try record(capture("printf 'fLaC0123456789012345678901234567890'")) }
         #expect(error?.message.hasSuffix("decode it in the command: … | ffmpeg -v error -i - -f wav -") == true)
     }
 
@@ -113,10 +113,10 @@ import Testing
     }
 
     /// Reads the rest of a capture that is open.
-    private func rest(of capture: any Capture) -> (samples: [Float], error: CaptureError?) {
+    private func rest(of capture: any Capture) -> (samples: [Float], error: Problem?) {
         var samples: [Float] = []
         var buffer = [Float](repeating: 0, count: 4096)
-        do throws(CaptureError) {
+        do throws(Problem) {
             while true {
                 var span = buffer.mutableSpan
                 switch try capture.read(into: &span) {
@@ -162,7 +162,7 @@ import Testing
 
     @Test func `spool with live or retry: refused`() {
         for setting in [("live", ParameterValue.boolean(true)), ("on_error", .text("retry"))] {
-            #expect(throws: ConfigurationError.self) { try capture("true", ["spool": .boolean(true), setting.0: setting.1]) }
+            #expect(throws: Problem.self) { try capture("true", ["spool": .boolean(true), setting.0: setting.1]) }
         }
         #expect(throws: Never.self) { try capture("true", ["spool": .boolean(false), "live": .boolean(true)]) }
     }
@@ -192,7 +192,7 @@ import Testing
 
     @Test func `program that writes nothing: an error at the time limit, before and within the audio`() throws {
         let start = MonotonicTime.now
-        let before = #expect(throws: CaptureError.self) { try record(capture("sleep 60", ["timeout_s": .number(0.3)])) }
+        let before = #expect(throws: Problem.self) { try record(capture("sleep 60", ["timeout_s": .number(0.3)])) }
         #expect(before?.message == "exec:sleep 60: has written no audio for 0.3 s, and was ended")
         let within = try record(
             capture("head -c 80 /dev/zero; sleep 60", ["raw": .text("f32le:44100:2"), "timeout_s": .number(0.3)]))

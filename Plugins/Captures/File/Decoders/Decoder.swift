@@ -1,6 +1,7 @@
 internal import Hemiola
 internal import HemiolaRecords
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// Decodes a sound file, from its first frame to its last, and reports what is missing or damaged.
 ///
@@ -25,19 +26,11 @@ protocol Decoder: AnyObject {
     /// - Parameter samples: Room for a whole number of frames of `format`, at least one.
     /// - Returns: `.frames`; a `.gap` where audio is lost; `.format` before frames of another format; `.end`, also when called again.
     /// - Throws: When nothing that follows can be decoded.
-    func read(into samples: inout MutableSpan<Float>) throws(DecodingError) -> ReadResult
+    func read(into samples: inout MutableSpan<Float>) throws(Problem) -> ReadResult
 }
 
 extension Decoder {
     var tags: SoundTags { SoundTags() }
     var lengthTolerance: Int64 { 0 }
     var endDamage: Gap.Reason? { nil }
-}
-
-/// A file that a decoder refuses, or cannot decode any further.
-struct DecodingError: Error, Hashable {
-    /// What is wrong, without the name of the file: "lost sync".
-    var reason: String
-
-    init(_ reason: String) { self.reason = reason }
 }

@@ -62,16 +62,16 @@ final class FLACDecoder: Decoder {
     }
 
     /// Opens a range of a file that begins with "fLaC" or a frame, or, `isOgg`, with a page.
-    init(_ file: InputFile, _ range: Range<Int64>, isOgg: Bool) throws(DecodingError) {
-        if let missing = Self.missingLibrary() ?? (isOgg ? OggReader.missingLibrary() : nil) { throw DecodingError(missing) }
-        guard let decoder = FLAC__stream_decoder_new() else { throw DecodingError("no memory") }
+    init(_ file: InputFile, _ range: Range<Int64>, isOgg: Bool) throws(Problem) {
+        if let missing = Self.missingLibrary() ?? (isOgg ? OggReader.missingLibrary() : nil) { throw Problem(missing) }
+        guard let decoder = FLAC__stream_decoder_new() else { throw Problem("no memory") }
         (self.file, self.range, self.decoder) = (file, range, decoder)
         reader = FileReader(file, range)
         ogg = isOgg ? FLACPages(file, range) : nil
         budget = 8 * reader.size + 64 << 20
         try begin()
         if info == nil {
-            guard try decodeBlock() else { throw DecodingError("no frame of FLAC") }
+            guard try decodeBlock() else { throw Problem("no frame of FLAC") }
             accept()
         }
         if let first = pendingFormat.take() { format = first }
@@ -82,7 +82,7 @@ final class FLACDecoder: Decoder {
         block.deallocate()
     }
 
-    func read(into samples: inout MutableSpan<Float>) throws(DecodingError) -> ReadResult {
+    func read(into samples: inout MutableSpan<Float>) throws(Problem) -> ReadResult {
         while true {
             if let gap = pendingGap.take() { return .gap(gap) }
             if let next = pendingFormat.take() {
@@ -104,7 +104,7 @@ final class FLACDecoder: Decoder {
     }
 
     /// Goes on to the next block, or to the next link of a chained file; false: there is none.
-    private func advance() throws(DecodingError) -> Bool {
+    private func advance() throws(Problem) -> Bool {
         if try decodeBlock() {
             accept()
             return true
@@ -117,7 +117,7 @@ final class FLACDecoder: Decoder {
     }
 
     /// Reads the metadata of the stream that begins.
-    private func begin() throws(DecodingError) {
+    private func begin() throws(Problem) {
         (info, channelMask, nextNumber, declaredFrames) = (nil, nil, nil, nil)
         let isNative = ogg == nil
         _ = FLAC__stream_decoder_finish(decoder)
@@ -125,7 +125,7 @@ final class FLACDecoder: Decoder {
         let status = FLAC__stream_decoder_init_stream(
             decoder, Self.read, isNative ? Self.seek : nil, isNative ? Self.tell : nil, Self.length, { _, _ in 0 }, Self.write,
             Self.metadata, Self.error, Unmanaged.passUnretained(self).toOpaque())
-        guard status == FLAC__STREAM_DECODER_INIT_STATUS_OK else { throw DecodingError("no memory") }
+        guard status == FLAC__STREAM_DECODER_INIT_STATUS_OK else { throw Problem("no memory") }
         let isWhole = FLAC__stream_decoder_process_until_end_of_metadata(decoder) != 0
         if let error = inputError { throw error }
         // Where the metadata is damaged, the frames may be whole: they are searched for behind "fLaC".
@@ -137,7 +137,7 @@ final class FLACDecoder: Decoder {
     }
 
     /// Decodes the next block that is whole; false: there is none.
-    private func decodeBlock() throws(DecodingError) -> Bool {
+    private func decodeBlock() throws(Problem) -> Bool {
         while budget > 0 {
             writtenCount = 0
             _ = FLAC__stream_decoder_process_single(decoder)
@@ -151,7 +151,7 @@ final class FLACDecoder: Decoder {
             if FLAC__stream_decoder_get_state(decoder) == FLAC__STREAM_DECODER_END_OF_STREAM { return false }
             budget -= 1024
         }
-        throw DecodingError("too many damaged frames")
+        throw Problem("too many damaged frames")
     }
 
     /// Whether libFLAC has filled a loss with silence, and, as version 1.4 does, the block after the loss, which comes last. Without the
@@ -217,7 +217,7 @@ final class FLACDecoder: Decoder {
         return bytes == [0xff, 0xf8] || bytes == [0xff, 0xf9] ? .truncatedFile : nil
     }
 
-    private var inputError: DecodingError? { ogg?.reader.error ?? reader.error }
+    private var inputError: Problem? { ogg?.reader.error ?? reader.error }
 }
 
 // MARK: - Callbacks

@@ -63,7 +63,7 @@ final class FileReader {
     }
 
     /// The error of the system, if a read failed.
-    var error: DecodingError? { failure == 0 ? nil : DecodingError(SystemCallError(number: failure).description) }
+    var error: Problem? { failure == 0 ? nil : Problem(SystemCallError(number: failure).description) }
 
     private func fill(from offset: Int64) -> Bool {
         while true {

@@ -49,10 +49,10 @@ final class MPEGDecoder: Decoder {
     static func missingLibrary() -> String? { cmpg123_load().map { "\(String(cString: $0)); \(SharedLibrary.mpg123.remedy)" } }
 
     /// - Parameter range: The bytes that hold the frames, and anything but frames before and behind them.
-    init(_ file: InputFile, _ range: Range<Int64>) throws(DecodingError) {
-        if let missing = Self.missingLibrary() { throw DecodingError(missing) }
-        guard let frames = MPEGFrameReader(file, range) else { throw DecodingError("no frame of MPEG audio is found") }
-        guard let handle = mpg123_new(nil, nil) else { throw DecodingError("libmpg123 cannot be used") }
+    init(_ file: InputFile, _ range: Range<Int64>) throws(Problem) {
+        if let missing = Self.missingLibrary() { throw Problem(missing) }
+        guard let frames = MPEGFrameReader(file, range) else { throw Problem("no frame of MPEG audio is found") }
+        guard let handle = mpg123_new(nil, nil) else { throw Problem("libmpg123 cannot be used") }
         (self.frames, self.handle) = (frames, handle)
         buffer = .allocate(capacity: 2 * (4096 + 1152))
         section = MPEGSection(frames)
@@ -76,7 +76,7 @@ final class MPEGDecoder: Decoder {
         buffer.deallocate()
     }
 
-    func read(into samples: inout MutableSpan<Float>) throws(DecodingError) -> ReadResult {
+    func read(into samples: inout MutableSpan<Float>) throws(Problem) -> ReadResult {
         while true {
             if decoded.count > held {
                 let (channels, start) = (format.channelCount, decoded.lowerBound)

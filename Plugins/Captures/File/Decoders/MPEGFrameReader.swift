@@ -1,5 +1,6 @@
 internal import Glibc
 internal import HemiolaPCM
+internal import HemiolaSystem
 
 /// Reads the frames of MPEG audio one after the other, and finds the next one after a tag or a damaged place.
 final class MPEGFrameReader {
@@ -42,7 +43,7 @@ final class MPEGFrameReader {
     // Safe: as many bytes as the frame has were read.
     var bytes: UnsafeBufferPointer<UInt8> { UnsafeRawBufferPointer(start: buffer, count: frame.size).bindMemory(to: UInt8.self) }
 
-    var error: DecodingError? { reader.error }
+    var error: Problem? { reader.error }
 
     /// Makes the frame the next one again.
     func unread() { position = offset }

@@ -3,6 +3,7 @@ internal import Hemiola
 internal import HemiolaPCM
 internal import HemiolaRecords
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// Decodes the packets of a Vorbis or Opus stream.
 protocol OggPacketDecoder: AnyObject {
@@ -15,7 +16,7 @@ protocol OggPacketDecoder: AnyObject {
     var samples: UnsafeMutablePointer<Float> { get }
 
     /// Adds a packet of the header, from the second one on. Returns whether it was the last one.
-    func addHeader(_ packet: ogg_packet) throws(DecodingError) -> Bool
+    func addHeader(_ packet: ogg_packet) throws(Problem) -> Bool
     /// Decodes a packet to `samples`. Returns the number of frames; nil: the packet is damaged.
     func decode(_ packet: ogg_packet) -> Int?
     /// Called where packets are missing.
@@ -50,7 +51,7 @@ final class OggDecoder: Decoder {
     private var droppedFrames: Int64 = 0
     /// Frames that are lost before those that follow; nil: none.
     private var lostFrames: Int64?
-    private var failure: DecodingError?
+    private var failure: Problem?
     private var isAtEnd = false
 
     /// The logical stream that is decoded, of those that are multiplexed.
@@ -60,7 +61,7 @@ final class OggDecoder: Decoder {
         /// nil: the stream is neither Vorbis nor Opus.
         var decoder: (any OggPacketDecoder)?
         /// Why the stream cannot be decoded.
-        var error: DecodingError?
+        var error: Problem?
         var serial: UInt32 = 0
         /// Whether the header is complete.
         var isSound = false
@@ -81,13 +82,13 @@ final class OggDecoder: Decoder {
     private static let limit = 16 << 20
 
     /// Requires that `OggReader.missingLibrary()` is nil.
-    init(_ file: InputFile, _ range: Range<Int64>) throws(DecodingError) {
+    init(_ file: InputFile, _ range: Range<Int64>) throws(Problem) {
         reader = OggReader(file, range)
         ogg_stream_init(&stream, 0)
         // Up to the first page of sound, whose position is that of the start.
         while link.position == nil, !isAtEnd { readPage() }
         guard link.isSound, let decoder = link.decoder else {
-            throw failure ?? link.error ?? DecodingError("no Vorbis or Opus stream")
+            throw failure ?? link.error ?? Problem("no Vorbis or Opus stream")
         }
         (format, tags) = (decoder.format, decoder.tags)
         if lostFrames == nil, let position = link.position, let end = OggReader.lastGranule(file, range, serial: link.serial) {
@@ -102,7 +103,7 @@ final class OggDecoder: Decoder {
         link.isSound && link.decoder?.format != format ? link.decoder?.format : nil
     }
 
-    func read(into samples: inout MutableSpan<Float>) throws(DecodingError) -> ReadResult {
+    func read(into samples: inout MutableSpan<Float>) throws(Problem) -> ReadResult {
         while ready.isEmpty, lostFrames == nil, nextFormat == nil, !isAtEnd { readPage() }
         if let lost = lostFrames {
             lostFrames = nil
@@ -148,7 +149,7 @@ final class OggDecoder: Decoder {
         }
         guard let decoder = link.decoder else {
             if link.streamCount > 0 {
-                failure = link.error ?? DecodingError("a link of the file is neither Vorbis nor Opus")
+                failure = link.error ?? Problem("a link of the file is neither Vorbis nor Opus")
                 isAtEnd = true
             }
             return
@@ -178,7 +179,7 @@ final class OggDecoder: Decoder {
         ogg_stream_reset_serialno(&stream, Int32(bitPattern: page.serial))
         ogg_stream_pagein(&stream, &content)
         ogg_stream_packetout(&stream, &packet)
-        do throws(DecodingError) {
+        do throws(Problem) {
             link.decoder = codec == .vorbis ? try VorbisDecoder(packet) : try OpusDecoder(packet)
             link.error = nil
         } catch {
@@ -189,8 +190,8 @@ final class OggDecoder: Decoder {
     private func readHeader(_ decoder: any OggPacketDecoder) {
         var packet = ogg_packet()
         while !link.isSound, link.error == nil, case let result = ogg_stream_packetout(&stream, &packet), result != 0 {
-            do throws(DecodingError) {
-                guard result > 0 else { throw DecodingError("a part of the header is missing") }
+            do throws(Problem) {
+                guard result > 0 else { throw Problem("a part of the header is missing") }
                 link.isSound = try decoder.addHeader(packet)
             } catch {
                 link.error = error

@@ -82,7 +82,7 @@ final class OggReader {
     }
 
     /// Why `next` has ended before the end of the file.
-    var error: DecodingError? { checkBudget == 0 ? DecodingError("too many damaged pages") : reader.error }
+    var error: Problem? { checkBudget == 0 ? Problem("too many damaged pages") : reader.error }
 
     /// The next page with a valid checksum; nil: there is none.
     func next() -> Page? {

@@ -23,22 +23,22 @@ final class OpusDecoder: OggPacketDecoder {
     /// The frames of the longest packet: 120 ms.
     private static let longest = 5760
 
-    init(_ packet: ogg_packet) throws(DecodingError) {
+    init(_ packet: ogg_packet) throws(Problem) {
         let bytes = packet.content
-        guard bytes.count >= 19, bytes[8] < 16, bytes[9] > 0 else { throw DecodingError("damaged Opus header") }
+        guard bytes.count >= 19, bytes[8] < 16, bytes[9] > 0 else { throw Problem("damaged Opus header") }
         let channels = Int(bytes[9])
         let (streams, coupled, mapping): (Int, Int, [UInt8])
         switch bytes[18] {
         case 0 where channels <= 2: (streams, coupled, mapping) = (1, channels - 1, [0, 1])
         case 1 where channels <= 8 && bytes.count >= 21 + channels:
             (streams, coupled, mapping) = (Int(bytes[19]), Int(bytes[20]), Array(bytes[21..<21 + channels]))
-        case let family: throw DecodingError("Opus with channel mapping family \(family)")
+        case let family: throw Problem("Opus with channel mapping family \(family)")
         }
         var error: Int32 = 0
         guard
             let decoder = opus_multistream_decoder_create(
                 Int32(Self.rate), Int32(channels), Int32(streams), Int32(coupled), mapping, &error)
-        else { throw DecodingError("damaged Opus header") }
+        else { throw Problem("damaged Opus header") }
         self.decoder = decoder
         _ = cxiph_set_gain(decoder, Int32(bytes.loadUnaligned(fromByteOffset: 16, as: Int16.self).littleEndian))
         delay = Int(bytes.loadUnaligned(fromByteOffset: 10, as: UInt16.self).littleEndian)
@@ -51,8 +51,8 @@ final class OpusDecoder: OggPacketDecoder {
         samples.deallocate()
     }
 
-    func addHeader(_ packet: ogg_packet) throws(DecodingError) -> Bool {
-        guard packet.content.starts(with: "OpusTags".utf8) else { throw DecodingError("damaged Opus header") }
+    func addHeader(_ packet: ogg_packet) throws(Problem) -> Bool {
+        guard packet.content.starts(with: "OpusTags".utf8) else { throw Problem("damaged Opus header") }
         tags = SoundTags(oggComments: packet.content.dropFirst(8))
         return true
     }

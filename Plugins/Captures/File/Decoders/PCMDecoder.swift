@@ -2,6 +2,7 @@ internal import Hemiola
 internal import HemiolaPCM
 internal import HemiolaRecords
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// Decodes samples that are not compressed: WAV, RF64, BW64, Wave64, AIFF, AU and CAF.
 final class PCMDecoder: Decoder {
@@ -16,14 +17,14 @@ final class PCMDecoder: Decoder {
     private let reader: PCMReader
 
     /// - Parameter header: The header of the file, whose samples are numbers. A format that is not supported is stated, and cannot be read.
-    init(_ file: InputFile, _ header: PCMHeader) throws(DecodingError) {
-        guard let samples = header.format else { throw DecodingError("compressed samples") }
+    init(_ file: InputFile, _ header: PCMHeader) throws(Problem) {
+        guard let samples = header.format else { throw Problem("compressed samples") }
         self.file = file
         // The name stands in messages, which FileCapture puts behind the path.
         reader = PCMReader(.descriptor(file.descriptor), name: "the file", kind: "file", format: nil, header: header)
         format = header.stream
         if format.isSupported {
-            do { _ = try reader.open(FormatRequest()) } catch { throw DecodingError(error.message) }
+            do { _ = try reader.open(FormatRequest()) } catch { throw Problem(error.message) }
         }
         let frameSize = Int64(max(1, samples.encoding.byteCount * format.channelCount))
         let present = max(0, file.size - header.offset)
@@ -33,7 +34,7 @@ final class PCMDecoder: Decoder {
         endDamage = header.isLengthTooShort ? .falseLength : nil
     }
 
-    func read(into samples: inout MutableSpan<Float>) throws(DecodingError) -> ReadResult {
+    func read(into samples: inout MutableSpan<Float>) throws(Problem) -> ReadResult {
         do {
             while true {
                 // Idle: a read was interrupted, or part of a frame was read.
@@ -41,7 +42,7 @@ final class PCMDecoder: Decoder {
                 if result != .idle { return result }
             }
         } catch {
-            throw DecodingError(error.message)
+            throw Problem(error.message)
         }
     }
 }
@@ -51,9 +52,9 @@ final class FFmpegOutputDecoder: Decoder {
     private let output: FFmpegDecoder.Output
     private let samples: PCMDecoder
 
-    init(_ output: FFmpegDecoder.Output) throws(DecodingError) {
+    init(_ output: FFmpegDecoder.Output) throws(Problem) {
         guard case .success(let header) = PCMHeader.read(output.file, size: output.file.size) else {
-            throw DecodingError("ffmpeg wrote no samples")
+            throw Problem("ffmpeg wrote no samples")
         }
         self.output = output
         samples = try PCMDecoder(output.file, header)
@@ -66,5 +67,5 @@ final class FFmpegOutputDecoder: Decoder {
     var presentFrames: Int64? { samples.presentFrames }
     var endDamage: Gap.Reason? { output.endDamage }
 
-    func read(into buffer: inout MutableSpan<Float>) throws(DecodingError) -> ReadResult { try samples.read(into: &buffer) }
+    func read(into buffer: inout MutableSpan<Float>) throws(Problem) -> ReadResult { try samples.read(into: &buffer) }
 }

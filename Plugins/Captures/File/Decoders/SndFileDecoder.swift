@@ -4,6 +4,7 @@ internal import Hemiola
 internal import HemiolaPCM
 internal import HemiolaRecords
 internal import HemiolaSignal
+internal import HemiolaSystem
 internal import Synchronization
 
 /// Decodes what libsndfile reads and no other decoder does: ADPCM, GSM, A-law, µ-law and other compressed samples in WAV, AIFF, AU and CAF;
@@ -27,7 +28,7 @@ final class SndFileDecoder: Decoder {
     private static let opening = Mutex(())
 
     /// - Parameter header: The header of the file, where that is known.
-    init(_ file: InputFile, _ range: Range<Int64>, _ header: PCMHeader? = nil) throws(DecodingError) {
+    init(_ file: InputFile, _ range: Range<Int64>, _ header: PCMHeader? = nil) throws(Problem) {
         let source = Source(FileReader(file, range))
         var info = SF_INFO()
         var handle: OpaquePointer?
@@ -38,7 +39,7 @@ final class SndFileDecoder: Decoder {
             handle = sf_open_virtual(&callbacks, Int32(SFM_READ), &info, Unmanaged.passUnretained(source).toOpaque())
             if handle == nil { reason = Self.reason(sf_strerror(nil)) }
         }
-        guard let handle else { throw source.error ?? DecodingError(reason) }
+        guard let handle else { throw source.error ?? Problem(reason) }
         (self.handle, self.source) = (handle, source)
         format = StreamFormat(sampleRate: Int(info.samplerate), channelCount: Int(info.channels), channelMap: header?.stream.channelMap)
         tags = Self.tags(of: handle)
@@ -74,7 +75,7 @@ final class SndFileDecoder: Decoder {
         return frames.flatMap { $0 <= DeclaredLength.maximumFrames ? $0 : nil }
     }
 
-    func read(into samples: inout MutableSpan<Float>) throws(DecodingError) -> ReadResult {
+    func read(into samples: inout MutableSpan<Float>) throws(Problem) -> ReadResult {
         let room = min(Int64(samples.count / format.channelCount), end.map { $0 - position } ?? .max)
         guard room > 0 else { return .end }
         source.startCall()
@@ -85,7 +86,7 @@ final class SndFileDecoder: Decoder {
             return .frames(Int(count))
         }
         if let error = source.error { throw error }
-        if Int(sf_error(handle)) != SF_ERR_NO_ERROR { throw DecodingError(Self.reason(sf_strerror(handle))) }
+        if Int(sf_error(handle)) != SF_ERR_NO_ERROR { throw Problem(Self.reason(sf_strerror(handle))) }
         return .end
     }
 
@@ -131,7 +132,7 @@ private final class Source {
     init(_ reader: FileReader) { self.reader = reader }
 
     /// Why the last call failed, if it was not libsndfile.
-    var error: DecodingError? { budget > 0 ? reader.error : DecodingError("its header makes the decoder loop") }
+    var error: Problem? { budget > 0 ? reader.error : Problem("its header makes the decoder loop") }
 
     /// Called before a call of libsndfile.
     func startCall() {

@@ -22,7 +22,7 @@ final class VorbisDecoder: OggPacketDecoder {
     private let state = UnsafeMutablePointer<vorbis_dsp_state>.allocate(capacity: 1)
     private let block = UnsafeMutablePointer<vorbis_block>.allocate(capacity: 1)
 
-    init(_ packet: ogg_packet) throws(DecodingError) {
+    init(_ packet: ogg_packet) throws(Problem) {
         vorbis_info_init(info)
         vorbis_comment_init(comment)
         state.initialize(to: vorbis_dsp_state())
@@ -33,7 +33,7 @@ final class VorbisDecoder: OggPacketDecoder {
         format = StreamFormat(sampleRate: Int(info.pointee.rate), channelCount: channels, channelMap: Self.channelMap(channels))
         // A packet yields half of the longest block.
         samples = .allocate(capacity: isValid ? Int(vorbis_info_blocksize(info, 1)) * channels : 1)
-        guard isValid else { throw DecodingError("damaged Vorbis header") }
+        guard isValid else { throw Problem("damaged Vorbis header") }
     }
 
     deinit {
@@ -63,13 +63,13 @@ final class VorbisDecoder: OggPacketDecoder {
         return positions.flatMap(ChannelMap.init)
     }
 
-    func addHeader(_ packet: ogg_packet) throws(DecodingError) -> Bool {
+    func addHeader(_ packet: ogg_packet) throws(Problem) -> Bool {
         let type = packet.content.first
         if type == 3 { tags = SoundTags(oggComments: packet.content.dropFirst(7)) }
-        if type == 5, Self.codebookSize(packet) > 1 << 22 { throw DecodingError("Vorbis codebooks of absurd size") }
+        if type == 5, Self.codebookSize(packet) > 1 << 22 { throw Problem("Vorbis codebooks of absurd size") }
         var header = packet
         guard vorbis_synthesis_headerin(info, comment, &header) == 0, type != 5 || vorbis_synthesis_init(state, info) == 0 else {
-            throw DecodingError("damaged Vorbis header")
+            throw Problem("damaged Vorbis header")
         }
         if type == 5 { vorbis_block_init(state, block) }
         return type == 5

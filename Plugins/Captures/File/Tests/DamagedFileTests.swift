@@ -2,6 +2,7 @@ import Foundation
 import Hemiola
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import TestSupport
 import Testing
 
@@ -333,7 +334,7 @@ import Testing
         let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
         try handle.write(contentsOf: Data(WAVBytes.sines(rate: 44_100, frames: 1000).bytes))
         try handle.close()
-        let error = #expect(throws: CaptureError.self) { try capture.rewind() }
+        let error = #expect(throws: Problem.self) { try capture.rewind() }
         #expect(error?.message == "\(path): changed during the analysis; run again once it is complete")
         capture.close()
     }

@@ -2,6 +2,7 @@ import Foundation
 import Hemiola
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import TestSupport
 import Testing
 
@@ -26,7 +27,7 @@ import Testing
 
     @Test func `SPEC without a path: a configuration error`() throws {
         let values = try CapturePlugin.file.about.values(parsing: "file")
-        let error = #expect(throws: ConfigurationError.self) { try CapturePlugin.file.make(values) }
+        let error = #expect(throws: Problem.self) { try CapturePlugin.file.make(values) }
         #expect(error?.description == "path: no file is given; write file:PATH")
     }
 

@@ -2,6 +2,7 @@ import Foundation
 import Hemiola
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import TestSupport
 import Testing
 
@@ -15,7 +16,7 @@ struct OggRecording: Equatable {
     /// Gaps, each with the number of frames of the same format before it.
     var gaps: [Place] = []
     var endDamage: Gap.Reason?
-    var error: DecodingError?
+    var error: Problem?
     var presentFrames: Int64?
 
     struct Place: Equatable {
@@ -27,7 +28,7 @@ struct OggRecording: Equatable {
         let decoder = try OggDecoder(file, start..<file.size)
         formats = [decoder.format]
         presentFrames = decoder.presentFrames
-        do throws(DecodingError) {
+        do throws(Problem) {
             while true {
                 let channels = formats.last!.channelCount
                 var buffer = [Float](repeating: 0, count: room * channels)
@@ -507,7 +508,7 @@ extension Sequence<OggPageBytes> {
         var pages = Array(try pages("libvorbis", frames: 4800)[..<2])
         pages[1].bytes = Array(pages[1].bytes[..<26]) + [UInt8(sizes.count)] + sizes + comment + setup
         pages[1].seal()
-        #expect(throws: DecodingError("Vorbis codebooks of absurd size")) { try decode(pages.file) }
+        #expect(throws: Problem("Vorbis codebooks of absurd size")) { try decode(pages.file) }
     }
 
     @Test(.timeLimit(.minutes(1)), arguments: codecs)

@@ -4,6 +4,7 @@ import Hemiola
 import HemiolaPCM
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import TestSupport
 import Testing
 
@@ -233,7 +234,7 @@ private struct Decoded {
         #expect(tag == ["a.wav": 2, "b.wav": 0x55, "c.wav": 7][name])
         #expect(header.stream == StreamFormat(sampleRate: 44_100, channelCount: 2) && header.format == nil)
         #expect(header.offset > 20 && header.offset + (header.byteCount ?? 0) <= file.size)
-        #expect(throws: DecodingError.self) { try PCMDecoder(file, header) }
+        #expect(throws: Problem.self) { try PCMDecoder(file, header) }
     }
 
     @Test func `AU whose samples begin within its header, and files of other kinds: refused`() throws {

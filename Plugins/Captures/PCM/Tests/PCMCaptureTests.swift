@@ -168,11 +168,11 @@ import Testing
     }
 
     @Test func `missing path, directory or closed descriptor: an error with its name`() throws {
-        let missing = #expect(throws: CaptureError.self) { try Recording(PCMReader(settings("pcm:/no/such/pipe"))) }
+        let missing = #expect(throws: Problem.self) { try Recording(PCMReader(settings("pcm:/no/such/pipe"))) }
         #expect(missing?.message == "cannot open /no/such/pipe: No such file or directory")
-        let directory = #expect(throws: CaptureError.self) { try Recording(PCMReader(settings("pcm:/tmp"))) }
+        let directory = #expect(throws: Problem.self) { try Recording(PCMReader(settings("pcm:/tmp"))) }
         #expect(directory?.message == "/tmp is a directory; specify a pipe or a file")
-        let closed = #expect(throws: CaptureError.self) { try Recording(PCMReader(settings("pcm"), descriptor: 999)) }
+        let closed = #expect(throws: Problem.self) { try Recording(PCMReader(settings("pcm"), descriptor: 999)) }
         #expect(closed?.message.hasPrefix("cannot read standard input: it is closed") == true)
     }
 
@@ -180,7 +180,7 @@ import Testing
         let terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY)
         try #require(terminal >= 0, "this machine has no pseudo-terminals")
         defer { close(terminal) }
-        let error = #expect(throws: CaptureError.self) { try Recording(PCMReader(settings("pcm"), descriptor: terminal)) }
+        let error = #expect(throws: Problem.self) { try Recording(PCMReader(settings("pcm"), descriptor: terminal)) }
         #expect(
             error?.message
                 == "standard input is a terminal; pipe audio into it, for example ffmpeg -v error -i FILE -f wav - | hemiola analyze -")
@@ -235,9 +235,9 @@ private final class OpenedCapture: Capture {
     var isLive: Bool { false }
 
     init(_ base: any Capture) { self.base = base }
-    func open(_ request: FormatRequest) throws(CaptureError) -> StreamSource {
+    func open(_ request: FormatRequest) throws(Problem) -> StreamSource {
         StreamSource(format: StreamFormat(sampleRate: 44_100, channelCount: 2), kind: "pcm", name: "opened")
     }
-    func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> ReadResult { try base.read(into: &samples) }
+    func read(into samples: inout MutableSpan<Float>) throws(Problem) -> ReadResult { try base.read(into: &samples) }
     func close() {}
 }

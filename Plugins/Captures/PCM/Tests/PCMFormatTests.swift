@@ -1,5 +1,6 @@
 import Hemiola
 import HemiolaSignal
+import HemiolaSystem
 import Testing
 
 @testable import HemiolaPCM
@@ -22,7 +23,7 @@ import Testing
         ("f32le,44100,0", "\"0\" in \"f32le,44100,0\" is not a number of channels within 1...32, for example f32le,44100,2"),
     ])
     func `invalid text: the error contains the part, the range and an example`(text: String, message: String) {
-        let error = #expect(throws: ConfigurationError.self) { try PCMFormat(parsing: text) }
+        let error = #expect(throws: Problem.self) { try PCMFormat(parsing: text) }
         #expect(error?.description == message)
     }
 
@@ -42,7 +43,7 @@ import Testing
         ("pcm:\"\"", "path: the path is empty; - is standard input"),
     ])
     func `inconsistent settings: the error has the key`(spec: String, message: String) throws {
-        let error = #expect(throws: ConfigurationError.self) { try settings(spec) }
+        let error = #expect(throws: Problem.self) { try settings(spec) }
         #expect(error?.description.hasPrefix(message) == true, "\(error?.description ?? "nothing")")
     }
 }

@@ -65,9 +65,9 @@ final class Connection {
     ///   - server: The address, as in PULSE_SERVER; nil: libpulse's default.
     ///   - watchesStreams: Whether changes of playback streams cause snapshots.
     /// - Throws: libpulse is not installed.
-    init(server: String?, watchesStreams: Bool) throws(CaptureError) {
+    init(server: String?, watchesStreams: Bool) throws(Problem) {
         if let fault = cpulse_load() {
-            throw CaptureError("cannot connect to sound servers: \(String(cString: fault)); \(SharedLibrary.pulse.remedy)")
+            throw Problem("cannot connect to sound servers: \(String(cString: fault)); \(SharedLibrary.pulse.remedy)")
         }
         self.server = server
         self.watchesStreams = watchesStreams

@@ -28,11 +28,11 @@ final class PulseLoopback: Loopback, ConnectionDelegate {
     var device: String { "\(name).monitor" }
 
     /// - Throws: No server responds, or it does not create a sink.
-    init() throws(CaptureError) {
+    init() throws(Problem) {
         wakeUp = try PulseCapture.makeWakeUp()
         connection = try Connection(server: nil, watchesStreams: false)
         connection.delegate = self
-        guard connection.start() else { throw CaptureError("cannot create a thread for the sound server connection") }
+        guard connection.start() else { throw Problem("cannot create a thread for the sound server connection") }
         do {
             try wait(orThrow: "the sound server does not create a sink for the measurement", until: { isPlaying })
         } catch {
@@ -41,7 +41,7 @@ final class PulseLoopback: Loopback, ConnectionDelegate {
         }
     }
 
-    func click() throws(CaptureError) -> Double {
+    func click() throws(Problem) -> Double {
         connection.locked {
             clickTime = nil
             wantsClick = true
@@ -65,14 +65,14 @@ final class PulseLoopback: Loopback, ConnectionDelegate {
         connection.stop { closePlayer() }
     }
 
-    private func wait(orThrow message: String, until condition: () -> Bool) throws(CaptureError) {
+    private func wait(orThrow message: String, until condition: () -> Bool) throws(Problem) {
         let start = MonotonicTime.nanosecondsWithSleep
         while MonotonicTime.nanosecondsWithSleep - start < PulseCapture.responseTimeout {
             if connection.locked({ condition() }) { return }
-            if let fault = connection.locked({ self.fault }) { throw CaptureError(fault) }
+            if let fault = connection.locked({ self.fault }) { throw Problem(fault) }
             wakeUp.wait(seconds: 0.1)
         }
-        throw CaptureError(message)
+        throw Problem(message)
     }
 
     // MARK: - Server

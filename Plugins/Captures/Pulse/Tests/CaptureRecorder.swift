@@ -2,6 +2,7 @@ import Foundation
 import Hemiola
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import Synchronization
 import TestSupport
 
@@ -22,7 +23,7 @@ final class CaptureRecorder: Sendable {
 
     struct Log {
         var source: StreamSource?
-        var error: CaptureError?
+        var error: Problem?
         var entries: [Entry] = []
         var samples: [Float] = []
         /// When the capture was closed; nil before.
@@ -56,7 +57,7 @@ final class CaptureRecorder: Sendable {
     }
 
     private func run(_ spec: String, _ request: FormatRequest, _ keepsSamples: Bool) {
-        do throws(CaptureError) {
+        do throws(Problem) {
             guard let capture = try? pulse(spec) else { return }
             var source = try capture.open(request)
             log.withLock { $0.source = source }

@@ -1,6 +1,7 @@
 import Hemiola
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import Testing
 
 @testable import PulseCapture
@@ -93,7 +94,7 @@ import Testing
 
     @Test(arguments: ["", "app:"])
     func `empty name: a configuration error`(text: String) {
-        #expect(throws: ConfigurationError.self) { try DeviceQuery(parsing: text) }
+        #expect(throws: Problem.self) { try DeviceQuery(parsing: text) }
     }
 
     @Test func `device list: marks the source of auto and the default input`() {

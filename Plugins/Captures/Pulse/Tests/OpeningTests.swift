@@ -2,6 +2,7 @@ import Foundation
 import Hemiola
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import TestSupport
 import Testing
 
@@ -10,8 +11,8 @@ import Testing
 /// Opening a source, with real servers.
 @Suite(.enabled(if: SoundServer.Kind.pulseAudio.tool.isExpected, "\(SoundServer.Kind.pulseAudio.tool.reason)"))
 struct OpeningTests {
-    private func refusal(_ spec: String) -> CaptureError? {
-        do throws(CaptureError) {
+    private func refusal(_ spec: String) -> Problem? {
+        do throws(Problem) {
             guard let capture = try? pulse(spec) else { return nil }
             _ = try capture.open(FormatRequest(sampleRate: 44_100))
             capture.close()
@@ -94,7 +95,7 @@ struct OpeningTests {
         let error = try #require(refusal("pulse:server=\(server.address)"))
         #expect(CaptureRecorder.now - start < 2)
         #expect(error.message.contains(server.socket) && error.message.contains("PULSE_SERVER"))
-        #expect(throws: CaptureError.self) { try DeviceProbe.devices(server: server.address) }
+        #expect(throws: Problem.self) { try DeviceProbe.devices(server: server.address) }
     }
 
     @Test(.mayNotHang) func `server that does not respond: an error`() throws {

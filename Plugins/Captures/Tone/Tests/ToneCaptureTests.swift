@@ -1,6 +1,7 @@
 import Hemiola
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import Testing
 
 @testable import ToneCapture
@@ -221,11 +222,11 @@ import Testing
     }
 
     @Test func `frequency above half of the sample rate, or an endless sweep: refused`() throws {
-        let early = #expect(throws: ConfigurationError.self) { try tone("tone:sine,hz=5000,rate=8000") }
+        let early = #expect(throws: Problem.self) { try tone("tone:sine,hz=5000,rate=8000") }
         #expect(early?.description == "hz: 5000 Hz is above half of the sample rate, 8000 Hz; lower it or raise rate")
-        let late = #expect(throws: CaptureError.self) { try tone("tone:sweep,to_hz=20000").open(FormatRequest(sampleRate: 8_000)) }
+        let late = #expect(throws: Problem.self) { try tone("tone:sweep,to_hz=20000").open(FormatRequest(sampleRate: 8_000)) }
         #expect(late?.message == "tone: to_hz: 20000 Hz is above half of the sample rate, 8000 Hz; lower it or raise rate")
-        let endless = #expect(throws: ConfigurationError.self) { try tone("tone:sweep,seconds=0") }
+        let endless = #expect(throws: Problem.self) { try tone("tone:sweep,seconds=0") }
         #expect(endless?.description == "seconds: a sweep needs a duration above 0")
     }
 }

@@ -6,6 +6,7 @@ import HemiolaEngine
 import HemiolaFieldMaps
 import HemiolaFiles
 import HemiolaRecords
+import HemiolaSystem
 import HemiolaTesting
 import Synchronization
 import TestSupport
@@ -191,9 +192,9 @@ import ToneCapture
 
     @Test func `no device: an error that names the remedy`() throws {
         let sink = try sink("/dev/snd/midiC99D9")
-        let error = #expect(throws: SinkError.self) { try sink.open(SinkContext(name: "midi-control")) }
+        let error = #expect(throws: Problem.self) { try sink.open(SinkContext(name: "midi-control")) }
         #expect(error?.message.contains("amidi -l") == true)
-        #expect(throws: ConfigurationError.self) { _ = try self.sink("") }
+        #expect(throws: Problem.self) { _ = try self.sink("") }
     }
 
     @Test func `map of one's own: notes, controllers, programs and channels`() async throws {
@@ -223,7 +224,7 @@ import ToneCapture
         let (keyboard, folder) = (try Keyboard(), try TemporaryFolder())
         try folder.write(text, to: "map.yaml")
         let sink = try sink("\(keyboard.path),map=\(folder("map.yaml"))")
-        let error = #expect(throws: SinkError.self) { try sink.open(Inbox().context()) }
+        let error = #expect(throws: Problem.self) { try sink.open(Inbox().context()) }
         #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
     }
 

@@ -2,6 +2,7 @@ public import Hemiola
 internal import HemiolaFiles
 internal import HemiolaPCM
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 extension SinkPlugin {
     private static let path = Setting<String?>(
@@ -21,28 +22,28 @@ extension SinkPlugin {
             return Needs(
                 samples: true, outputs: [Output(path, takesSeveralInputs: false, replacesFile: !FileRotation(settings).isOn)])
         },
-        make: { settings throws(ConfigurationError) in
+        make: { settings throws(Problem) in
             guard let text = settings[path], !text.isEmpty else {
-                throw ConfigurationError("no file is given; write audio:PATH.flac or audio:PATH.wav", at: path.key)
+                throw Problem("no file is given; write audio:PATH.flac or audio:PATH.wav", at: path.key)
             }
             guard OutputTarget(text).descriptor == nil else {
-                throw ConfigurationError("a sound file cannot be written to a pipe; give a path", at: path.key)
+                throw Problem("a sound file cannot be written to a pipe; give a path", at: path.key)
             }
             let rotation = FileRotation(settings)
             let template = try rotation.template(PathTemplate(text, at: path.key, isNumbered: true), appends: false)
             switch (PathTemplate.ending(of: text).lowercased(), settings[encoding]) {
             case (".flac", .float):
-                throw ConfigurationError("FLAC has no floating-point samples; use 24 bits, or a path that ends in .wav", at: encoding.key)
+                throw Problem("FLAC has no floating-point samples; use 24 bits, or a path that ends in .wav", at: encoding.key)
             case (".flac", let encoding):
-                return AudioWriter(template, OutputPlan(compression: .none, rotation: rotation)) { output, format throws(SinkError) in
+                return AudioWriter(template, OutputPlan(compression: .none, rotation: rotation)) { output, format throws(Problem) in
                     try FLACEncoder(output, format, bits: encoding == .bits16 ? 16 : 24)
                 }
             case (".wav", let encoding):
-                return AudioWriter(template, OutputPlan(compression: .none, rotation: rotation)) { output, format throws(SinkError) in
+                return AudioWriter(template, OutputPlan(compression: .none, rotation: rotation)) { output, format throws(Problem) in
                     try WAVEncoder(output, format, encoding == .auto ? .float : encoding)
                 }
             case (let ending, _):
-                throw ConfigurationError("unsupported extension \(ending); use .flac or .wav", at: path.key)
+                throw Problem("unsupported extension \(ending); use .flac or .wav", at: path.key)
             }
         })
 }
@@ -67,9 +68,9 @@ protocol AudioEncoder: AnyObject {
     /// Writes whole frames of interleaved samples.
     ///
     /// - Throws: A write failed. The file ends before it, and only `complete` may follow.
-    func write(_ samples: Span<Float>) throws(SinkError)
+    func write(_ samples: Span<Float>) throws(Problem)
     /// Writes what is pending, and the final header. After an error of `write`, the header states the frames that are in the file.
-    func complete() throws(SinkError)
+    func complete() throws(Problem)
 }
 
 /// Converts samples to integers: full scale, 1.0, is 2^(bits − 1). Samples of integer files with as many bits or fewer are converted

@@ -2,11 +2,12 @@ internal import Hemiola
 internal import HemiolaFiles
 internal import HemiolaRecords
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// The sink `audio`: writes the samples of each stream at the place of their frames. Frames without samples, lost by the capture or
 /// dropped with their batch, are silence.
 final class AudioWriter: Sink {
-    typealias MakeEncoder = @Sendable (_ output: consuming SeekableOutput, _ format: StreamFormat) throws(SinkError) -> any AudioEncoder
+    typealias MakeEncoder = @Sendable (_ output: consuming SeekableOutput, _ format: StreamFormat) throws(Problem) -> any AudioEncoder
 
     private struct State: ~Copyable {
         var opener: OutputOpener?
@@ -44,8 +45,8 @@ final class AudioWriter: Sink {
         state = State(meter: RotationMeter(plan.rotation))
     }
 
-    func open(_ context: SinkContext) throws(SinkError) {
-        try closingOnError { () throws(SinkError) in
+    func open(_ context: SinkContext) throws(Problem) {
+        try closingOnError { () throws(Problem) in
             state.opener = OutputOpener(plan, context)
             state.warn = context.warn
             state.meter = RotationMeter(plan.rotation)
@@ -54,8 +55,8 @@ final class AudioWriter: Sink {
         }
     }
 
-    func begin(_ stream: StreamHeader) throws(SinkError) {
-        try closingOnError { () throws(SinkError) in
+    func begin(_ stream: StreamHeader) throws(Problem) {
+        try closingOnError { () throws(Problem) in
             let source = stream.inputPath
             state.meter.beginStream()
             if state.streams.hasBegun, stream.isLive {
@@ -66,15 +67,15 @@ final class AudioWriter: Sink {
                 try openFile(number: 1)
                 state.meter.beginFile()
             } else if state.streams.hasBegun {
-                throw SinkError("cannot write \(state.path): a sound file holds one input; write {stem} in the path")
+                throw Problem("cannot write \(state.path): a sound file holds one input; write {stem} in the path")
             }
             (state.format, state.frame, state.isStreamLive) = (stream.format, 0, stream.isLive)
             try beginFile()
         }
     }
 
-    func write(_ batches: BatchBlock) throws(SinkError) {
-        try closingOnError { () throws(SinkError) in
+    func write(_ batches: BatchBlock) throws(Problem) {
+        try closingOnError { () throws(Problem) in
             for index in 0..<batches.count {
                 let batch = batches[index]
                 try writeSilence(to: batch.frame)
@@ -86,15 +87,15 @@ final class AudioWriter: Sink {
         }
     }
 
-    func end(_ summary: StreamSummary) throws(SinkError) {
-        try closingOnError { () throws(SinkError) in
+    func end(_ summary: StreamSummary) throws(Problem) {
+        try closingOnError { () throws(Problem) in
             try writeSilence(to: summary.frames)
             state.streams.end(summary.reason)
         }
     }
 
-    func close() throws(SinkError) {
-        try closingOnError { () throws(SinkError) in
+    func close() throws(Problem) {
+        try closingOnError { () throws(Problem) in
             defer {
                 state.encoder = nil
                 state.output = nil
@@ -103,7 +104,7 @@ final class AudioWriter: Sink {
         }
     }
 
-    private func openFile(number first: Int) throws(SinkError) {
+    private func openFile(number first: Int) throws(Problem) {
         guard let opener = state.opener else { return }
         let (input, numbered) = (state.input, template.numbered())
         let isNumbered = template.isNumbered || first > 1
@@ -114,14 +115,14 @@ final class AudioWriter: Sink {
     }
 
     /// Begins the current stream, or its rest, in the file that was opened last.
-    private func beginFile() throws(SinkError) {
+    private func beginFile() throws(Problem) {
         guard let output = state.output.take() else { return }
         state.encoder = try makeEncoder(output, state.format)
         state.streams.begin(isLive: state.isStreamLive)
     }
 
     /// A live device or its format changed.
-    private func continueInNextFile() throws(SinkError) {
+    private func continueInNextFile() throws(Problem) {
         let path = state.path
         try finishFile()
         try openFile(number: state.number + 1)
@@ -129,7 +130,7 @@ final class AudioWriter: Sink {
         state.warn("\(path) ends here: the device or its format changed; the recording continues in \(state.path)")
     }
 
-    private func rotateIfFull(before batch: borrowing Batch) throws(SinkError) {
+    private func rotateIfFull(before batch: borrowing Batch) throws(Problem) {
         guard plan.rotation.isOn else { return }
         let (start, end) = (state.format.seconds(at: batch.frame), state.format.seconds(at: batch.endFrame))
         guard state.meter.isFull(at: start, end: end, size: state.encoder?.output.size ?? 0) else { return }
@@ -140,11 +141,11 @@ final class AudioWriter: Sink {
         try beginFile()
     }
 
-    private func writeSilence(to frame: Int64) throws(SinkError) {
+    private func writeSilence(to frame: Int64) throws(Problem) {
         guard frame > state.frame, let encoder = state.encoder else { return }
         let days = Int64(Self.mostSilentDays)
         guard frame - state.frame <= days * 86_400 * Int64(state.format.sampleRate) else {
-            throw SinkError("cannot write \(OutputTarget(state.path).name): the next sound is more than \(days) days later")
+            throw Problem("cannot write \(OutputTarget(state.path).name): the next sound is more than \(days) days later")
         }
         let channels = state.format.channelCount
         let silence = [Float](repeating: 0, count: Self.silentFrames * channels)
@@ -156,7 +157,7 @@ final class AudioWriter: Sink {
     }
 
     /// Finishes the file. A file for which no stream began is removed.
-    private func finishFile() throws(SinkError) {
+    private func finishFile() throws(Problem) {
         state.output = nil
         guard let encoder = state.encoder, let opener = state.opener else { return }
         state.encoder = nil
@@ -172,8 +173,8 @@ final class AudioWriter: Sink {
 
     /// Runs `body`. After an error the file is closed: a live file keeps all frames that were written, and its
     /// header states them.
-    private func closingOnError(_ body: () throws(SinkError) -> Void) throws(SinkError) {
-        do throws(SinkError) {
+    private func closingOnError(_ body: () throws(Problem) -> Void) throws(Problem) {
+        do throws(Problem) {
             try body()
         } catch {
             var error = error

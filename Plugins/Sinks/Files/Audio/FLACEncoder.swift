@@ -2,6 +2,7 @@ internal import CSndFile
 internal import Hemiola
 internal import HemiolaFiles
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// Writes a FLAC file through libsndfile, whose output goes to a ``SeekableOutput``.
 final class FLACEncoder: AudioEncoder {
@@ -15,14 +16,14 @@ final class FLACEncoder: AudioEncoder {
     /// Where libsndfile writes next.
     private var position: Int64 = 0
     /// The first failed write.
-    private var failure: SinkError?
+    private var failure: Problem?
     /// FLAC frames in the file, and samples per channel in each but the last.
     private var blockCount: Int64 = 0
     private var blockSize: Int64 = 0
     /// Byte 21 of the file: its low half is the start of the number of samples.
     private var sharedByte: UInt8 = 0
 
-    init(_ output: consuming SeekableOutput, _ format: StreamFormat, bits: Int) throws(SinkError) {
+    init(_ output: consuming SeekableOutput, _ format: StreamFormat, bits: Int) throws(Problem) {
         self.output = output
         self.format = format
         quantizer = Quantizer(bits: bits)
@@ -36,7 +37,7 @@ final class FLACEncoder: AudioEncoder {
             handle = sf_open_virtual(&callbacks, Int32(SFM_WRITE), &info, Unmanaged.passUnretained(self).toOpaque())
         }
         guard handle != nil else {
-            throw SinkError("FLAC cannot hold \(format.channelCount) channels at \(format.sampleRate) Hz; write a path that ends in .wav")
+            throw Problem("FLAC cannot hold \(format.channelCount) channels at \(format.sampleRate) Hz; write a path that ends in .wav")
         }
     }
 
@@ -47,7 +48,7 @@ final class FLACEncoder: AudioEncoder {
     var clippedSamples: Int64 { quantizer.clippedSamples }
     var writtenFrames: Int64 { min(frameCount, blockCount * blockSize) }
 
-    func write(_ samples: Span<Float>) throws(SinkError) {
+    func write(_ samples: Span<Float>) throws(Problem) {
         // libsndfile takes integers of 32 bits and uses the highest.
         quantizer.convert(samples, shift: Int32(32 - quantizer.bits))
         let count = samples.count / format.channelCount
@@ -55,10 +56,10 @@ final class FLACEncoder: AudioEncoder {
         frameCount += Int64(count)
         let written = quantizer.values.withUnsafeBufferPointer { Int(sf_writef_int(handle, $0.baseAddress, sf_count_t(count))) }
         if let failure { throw failure }
-        guard written == count else { throw SinkError("libsndfile cannot encode FLAC: \(String(cString: sf_strerror(handle)))") }
+        guard written == count else { throw Problem("libsndfile cannot encode FLAC: \(String(cString: sf_strerror(handle)))") }
     }
 
-    func complete() throws(SinkError) {
+    func complete() throws(Problem) {
         guard let handle else { return }
         self.handle = nil
         let hadFailed = failure != nil
@@ -72,7 +73,7 @@ final class FLACEncoder: AudioEncoder {
             let samples = UInt64(writtenFrames)
             var bytes: [UInt8] = [sharedByte & 0xF0 | UInt8(samples >> 32 & 0xF)]
             for shift in [24, 16, 8, 0] { bytes.append(UInt8(truncatingIfNeeded: samples >> UInt64(shift))) }
-            try bytes.span.bytes.withUnsafeBytes { bytes throws(SinkError) in try output.write(bytes, at: 21) }
+            try bytes.span.bytes.withUnsafeBytes { bytes throws(Problem) in try output.write(bytes, at: 21) }
         }
         if !hadFailed { throw failure }
     }
@@ -83,7 +84,7 @@ final class FLACEncoder: AudioEncoder {
         let isAppended = position == output.size
         // After a failed write, nothing is appended.
         if failure != nil, position + Int64(bytes.count) > output.size { return 0 }
-        do throws(SinkError) {
+        do throws(Problem) {
             try output.write(bytes, at: position)
         } catch {
             failure = failure ?? error

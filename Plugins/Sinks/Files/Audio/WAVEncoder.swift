@@ -1,6 +1,7 @@
 internal import Hemiola
 internal import HemiolaFiles
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// Writes a WAV file, which becomes an RF64 file (EBU Tech 3306) when it is larger than 4 GiB.
 ///
@@ -18,7 +19,7 @@ final class WAVEncoder: AudioEncoder {
     /// Frames that the header states.
     private var headerFrames: Int64 = 0
 
-    init(_ output: consuming SeekableOutput, _ format: StreamFormat, _ encoding: SampleEncoding) throws(SinkError) {
+    init(_ output: consuming SeekableOutput, _ format: StreamFormat, _ encoding: SampleEncoding) throws(Problem) {
         self.output = output
         self.format = format
         isFloat = encoding == .float
@@ -31,9 +32,9 @@ final class WAVEncoder: AudioEncoder {
     private var bytesPerFrame: Int { bytesPerSample * format.channelCount }
     var writtenFrames: Int64 { max(0, output.size - Self.headerSize) / Int64(bytesPerFrame) }
 
-    func write(_ samples: Span<Float>) throws(SinkError) {
+    func write(_ samples: Span<Float>) throws(Problem) {
         if isFloat {
-            try samples.bytes.withUnsafeBytes { bytes throws(SinkError) in try append(bytes) }
+            try samples.bytes.withUnsafeBytes { bytes throws(Problem) in try append(bytes) }
         } else {
             quantizer.convert(samples)
             bytes.removeAll(keepingCapacity: true)
@@ -41,30 +42,30 @@ final class WAVEncoder: AudioEncoder {
                 for byte in 0..<bytesPerSample { bytes.append(UInt8(truncatingIfNeeded: value >> (8 * Int32(byte)))) }
             }
             let bytes = bytes
-            try bytes.span.bytes.withUnsafeBytes { bytes throws(SinkError) in try append(bytes) }
+            try bytes.span.bytes.withUnsafeBytes { bytes throws(Problem) in try append(bytes) }
         }
         if writtenFrames - headerFrames >= Int64(format.sampleRate) { try writeHeader() }
     }
 
-    private func append(_ bytes: UnsafeRawBufferPointer) throws(SinkError) {
+    private func append(_ bytes: UnsafeRawBufferPointer) throws(Problem) {
         try output.write(bytes, at: output.size)
     }
 
-    func complete() throws(SinkError) {
+    func complete() throws(Problem) {
         // A chunk of odd length is followed by a byte of padding.
         let length = writtenFrames * Int64(bytesPerFrame)
         output.truncate(to: Self.headerSize + length)
         try writeHeader()
         if length % 2 == 1 {
             let padding: [UInt8] = [0]
-            try padding.span.bytes.withUnsafeBytes { bytes throws(SinkError) in try append(bytes) }
+            try padding.span.bytes.withUnsafeBytes { bytes throws(Problem) in try append(bytes) }
         }
     }
 
-    private func writeHeader() throws(SinkError) {
+    private func writeHeader() throws(Problem) {
         let frames = writtenFrames
         let header = header(frames: frames)
-        try header.span.bytes.withUnsafeBytes { bytes throws(SinkError) in try output.write(bytes, at: 0) }
+        try header.span.bytes.withUnsafeBytes { bytes throws(Problem) in try output.write(bytes, at: 0) }
         headerFrames = frames
     }
 

@@ -2,6 +2,7 @@ internal import Hemiola
 internal import HemiolaFiles
 internal import HemiolaRecords
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// The sink `beats`: writes each beat when it arrives (`text`, `audacity`), or all beats of a stream at its end (documents).
 final class BeatWriter: Sink {
@@ -33,8 +34,8 @@ final class BeatWriter: Sink {
         self.format = format
     }
 
-    func open(_ context: SinkContext) throws(SinkError) {
-        try closingOnError { () throws(SinkError) in
+    func open(_ context: SinkContext) throws(Problem) {
+        try closingOnError { () throws(Problem) in
             // The formats are read by other programs, which do not decompress.
             state.opener = OutputOpener(OutputPlan(compression: .none), context)
             state.warn = context.warn
@@ -42,8 +43,8 @@ final class BeatWriter: Sink {
         }
     }
 
-    func begin(_ stream: StreamHeader) throws(SinkError) {
-        try closingOnError { () throws(SinkError) in
+    func begin(_ stream: StreamHeader) throws(Problem) {
+        try closingOnError { () throws(Problem) in
             if state.isRepeated { return try flush() }
             let source = stream.outputPath
             // A live run has one input: the streams of further devices or formats go to the same file.
@@ -53,13 +54,13 @@ final class BeatWriter: Sink {
                 try openFile()
             }
             if format.describesFiles, stream.isLive || source == "-" {
-                throw SinkError(
+                throw Problem(
                     "cannot write \(OutputTarget(state.path).name): \(format.rawValue) describes sound files, and \(stream.source.name) "
                         + "is not one; analyse a file, or choose another format")
             }
             if state.streamCount > 0, !format.allowsSeveralInputs {
                 guard stream.isLive else {
-                    throw SinkError(
+                    throw Problem(
                         "cannot write \(OutputTarget(state.path).name): \(format.rawValue) holds one input per file; "
                             + "write {stem} in the path")
                 }
@@ -74,8 +75,8 @@ final class BeatWriter: Sink {
         }
     }
 
-    func write(_ batches: BatchBlock) throws(SinkError) {
-        try closingOnError { () throws(SinkError) in
+    func write(_ batches: BatchBlock) throws(Problem) {
+        try closingOnError { () throws(Problem) in
             for index in 0..<(state.isRepeated ? 0 : batches.count) {
                 let batch = batches[index]
                 for event in batch.events.indices { add(batch.events[event]) }
@@ -84,15 +85,15 @@ final class BeatWriter: Sink {
         }
     }
 
-    func write(_ events: [Event]) throws(SinkError) {
-        try closingOnError { () throws(SinkError) in
+    func write(_ events: [Event]) throws(Problem) {
+        try closingOnError { () throws(Problem) in
             for event in state.isRepeated ? [] : events { add(event) }
             try flush()
         }
     }
 
-    func end(_ summary: StreamSummary) throws(SinkError) {
-        try closingOnError { () throws(SinkError) in
+    func end(_ summary: StreamSummary) throws(Problem) {
+        try closingOnError { () throws(Problem) in
             if state.isRepeated { return try flush() }
             for event in summary.lateEvents { add(event) }
             state.streams.end(summary.reason)
@@ -109,15 +110,15 @@ final class BeatWriter: Sink {
         }
     }
 
-    func close() throws(SinkError) {
-        try closingOnError { () throws(SinkError) in
+    func close() throws(Problem) {
+        try closingOnError { () throws(Problem) in
             defer { state.output = nil }
             try finishFile()
         }
     }
 
     /// - Parameter first: The smallest number of the file; 1: the path without a number.
-    private func openFile(number first: Int = 1) throws(SinkError) {
+    private func openFile(number first: Int = 1) throws(Problem) {
         guard let opener = state.opener else { return }
         let (input, numbered) = (state.input, template.numbered())
         state.number = first == 1 ? 1 : opener.freeNumber(from: first) { [opener.path(numbered, for: input, number: $0)] }
@@ -130,17 +131,17 @@ final class BeatWriter: Sink {
     }
 
     /// Completes the document of a live stream and opens another file for the next stream.
-    private func continueInNextFile() throws(SinkError) {
+    private func continueInNextFile() throws(Problem) {
         let target = OutputTarget(state.path)
         try finishFile()
         let cause = "\(target.name) ends here: the device or its format changed, and \(format.rawValue) holds one stream; "
-        guard !target.isSpecial else { throw SinkError(cause + "give a path to continue in another file") }
+        guard !target.isSpecial else { throw Problem(cause + "give a path to continue in another file") }
         try openFile(number: state.number + 1)
         state.warn(cause + "the recording continues in \(state.path)")
     }
 
     /// Finishes the file. A file for which no stream began is removed.
-    private func finishFile() throws(SinkError) {
+    private func finishFile() throws(Problem) {
         guard state.streams.hasBegun, state.output != nil, let opener = state.opener else { return }
         if format == .rekordbox { append(state.collection.document) }
         if format == .mixxx { append(Array(MixxxScript.tail.utf8)) }
@@ -160,8 +161,8 @@ final class BeatWriter: Sink {
     }
 
     /// Writes the lines of a call.
-    private func flush() throws(SinkError) {
-        do throws(SinkError) {
+    private func flush() throws(Problem) {
+        do throws(Problem) {
             try state.output?.flushIfDue()
             state.isRepeated = false
         } catch {
@@ -172,8 +173,8 @@ final class BeatWriter: Sink {
 
     /// Runs `body`. After an error, unless the call can be repeated, the file is closed: a partial document is
     /// removed, written lines of a live file are kept.
-    private func closingOnError(_ body: () throws(SinkError) -> Void) throws(SinkError) {
-        do throws(SinkError) {
+    private func closingOnError(_ body: () throws(Problem) -> Void) throws(Problem) {
+        do throws(Problem) {
             try body()
         } catch {
             if error.remedy != .retry { state.output = nil }

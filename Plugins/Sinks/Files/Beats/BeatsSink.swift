@@ -1,6 +1,7 @@
 public import Hemiola
 internal import HemiolaFiles
 internal import HemiolaRecords
+internal import HemiolaSystem
 
 extension SinkPlugin {
     private static let path = Setting(
@@ -18,10 +19,10 @@ extension SinkPlugin {
                 analyzers: [PluginSpec("beat")], standardOutput: OutputTarget(settings[path]).isStandardOutput,
                 events: [.beat], outputs: [Output(settings[path], takesSeveralInputs: format.allowsSeveralInputs, replacesFile: true)])
         },
-        make: { settings throws(ConfigurationError) in
+        make: { settings throws(Problem) in
             let template = try PathTemplate(settings[path], at: path.key)
             guard let format = settings[format].resolved(for: settings[path]) else {
-                throw ConfigurationError(
+                throw Problem(
                     "unsupported extension \(PathTemplate.ending(of: settings[path])); use .txt or .beats (text), .json, .jams, .mid, "
                         + ".xml (Rekordbox) or .sql (Mixxx), or set the format, for example to text", at: path.key)
             }

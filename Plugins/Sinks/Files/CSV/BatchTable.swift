@@ -1,4 +1,5 @@
 internal import HemiolaRecords
+internal import HemiolaSignal
 
 /// What the columns of a stream's batches are called, and where each value lies.
 struct BatchTable: Sendable {

@@ -1,5 +1,6 @@
 public import Hemiola
 internal import HemiolaFiles
+internal import HemiolaSystem
 
 extension SinkPlugin {
     private static let path = Setting(
@@ -28,12 +29,12 @@ extension SinkPlugin {
                 standardOutput: paths.contains { OutputTarget($0).isStandardOutput },
                 outputs: paths.enumerated().map { Output($1, replacesFile: $0 == 0 && replacesFirst) })
         },
-        make: { settings throws(ConfigurationError) in
+        make: { settings throws(Problem) in
             let rotation = FileRotation(settings)
             let plan = OutputPlan(
                 appends: settings[appends], flush: settings[flush], compression: settings[compress], level: settings[level],
                 rotation: rotation, offersAppend: true, quotesLines: true)
-            func template(_ setting: Setting<String>) throws(ConfigurationError) -> PathTemplate {
+            func template(_ setting: Setting<String>) throws(Problem) -> PathTemplate {
                 try rotation.template(
                     PathTemplate(settings[setting], at: setting.key, isNumbered: true), appends: plan.appends)
             }
@@ -44,9 +45,9 @@ extension SinkPlugin {
                 case "none": TablePlaces(rows: rows, events: .none)
                 default: TablePlaces(rows: rows, events: .at(try template(events)))
                 }
-            if let problem = places.problem { throw ConfigurationError(problem, at: events.key) }
+            if let problem = places.problem { throw Problem(problem, at: events.key) }
             guard !plan.appends || places.templates.allSatisfy({ plan.compression.compression(of: $0.text) == nil }) else {
-                throw ConfigurationError([.cannotAddToCompressed(at: appends.key, "write to a new file")])
+                throw Problem([.cannotAddToCompressed(at: appends.key, "write to a new file")])
             }
             return CSVWriter(places, plan)
         })

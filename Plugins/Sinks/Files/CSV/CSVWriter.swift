@@ -1,6 +1,8 @@
 internal import Hemiola
 internal import HemiolaFiles
 internal import HemiolaRecords
+internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// The sink `csv`: batches into one table, events into another. From files, neither takes its path before both are written.
 final class CSVWriter: Sink {
@@ -29,41 +31,41 @@ final class CSVWriter: Sink {
         state = State(places: places, plan: plan, meter: RotationMeter(plan.rotation))
     }
 
-    func open(_ context: SinkContext) throws(SinkError) {
-        do throws(SinkError) { try state.open(context) } catch { throw state.giveUp(error) }
+    func open(_ context: SinkContext) throws(Problem) {
+        do throws(Problem) { try state.open(context) } catch { throw state.giveUp(error) }
     }
 
-    func begin(_ stream: StreamHeader) throws(SinkError) {
-        do throws(SinkError) { try state.begin(stream) } catch { throw state.giveUp(error) }
+    func begin(_ stream: StreamHeader) throws(Problem) {
+        do throws(Problem) { try state.begin(stream) } catch { throw state.giveUp(error) }
     }
 
-    func write(_ batches: BatchBlock) throws(SinkError) {
-        do throws(SinkError) { try state.write(batches) } catch { throw state.giveUp(error) }
+    func write(_ batches: BatchBlock) throws(Problem) {
+        do throws(Problem) { try state.write(batches) } catch { throw state.giveUp(error) }
     }
 
-    func write(_ events: [Event]) throws(SinkError) {
-        do throws(SinkError) {
+    func write(_ events: [Event]) throws(Problem) {
+        do throws(Problem) {
             for event in events { try state.write(event, batchEnd: event.time) }
         } catch {
             throw state.giveUp(error)
         }
     }
 
-    func end(_ summary: StreamSummary) throws(SinkError) {
-        do throws(SinkError) { try state.end(summary) } catch { throw state.giveUp(error) }
+    func end(_ summary: StreamSummary) throws(Problem) {
+        do throws(Problem) { try state.end(summary) } catch { throw state.giveUp(error) }
     }
 
-    func end(_ input: InputEnd) throws(SinkError) {
-        do throws(SinkError) { try state.end(input) } catch { throw state.giveUp(error) }
+    func end(_ input: InputEnd) throws(Problem) {
+        do throws(Problem) { try state.end(input) } catch { throw state.giveUp(error) }
     }
 
-    func close() throws(SinkError) {
-        do throws(SinkError) { try state.close() } catch { throw state.giveUp(error) }
+    func close() throws(Problem) {
+        do throws(Problem) { try state.close() } catch { throw state.giveUp(error) }
     }
 }
 
 extension CSVWriter.State {
-    mutating func open(_ context: SinkContext) throws(SinkError) {
+    mutating func open(_ context: SinkContext) throws(Problem) {
         selection = context.selection
         catalog = context.catalog
         opener = OutputOpener(plan, context)
@@ -71,7 +73,7 @@ extension CSVWriter.State {
         if !places.isPerInput { try openTables(number: 1) }
     }
 
-    private mutating func openTables(number first: Int) throws(SinkError) {
+    private mutating func openTables(number first: Int) throws(Problem) {
         guard let opener else { return }
         let wanted = TablesWanted(rows: selection.contains("batch"), events: EventTable.isWanted(by: selection, catalog))
         func paths(_ number: Int) -> (rows: String?, events: String?) {
@@ -80,11 +82,11 @@ extension CSVWriter.State {
         number = places.isNumbered ? opener.freeNumber(from: first) { [paths($0).rows, paths($0).events].compactMap(\.self) } : first
         let (rowsPath, eventsPath) = paths(number)
         streams = WrittenStreams()
-        rows = try rowsPath.map { path throws(SinkError) in try TableFile(path, opener.open(path)) }
-        events = try eventsPath.map { path throws(SinkError) in try TableFile(path, opener.open(path)) }
+        rows = try rowsPath.map { path throws(Problem) in try TableFile(path, opener.open(path)) }
+        events = try eventsPath.map { path throws(Problem) in try TableFile(path, opener.open(path)) }
     }
 
-    mutating func begin(_ stream: StreamHeader) throws(SinkError) {
+    mutating func begin(_ stream: StreamHeader) throws(Problem) {
         let source = stream.outputPath
         meter.beginStream()
         // In real time there is one input: another device or format continues its files.
@@ -98,7 +100,7 @@ extension CSVWriter.State {
         try beginTables(stream)
     }
 
-    private mutating func beginTables(_ stream: StreamHeader) throws(SinkError) {
+    private mutating func beginTables(_ stream: StreamHeader) throws(Problem) {
         streams.begin(isLive: stream.isLive)
         let batches = BatchTable(stream, selection: selection)
         try rows?.begin(batches.names)
@@ -108,7 +110,7 @@ extension CSVWriter.State {
         eventTable = happenings
     }
 
-    mutating func write(_ batches: BatchBlock) throws(SinkError) {
+    mutating func write(_ batches: BatchBlock) throws(Problem) {
         guard let header else { return }
         for index in 0..<batches.count {
             let batch = batches[index]
@@ -123,7 +125,7 @@ extension CSVWriter.State {
     }
 
     /// Both tables go on in new files.
-    private mutating func rotateIfFull(at start: Double, end: Double, _ header: StreamHeader) throws(SinkError) {
+    private mutating func rotateIfFull(at start: Double, end: Double, _ header: StreamHeader) throws(Problem) {
         guard meter.isFull(at: start, end: end, size: max(rows?.size ?? 0, events?.size ?? 0)) else { return }
         try rows?.complete()
         try events?.complete()
@@ -133,7 +135,7 @@ extension CSVWriter.State {
         try beginTables(header)
     }
 
-    mutating func end(_ summary: StreamSummary) throws(SinkError) {
+    mutating func end(_ summary: StreamSummary) throws(Problem) {
         guard let header else { return }
         let end = header.format.seconds(at: summary.frames)
         for event in summary.lateEvents { try write(event, batchEnd: end) }
@@ -141,7 +143,7 @@ extension CSVWriter.State {
         streams.end(summary.reason)
     }
 
-    fileprivate func write(_ event: Event, batchEnd: Double) throws(SinkError) {
+    fileprivate func write(_ event: Event, batchEnd: Double) throws(Problem) {
         guard let events, let row = eventTable?.row(of: event, batchEnd: batchEnd, columns: events.columns) else { return }
         try events.append { buffer in
             for (index, text) in row.enumerated() {
@@ -152,7 +154,7 @@ extension CSVWriter.State {
     }
 
     /// The tables of an input are finished; those of several inputs are flushed if another program waits for them.
-    mutating func end(_ input: InputEnd) throws(SinkError) {
+    mutating func end(_ input: InputEnd) throws(Problem) {
         if places.isPerInput {
             try finishTables()
         } else if opener?.answersInputs == true {
@@ -162,14 +164,14 @@ extension CSVWriter.State {
     }
 
     /// The files are finished. They disappear when nothing ever began.
-    mutating func close() throws(SinkError) {
+    mutating func close() throws(Problem) {
         defer { forget() }
         try finishTables()
     }
 
     /// Both tables are written to their ends before either gets its path. A table of an interrupted run does not take its path where
     /// the other one's path has a file: the two would be of different runs.
-    private mutating func finishTables() throws(SinkError) {
+    private mutating func finishTables() throws(Problem) {
         guard streams.hasBegun, let opener else { return }
         try rows?.complete()
         try events?.complete()
@@ -181,7 +183,7 @@ extension CSVWriter.State {
     }
 
     /// No retry: the table is incomplete, and no row may follow.
-    mutating func giveUp(_ error: SinkError) -> SinkError {
+    mutating func giveUp(_ error: Problem) -> Problem {
         forget()
         return error
     }

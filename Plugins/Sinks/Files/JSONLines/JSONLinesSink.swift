@@ -1,5 +1,6 @@
 public import Hemiola
 internal import HemiolaFiles
+internal import HemiolaSystem
 
 extension SinkPlugin {
     private static let path = Setting(
@@ -23,7 +24,7 @@ extension SinkPlugin {
                 standardOutput: OutputTarget(settings[path]).isStandardOutput,
                 outputs: [Output(settings[path], replacesFile: replacesFile)])
         },
-        make: { settings throws(ConfigurationError) in
+        make: { settings throws(Problem) in
             let rotation = FileRotation(settings)
             let template = try rotation.template(
                 PathTemplate(settings[path], at: path.key, isNumbered: true), appends: settings[appends])
@@ -31,7 +32,7 @@ extension SinkPlugin {
                 appends: settings[appends], flush: settings[flush], compression: settings[compress], level: settings[level],
                 rotation: rotation, offersAppend: true)
             guard !plan.appends || plan.compression.compression(of: template.text) == nil else {
-                throw ConfigurationError([
+                throw Problem([
                     .cannotAddToCompressed(at: appends.key, "write to a new file and join them: cat NEW.zst >> OLD.zst")
                 ])
             }

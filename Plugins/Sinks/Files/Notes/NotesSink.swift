@@ -2,6 +2,7 @@ public import Hemiola
 internal import HemiolaFiles
 internal import HemiolaRecords
 internal import HemiolaSignal
+internal import HemiolaSystem
 internal import HemiolaTonal
 
 extension SinkPlugin {
@@ -16,7 +17,7 @@ extension SinkPlugin {
                 analyzers: [PluginSpec("pitch")], standardOutput: OutputTarget(settings[path]).isStandardOutput, events: [.note],
                 outputs: [Output(settings[path], takesSeveralInputs: false, replacesFile: true)])
         },
-        make: { settings throws(ConfigurationError) in
+        make: { settings throws(Problem) in
             NoteWriter(try PathTemplate(settings[path], at: path.key, isNumbered: true))
         })
 }
@@ -43,16 +44,16 @@ final class NoteWriter: Sink {
         self.template = template
     }
 
-    func open(_ context: SinkContext) throws(SinkError) {
+    func open(_ context: SinkContext) throws(Problem) {
         state.opener = OutputOpener(OutputPlan(compression: .none), context)
         if !template.isPerInput { try openFile() }
     }
 
-    func begin(_ stream: StreamHeader) throws(SinkError) {
+    func begin(_ stream: StreamHeader) throws(Problem) {
         let input = stream.outputPath
         if state.output == nil || input != state.input && !stream.isLive {
             guard state.output == nil || template.isPerInput || !state.streams.hasBegun else {
-                throw SinkError(
+                throw Problem(
                     "cannot write \(OutputTarget(state.path).name): a MIDI file holds one input; write {stem} in the path")
             }
             if template.isPerInput {
@@ -66,29 +67,29 @@ final class NoteWriter: Sink {
         state.streams.begin(isLive: stream.isLive)
     }
 
-    func write(_ batches: BatchBlock) throws(SinkError) {
+    func write(_ batches: BatchBlock) throws(Problem) {
         for index in 0..<batches.count {
             let batch = batches[index]
             for event in batch.events.indices { state.notes.add(batch.events[event], from: state.start) }
         }
     }
 
-    func write(_ events: [Event]) throws(SinkError) {
+    func write(_ events: [Event]) throws(Problem) {
         for event in events { state.notes.add(event, from: state.start) }
     }
 
-    func end(_ summary: StreamSummary) throws(SinkError) {
+    func end(_ summary: StreamSummary) throws(Problem) {
         for event in summary.lateEvents { state.notes.add(event, from: state.start) }
         state.streams.end(summary.reason)
         state.start += Double(summary.frames) / state.sampleRate
     }
 
-    func close() throws(SinkError) {
+    func close() throws(Problem) {
         defer { state.output = nil }
         try finishFile()
     }
 
-    private func openFile() throws(SinkError) {
+    private func openFile() throws(Problem) {
         guard let opener = state.opener else { return }
         let input = state.input
         let number = template.isNumbered ? opener.freeNumber(from: 1) { [opener.path(template, for: input, number: $0)] } : 1
@@ -99,7 +100,7 @@ final class NoteWriter: Sink {
     }
 
     /// Writes the file. A file for which no stream began is removed.
-    private func finishFile() throws(SinkError) {
+    private func finishFile() throws(Problem) {
         guard state.streams.hasBegun, state.output != nil, let opener = state.opener else { return }
         state.output!.buffer.append(bytes: state.notes.bytes)
         try opener.finish(&state.output!, at: state.path, state.streams, isWholeRun: !template.isPerInput, isDocument: true)

@@ -38,8 +38,8 @@ struct Canvas: ~Copyable {
     }
 
     /// - Parameter title: The title in the properties of a PDF.
-    init(_ format: PictureOptions.Format, width: Int, height: Int, title: String) throws(PictureError) {
-        if let fault = Self.libraryFault { throw PictureError(message: fault) }
+    init(_ format: PictureOptions.Format, width: Int, height: Int, title: String) throws(Problem) {
+        if let fault = Self.libraryFault { throw Problem(fault) }
         self.format = format
         // Unsafe: cairo calls this with the object below, which lives as long as the surface.
         let write: cairo_write_func_t = { closure, data, length in
@@ -101,7 +101,7 @@ struct Canvas: ~Copyable {
     }
 
     /// The file.
-    consuming func finish(resolution: Int) throws(PictureError) -> [UInt8] {
+    consuming func finish(resolution: Int) throws(Problem) -> [UInt8] {
         if format == .png {
             let closure = Unmanaged.passUnretained(output).toOpaque()
             _ = cairo_surface_write_to_png_stream(
@@ -117,7 +117,7 @@ struct Canvas: ~Copyable {
         cairo_surface_finish(surface)
         let code = status != 0 ? status : cairo_surface_status(surface)
         guard code == 0, !output.bytes.isEmpty else {
-            throw PictureError(message: "cannot draw the picture: cairo: \(String(cString: cairo_status_to_string(code)))")
+            throw Problem("cannot draw the picture: cairo: \(String(cString: cairo_status_to_string(code)))")
         }
         return format == .png ? PNGResolution.insert(resolution, into: output.bytes) : output.bytes
     }

@@ -68,7 +68,7 @@ public struct Picture {
 
     var unit: Double { layout.unit }
 
-    func draw(_ content: inout PictureContent) throws(PictureError) -> [UInt8] {
+    func draw(_ content: inout PictureContent) throws(Problem) -> [UInt8] {
         let title = content.title.onOneLine.abbreviated(to: Self.longestTitle)
         let canvas = try Canvas(options.format, width: options.width, height: options.height, title: title)
         canvas.fill(Rect(x: 0, y: 0, width: layout.width, height: layout.height), palette.background)

@@ -107,9 +107,3 @@ public struct PictureOptions: Sendable, Equatable {
         return nil
     }
 }
-
-/// Why a picture cannot be drawn.
-public struct PictureError: Error, Sendable, Equatable {
-    /// The cause and what to do, in one line.
-    public let message: String
-}

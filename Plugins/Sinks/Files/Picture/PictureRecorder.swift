@@ -1,6 +1,7 @@
 internal import Glibc
 public import HemiolaRecords
 public import HemiolaSignal
+public import HemiolaSystem
 
 /// Collects what a picture of a stream shows, in memory that is bounded by the size of the picture.
 ///
@@ -270,7 +271,7 @@ public struct PictureRecorder: ~Copyable {
     /// - Throws: cairo is not installed, or its error.
     public consuming func finish(
         title: String, frames: Int64, start: Double = 0, missing: [PictureOptions.Panel: String] = [:]
-    ) throws(PictureError) -> [UInt8] {
+    ) throws(Problem) -> [UInt8] {
         let available = max(0, frames - excerpt.start)
         let length = min(available, excerpt.frames ?? available)
         let shown = max(1, length)

@@ -41,7 +41,7 @@ extension SinkPlugin {
                     events: (request.options.showsBeats ? [.beat] : []) + (request.isRecording ? [] : [.polarity]),
                     outputs: [Output(settings[path], takesSeveralInputs: false, replacesFile: true)])
             },
-            make: { settings throws(ConfigurationError) in
+            make: { settings throws(Problem) in
                 PictureSink(try PathTemplate(settings[path], at: path.key), request)
             })
     }
@@ -82,22 +82,22 @@ final class PictureSink: Sink {
         self.request = request
     }
 
-    func open(_ context: SinkContext) throws(SinkError) {
-        try closingOnError { () throws(SinkError) in
+    func open(_ context: SinkContext) throws(Problem) {
+        try closingOnError { () throws(Problem) in
             state.opener = OutputOpener(OutputPlan(compression: .none), context)
             state.warn = context.warn
             if !template.isPerInput { try openFile(input: "") }
         }
     }
 
-    private func openFile(input: String) throws(SinkError) {
+    private func openFile(input: String) throws(Problem) {
         guard let opener = state.opener else { return }
         state.path = opener.path(template, for: input)
         state.output = try opener.open(state.path, isDocument: true, flushesEachLine: false)
     }
 
-    func begin(_ stream: StreamHeader) throws(SinkError) {
-        try closingOnError { () throws(SinkError) in
+    func begin(_ stream: StreamHeader) throws(Problem) {
+        try closingOnError { () throws(Problem) in
             state.streamCount += 1
             guard state.streamCount == 1 else {
                 if state.streamCount == 2 { state.warn("\(request.name): the recording has several streams; the first one is drawn") }
@@ -128,8 +128,8 @@ final class PictureSink: Sink {
         }
     }
 
-    func write(_ batches: BatchBlock) throws(SinkError) {
-        try closingOnError { () throws(SinkError) in
+    func write(_ batches: BatchBlock) throws(Problem) {
+        try closingOnError { () throws(Problem) in
             guard state.streamCount == 1 else { return }
             for index in 0..<batches.count {
                 let batch = batches[index]
@@ -148,32 +148,28 @@ final class PictureSink: Sink {
         }
     }
 
-    func write(_ events: [Event]) throws(SinkError) {
-        try closingOnError { () throws(SinkError) in
+    func write(_ events: [Event]) throws(Problem) {
+        try closingOnError { () throws(Problem) in
             for event in events { add(event) }
         }
     }
 
-    func end(_ summary: StreamSummary) throws(SinkError) {
-        try closingOnError { () throws(SinkError) in
+    func end(_ summary: StreamSummary) throws(Problem) {
+        try closingOnError { () throws(Problem) in
             for event in summary.lateEvents { add(event) }
             guard let recorder = state.recorder.take(), let header = state.header else { return }
             state.streams.end(summary.reason)
             if summary.reason == .interrupted && !header.isLive { return }
-            do throws(PictureError) {
-                let bytes = try recorder.finish(
-                    title: FileSystem.lastName(of: title(of: header)), frames: summary.frames, start: header.source.start ?? 0,
-                    missing: state.features.missing)
-                state.output?.buffer.append(bytes: bytes)
-            } catch {
-                throw SinkError(error.message)
-            }
+            let bytes = try recorder.finish(
+                title: FileSystem.lastName(of: title(of: header)), frames: summary.frames, start: header.source.start ?? 0,
+                missing: state.features.missing)
+            state.output?.buffer.append(bytes: bytes)
             try state.output?.flushIfDue()
         }
     }
 
-    func close() throws(SinkError) {
-        try closingOnError { () throws(SinkError) in
+    func close() throws(Problem) {
+        try closingOnError { () throws(Problem) in
             guard state.output != nil, let opener = state.opener else { return }
             defer { state.output = nil }
             guard state.streams.hasBegun else { return }
@@ -182,8 +178,8 @@ final class PictureSink: Sink {
     }
 
     /// Runs `body`. After an error the file is closed and removed.
-    private func closingOnError(_ body: () throws(SinkError) -> Void) throws(SinkError) {
-        do throws(SinkError) {
+    private func closingOnError(_ body: () throws(Problem) -> Void) throws(Problem) {
+        do throws(Problem) {
             try body()
         } catch {
             state.output = nil

@@ -1,5 +1,6 @@
 internal import HemiolaRecords
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// What a picture shows of the analyzers of harmony, melody and form: chroma, fundamental frequency and labels.
 struct TonalFeatures {

@@ -1,6 +1,7 @@
 public import Hemiola
 internal import HemiolaFiles
 internal import HemiolaRecords
+internal import HemiolaSystem
 
 extension SinkPlugin {
     private static let path = Setting(
@@ -19,7 +20,7 @@ extension SinkPlugin {
                 standardOutput: OutputTarget(settings[path]).isStandardOutput, events: [.beat, .gap],
                 outputs: [Output(settings[path], replacesFile: true)])
         },
-        make: { settings throws(ConfigurationError) in
+        make: { settings throws(Problem) in
             SummaryWriter(
                 try PathTemplate(settings[path], at: path.key), isTable: settings[format].isTable(at: settings[path]),
                 OutputPlan(compression: settings[compress], level: settings[level], quotesLines: true))

@@ -1,6 +1,7 @@
 internal import Hemiola
 internal import HemiolaFiles
 internal import HemiolaRecords
+internal import HemiolaSystem
 
 /// The sink `summary`: computes the statistics of a stream while it runs, and writes its record at its end.
 final class SummaryWriter: Sink {
@@ -32,8 +33,8 @@ final class SummaryWriter: Sink {
         self.plan = plan
     }
 
-    func open(_ context: SinkContext) throws(SinkError) {
-        try closingOnError { () throws(SinkError) in
+    func open(_ context: SinkContext) throws(Problem) {
+        try closingOnError { () throws(Problem) in
             state.opener = OutputOpener(plan, context)
             state.selection = context.selection
             state.warn = context.warn
@@ -41,8 +42,8 @@ final class SummaryWriter: Sink {
         }
     }
 
-    func begin(_ stream: StreamHeader) throws(SinkError) {
-        try closingOnError { () throws(SinkError) in
+    func begin(_ stream: StreamHeader) throws(Problem) {
+        try closingOnError { () throws(Problem) in
             let source = stream.inputPath
             // A live run has one input: the streams of further devices or formats go to the same file.
             if template.isPerInput, state.output == nil || source != state.input && !stream.isLive {
@@ -55,23 +56,23 @@ final class SummaryWriter: Sink {
         }
     }
 
-    func write(_ batches: BatchBlock) throws(SinkError) {
+    func write(_ batches: BatchBlock) throws(Problem) {
         state.stream?.add(batches)
     }
 
-    func write(_ events: [Event]) throws(SinkError) {
+    func write(_ events: [Event]) throws(Problem) {
         for event in events { state.stream?.add(event) }
     }
 
-    func end(_ summary: StreamSummary) throws(SinkError) {
-        try closingOnError { () throws(SinkError) in
+    func end(_ summary: StreamSummary) throws(Problem) {
+        try closingOnError { () throws(Problem) in
             if !state.isRepeated {
                 guard let record = state.stream?.record(summary) else { return }
                 state.stream = nil
                 state.streams.end(summary.reason)
                 if isTable { appendRow(record) } else { record.encode(into: &state.output!.buffer) }
             }
-            do throws(SinkError) {
+            do throws(Problem) {
                 try state.output?.flushIfDue()
                 state.isRepeated = false
             } catch {
@@ -81,15 +82,15 @@ final class SummaryWriter: Sink {
         }
     }
 
-    func end(_ input: InputEnd) throws(SinkError) {
-        try closingOnError { () throws(SinkError) in
+    func end(_ input: InputEnd) throws(Problem) {
+        try closingOnError { () throws(Problem) in
             if template.isPerInput { return try finishFile() }
             // The reader of standard output waits for the record of each input, or for that of its failure.
             guard state.opener?.answersInputs == true, state.output != nil else { return }
             if !state.isRepeated, !isTable, input.streamCount == 0, input.error != nil {
                 state.output!.buffer.append(failure: input)
             }
-            do throws(SinkError) {
+            do throws(Problem) {
                 try state.output!.flush()
                 state.isRepeated = false
             } catch {
@@ -99,8 +100,8 @@ final class SummaryWriter: Sink {
         }
     }
 
-    func close() throws(SinkError) {
-        try closingOnError { () throws(SinkError) in
+    func close() throws(Problem) {
+        try closingOnError { () throws(Problem) in
             defer {
                 state.output = nil
                 state.stream = nil
@@ -109,7 +110,7 @@ final class SummaryWriter: Sink {
         }
     }
 
-    private func openFile() throws(SinkError) {
+    private func openFile() throws(Problem) {
         guard let opener = state.opener else { return }
         state.path = opener.path(template, for: state.input)
         state.streams = WrittenStreams()
@@ -118,7 +119,7 @@ final class SummaryWriter: Sink {
     }
 
     /// Finishes the file. A file for which no stream began is removed.
-    private func finishFile() throws(SinkError) {
+    private func finishFile() throws(Problem) {
         guard state.streams.hasBegun, state.output != nil, let opener = state.opener else { return }
         try opener.finish(&state.output!, at: state.path, state.streams, isWholeRun: !template.isPerInput)
         state.output = nil
@@ -144,8 +145,8 @@ final class SummaryWriter: Sink {
     }
 
     /// Runs `body`. After an error, unless the call can be repeated, the file is closed.
-    private func closingOnError(_ body: () throws(SinkError) -> Void) throws(SinkError) {
-        do throws(SinkError) {
+    private func closingOnError(_ body: () throws(Problem) -> Void) throws(Problem) {
+        do throws(Problem) {
             try body()
         } catch {
             if error.remedy != .retry { state.output = nil }

@@ -4,6 +4,7 @@ internal import HemiolaFiles
 internal import HemiolaNetwork
 internal import HemiolaRecords
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// The frames of the sinks `ddp`, `sacn` and `artnet`.
 struct LightFrames<Messages: LightProtocol>: FrameSource {
@@ -37,25 +38,25 @@ struct LightFrames<Messages: LightProtocol>: FrameSource {
     /// Makes a sink.
     static func sink(_ messages: Messages, _ settings: LightSettings, universes: (count: Int, start: Int)? = nil) -> any Sink {
         FrameSink(to: messages.receivers, interface: settings.interface, rate: settings.rate, delay: settings.delay) {
-            context throws(SinkError) -> LightFrames in
+            context throws(Problem) -> LightFrames in
             if settings.allowsStrobe { context.warn("strobe=true: lights can flash more than three times a second") }
-            do throws(FieldMapError) {
-                let map = try settings.map.map { path throws(FieldMapError) in try FieldMap.load(path) }
+            do throws(Problem) {
+                let map = try settings.map.map { path throws(Problem) in try FieldMap.load(path) }
                 return LightFrames(messages, settings, universes: universes, map: map, lead: context.lead)
             } catch {
-                throw SinkError(error.description)
+                throw Problem(error.description)
             }
         }
     }
 
-    mutating func begin(_ stream: StreamHeader) throws(SinkError) {
+    mutating func begin(_ stream: StreamHeader) throws(Problem) {
         (format, clock) = (stream.format, StreamClock())
         show.begin(stream)
         guard let map else { return }
-        do throws(FieldMapError) {
+        do throws(Problem) {
             channels = try MappedChannels(map, stream)
         } catch {
-            throw SinkError(error.description)
+            throw Problem(error.description)
         }
     }
 

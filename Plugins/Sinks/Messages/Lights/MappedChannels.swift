@@ -1,6 +1,7 @@
 internal import HemiolaFieldMaps
 internal import HemiolaRecords
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// The channels of a universe that follow a field map: `to: 12` is a channel.
 ///
@@ -19,7 +20,7 @@ struct MappedChannels {
     /// Records to come, with their times.
     private var events: [(time: Double, event: Event)] = []
 
-    init(_ map: FieldMap, _ header: StreamHeader) throws(FieldMapError) {
+    init(_ map: FieldMap, _ header: StreamHeader) throws(Problem) {
         routes = try FieldRoutes(map, for: header) { Self.place($0) == nil ? "\"\($0)\" is no channel; use 1...512" : nil }
         places = map.entries.map { Self.place($0.destination) ?? 0 }
         channels = [UInt8](repeating: 0, count: Universe.channelCount)

@@ -18,11 +18,11 @@ extension SinkPlugin {
         "Time by which the beats of the session are later than those of the music; negative: earlier.")
 
     /// Sets tempo and beats of the Ableton Link session.
-    public static let link = linkSink { context, sharesStart throws(SinkError) in try LinkSession(context, sharesStart: sharesStart) }
+    public static let link = linkSink { context, sharesStart throws(Problem) in try LinkSession(context, sharesStart: sharesStart) }
 
     /// The sink with a function that joins a session.
     static func linkSink(
-        joining join: @escaping @Sendable (SinkContext, _ sharesStart: Bool) throws(SinkError) -> any LinkTimeline
+        joining join: @escaping @Sendable (SinkContext, _ sharesStart: Bool) throws(Problem) -> any LinkTimeline
     ) -> SinkPlugin {
         SinkPlugin(
             "link", "Sets tempo and beats of the Ableton Link session: peers in the network follow the music.",
@@ -60,13 +60,13 @@ final class LinkSender: Sink {
 
     private let sharesStart: Bool
     private let delay: Double
-    private let join: @Sendable (SinkContext, Bool) throws(SinkError) -> any LinkTimeline
+    private let join: @Sendable (SinkContext, Bool) throws(Problem) -> any LinkTimeline
     private let initial: SessionAlignment
     private var state: State
 
     init(
         _ alignment: SessionAlignment, sharesStart: Bool, delay: Double,
-        joining join: @escaping @Sendable (SinkContext, _ sharesStart: Bool) throws(SinkError) -> any LinkTimeline
+        joining join: @escaping @Sendable (SinkContext, _ sharesStart: Bool) throws(Problem) -> any LinkTimeline
     ) {
         self.sharesStart = sharesStart
         self.delay = delay
@@ -75,7 +75,7 @@ final class LinkSender: Sink {
         state = State(alignment: alignment)
     }
 
-    func open(_ context: SinkContext) throws(SinkError) {
+    func open(_ context: SinkContext) throws(Problem) {
         let session = try join(context, sharesStart)
         state = State(session: session, context: context, alignment: initial)
     }

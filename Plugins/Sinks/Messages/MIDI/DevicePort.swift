@@ -1,5 +1,6 @@
 internal import Glibc
 internal import HemiolaFiles
+internal import HemiolaSystem
 
 /// Raw MIDI bytes to a character device or a named pipe.
 ///
@@ -7,7 +8,7 @@ internal import HemiolaFiles
 final class DevicePort: MIDIPort {
     private let descriptor: Int32
 
-    init(_ path: String) throws(MIDIDevice.OpenError) {
+    init(_ path: String) throws(Problem) {
         descriptor = try MIDIDevice.open(path, for: .output)
     }
 

@@ -25,7 +25,7 @@ struct MIDIMapping {
     private var notes = [Int](repeating: -1, count: numbers.count)
 
     /// - Throws: The map names something that the stream does not have, or a wrong destination.
-    init(_ map: FieldMap, for stream: StreamHeader, channel: Int, noteLength: Double) throws(FieldMapError) {
+    init(_ map: FieldMap, for stream: StreamHeader, channel: Int, noteLength: Double) throws(Problem) {
         self.channel = channel
         self.noteLength = noteLength
         routes = try FieldRoutes(map, for: stream) { name in

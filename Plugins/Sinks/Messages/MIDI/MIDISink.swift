@@ -1,6 +1,7 @@
 public import Hemiola
 internal import HemiolaFiles
 internal import HemiolaRecords
+internal import HemiolaSystem
 
 extension SinkPlugin {
     /// Sends MIDI clock and notes from the beats and onsets of the music.
@@ -10,7 +11,7 @@ extension SinkPlugin {
         needs: { _ in
             Needs(analyzers: [PluginSpec("beat")], realTime: true, schedulesEvents: true, events: [.beat, .onset])
         },
-        make: { settings throws(ConfigurationError) in MIDIWriter(try MIDISettings(settings)) })
+        make: { settings throws(Problem) in MIDIWriter(try MIDISettings(settings)) })
 }
 
 /// After a pause of the beats: the song continues at its position, or starts at its beginning.
@@ -74,9 +75,9 @@ struct MIDISettings: Sendable {
     /// In seconds.
     var delay: Double
 
-    init(_ settings: SettingValues) throws(ConfigurationError) {
+    init(_ settings: SettingValues) throws(Problem) {
         guard let name = settings[Self.port], !name.isEmpty else {
-            throw ConfigurationError("name a device or a named pipe, as in midi:/dev/snd/midiC1D0, or midi:alsa", at: Self.port.key)
+            throw Problem("name a device or a named pipe, as in midi:/dev/snd/midiC1D0, or midi:alsa", at: Self.port.key)
         }
         self.name = name
         if name == Self.alsa {
@@ -96,14 +97,14 @@ struct MIDISettings: Sendable {
         channel = settings[Self.channel]
         noteLength = settings[Self.noteLength] / 1000
         delay = settings[Self.delay] / 1000
-        if let map, map.isEmpty { throw ConfigurationError("the path is empty; is a variable of the shell unset?", at: Self.map.key) }
+        if let map, map.isEmpty { throw Problem("the path is empty; is a variable of the shell unset?", at: Self.map.key) }
         guard sendsClock || beatNote != nil || downbeatNote != nil || onsetNote != nil || map != nil else {
-            throw ConfigurationError("nothing is sent; set clock=true or a note, as in beat_note=76", at: Self.clock.key)
+            throw Problem("nothing is sent; set clock=true or a note, as in beat_note=76", at: Self.clock.key)
         }
     }
 
     /// Opens the port.
-    func openPort() throws(MIDIDevice.OpenError) -> any MIDIPort {
+    func openPort() throws(Problem) -> any MIDIPort {
         switch destination {
         case .device(let path): try DevicePort(path)
         case .sequencer(let destination): try SequencerPort(destination)

@@ -39,39 +39,39 @@ final class MIDIWriter: Sink {
         self.settings = settings
     }
 
-    func open(_ context: SinkContext) throws(SinkError) {
+    func open(_ context: SinkContext) throws(Problem) {
         let thread = ClockThread(
             MIDIOutput(ClockSchedule(hold: settings.hold, continues: settings.continues)))
         var new = State(context: context, shift: settings.delay - context.lead)
-        do throws(FieldMapError) {
-            new.map = try settings.map.map { path throws(FieldMapError) in try FieldMap.load(path) }
+        do throws(Problem) {
+            new.map = try settings.map.map { path throws(Problem) in try FieldMap.load(path) }
         } catch {
-            throw SinkError(error.description)
+            throw Problem(error.description)
         }
-        do throws(MIDIDevice.OpenError) {
+        do throws(Problem) {
             let port = try settings.openPort()
             thread.withOutput { $0.connect(port, now: MonotonicTime.now) }
             new.wasOpen = true
         } catch {
-            guard error.isTemporary else { throw SinkError(error.message) }
+            guard error.remedy == .retry else { throw Problem(error.message) }
             context.inform("\(error.message); waiting for one", [])
             new.delay.noteFailure(at: MonotonicTime.now)
         }
         let code = thread.start()
-        guard code == 0 else { throw SinkError("midi: cannot create a thread: \(MIDIDevice.cause(code)); raise the limit: ulimit -u") }
+        guard code == 0 else { throw Problem("midi: cannot create a thread: \(MIDIDevice.cause(code)); raise the limit: ulimit -u") }
         new.thread = thread
         state = new
     }
 
-    func begin(_ stream: StreamHeader) throws(SinkError) {
+    func begin(_ stream: StreamHeader) throws(Problem) {
         state.clock = StreamClock()
         state.format = stream.format
-        do throws(FieldMapError) {
-            state.mapping = try state.map.map { map throws(FieldMapError) in
+        do throws(Problem) {
+            state.mapping = try state.map.map { map throws(Problem) in
                 try MIDIMapping(map, for: stream, channel: settings.channel, noteLength: settings.noteLength)
             }
         } catch {
-            throw SinkError(error.description)
+            throw Problem(error.description)
         }
     }
 
@@ -144,7 +144,7 @@ final class MIDIWriter: Sink {
             state.delay.noteFailure(at: now)
         }
         guard isGone, now >= state.delay.nextAttempt else { return }
-        do throws(MIDIDevice.OpenError) {
+        do throws(Problem) {
             let port = try settings.openPort()
             let lost = thread.withOutput { output in
                 output.connect(port, now: MonotonicTime.now)

@@ -20,19 +20,19 @@ final class SequencerPort: MIDIPort {
     private let port: OpaquePointer
 
     /// - Parameter destination: The port to connect to, as `128:0` or `NAME:0`; nil: none, other programs connect.
-    init(_ destination: String?) throws(MIDIDevice.OpenError) {
+    init(_ destination: String?) throws(Problem) {
         let remedy = "name a device or a named pipe, as in midi:/dev/snd/midiC1D0"
         guard access(Self.device, F_OK) == 0 else {
-            throw MIDIDevice.OpenError("the ALSA sequencer is missing (\(Self.device)); load it with modprobe snd-seq, or \(remedy)")
+            throw Problem("the ALSA sequencer is missing (\(Self.device)); load it with modprobe snd-seq, or \(remedy)")
         }
         var opened: OpaquePointer?
         var detail: UnsafePointer<CChar>?
         if let step = calsa_open(Self.name, destination, &opened, &detail) {
             let cause = detail.map { ": \(String(cString: $0))" } ?? ""
             let target = destination.map { " \($0)" } ?? ""
-            throw MIDIDevice.OpenError("\(String(cString: step))\(target)\(cause); aconnect -l lists ports, or \(remedy)")
+            throw Problem("\(String(cString: step))\(target)\(cause); aconnect -l lists ports, or \(remedy)")
         }
-        guard let opened else { throw MIDIDevice.OpenError("cannot open the ALSA sequencer; \(remedy)") }
+        guard let opened else { throw Problem("cannot open the ALSA sequencer; \(remedy)") }
         port = opened
     }
 

@@ -11,17 +11,17 @@ struct Credentials {
     var password: String?
 
     /// Reads the variables `HEMIOLA_MQTT_USER` and `HEMIOLA_MQTT_PASSWORD` for what the settings do not have.
-    init(user: String?, passwordFile: String?, _ context: SinkContext) throws(SinkError) {
+    init(user: String?, passwordFile: String?, _ context: SinkContext) throws(Problem) {
         self.user = user ?? EnvironmentVariable.value("HEMIOLA_MQTT_USER")
         password =
             if let passwordFile { try Self.password(in: passwordFile, context) } else { EnvironmentVariable.value("HEMIOLA_MQTT_PASSWORD") }
         if password != nil, self.user == nil {
-            throw SinkError("\(context.name): there is a password, but no user; set user= or HEMIOLA_MQTT_USER")
+            throw Problem("\(context.name): there is a password, but no user; set user= or HEMIOLA_MQTT_USER")
         }
     }
 
     /// The first line of a file.
-    private static func password(in path: String, _ context: SinkContext) throws(SinkError) -> String {
+    private static func password(in path: String, _ context: SinkContext) throws(Problem) -> String {
         let descriptor = systemOpen(path)
         guard descriptor >= 0 else { throw error("read", path) }
         defer { close(descriptor) }
@@ -42,13 +42,13 @@ struct Credentials {
         var line = bytes[..<count].prefix { $0 != UInt8(ascii: "\n") }
         if line.last == UInt8(ascii: "\r") { line.removeLast() }
         guard !line.isEmpty, line.count <= longestPassword, !line.contains(0) else {
-            throw SinkError("\(context.name): the first line of \(path) is no password: it is empty, too long or has a NUL byte")
+            throw Problem("\(context.name): the first line of \(path) is no password: it is empty, too long or has a NUL byte")
         }
         return String(decoding: line, as: UTF8.self)
     }
 
-    private static func error(_ action: String, _ path: String) -> SinkError {
-        SinkError("cannot \(action) \(path): \(SystemCallError.last)")
+    private static func error(_ action: String, _ path: String) -> Problem {
+        Problem("cannot \(action) \(path): \(SystemCallError.last)")
     }
 }
 

@@ -96,17 +96,17 @@ final class MQTTConnection: Sendable {
     private let state = Mutex(State())
 
     /// Loads libmosquitto, and starts the thread.
-    init(_ settings: BrokerSettings, retains: Bool, _ context: SinkContext) throws(SinkError) {
+    init(_ settings: BrokerSettings, retains: Bool, _ context: SinkContext) throws(Problem) {
         self.settings = settings
         self.retains = retains
         self.context = context
-        do throws(MosquittoClient.Failure) {
+        do throws(Problem) {
             client = try MosquittoClient(settings)
         } catch {
-            throw SinkError("\(context.name): \(error.reason)")
+            throw Problem("\(context.name): \(error.message)")
         }
         let code = startThreadIfPossible { [self] in run() }
-        guard code == 0 else { throw SinkError("cannot create a thread: \(SystemCallError(number: code))") }
+        guard code == 0 else { throw Problem("cannot create a thread: \(SystemCallError(number: code))") }
     }
 
     /// Why the sink cannot work: the broker has refused the first connection. nil: it can, or the reason was returned before.
@@ -183,14 +183,14 @@ final class MQTTConnection: Sendable {
 
     private func run() {
         while !isClosing.load(ordering: .relaxed) {
-            do throws(MosquittoClient.Failure) {
+            do throws(Problem) {
                 try client.connect()
                 while true {
                     try client.exchange()
                     update()
                 }
             } catch {
-                guard lose(error.reason) else { return }
+                guard lose(error.message) else { return }
                 MonotonicTime.sleep(for: Self.pause)
             }
         }

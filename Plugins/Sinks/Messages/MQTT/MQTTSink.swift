@@ -2,6 +2,7 @@ public import Hemiola
 internal import HemiolaFieldMaps
 internal import HemiolaNetwork
 internal import HemiolaRecords
+internal import HemiolaSystem
 
 extension SinkPlugin {
     private static let defaultPort = (plain: 1883, encrypted: 8883)
@@ -39,18 +40,18 @@ extension SinkPlugin {
             user.declared, passwordFile.declared, tls.declared, authorities.declared, certificate.declared, key.declared,
         ],
         primary: "broker", libraries: [.mosquitto], usesNetwork: true, needs: { _ in Needs(realTime: true) },
-        make: { settings throws(ConfigurationError) in
+        make: { settings throws(Problem) in
             let port = settings[tls] ? defaultPort.encrypted : defaultPort.plain
             let endpoint = try NetworkEndpoint(parsing: settings[broker], defaultPort: port, at: broker.key)
-            if let fault = Topics.fault(inPrefix: settings[prefix]) { throw ConfigurationError(fault, at: prefix.key) }
+            if let fault = Topics.fault(inPrefix: settings[prefix]) { throw Problem(fault, at: prefix.key) }
             for file in [authorities, certificate, key] where settings[file] != nil && !settings[tls] {
-                throw ConfigurationError("\(file.key) is for encrypted connections; set tls=true", at: file.key)
+                throw Problem("\(file.key) is for encrypted connections; set tls=true", at: file.key)
             }
             if (settings[certificate] == nil) != (settings[key] == nil) {
-                throw ConfigurationError("cert_file and key_file belong together; set both", at: certificate.key)
+                throw Problem("cert_file and key_file belong together; set both", at: certificate.key)
             }
             if let map = settings[map], map.isEmpty {
-                throw ConfigurationError("the path is empty; is a variable of the shell unset?", at: Self.map.key)
+                throw Problem("the path is empty; is a variable of the shell unset?", at: Self.map.key)
             }
             let topics = Topics(prefix: settings[prefix])
             return MQTTPublisher(
@@ -91,51 +92,51 @@ final class MQTTPublisher: Sink {
         self.passwordFile = passwordFile
     }
 
-    func open(_ context: SinkContext) throws(SinkError) {
+    func open(_ context: SinkContext) throws(Problem) {
         var settings = settings
         let credentials = try Credentials(user: settings.user, passwordFile: passwordFile, context)
         (settings.user, settings.password) = (credentials.user, credentials.password)
-        do throws(FieldMapError) {
-            fields = try map.map { path throws(FieldMapError) in try FieldMap.load(path) }
+        do throws(Problem) {
+            fields = try map.map { path throws(Problem) in try FieldMap.load(path) }
         } catch {
-            throw SinkError(error.description)
+            throw Problem(error.description)
         }
         selection = context.selection
         connection = try MQTTConnection(settings, retains: retains, context)
     }
 
-    func begin(_ stream: StreamHeader) throws(SinkError) {
-        do throws(FieldMapError) {
+    func begin(_ stream: StreamHeader) throws(Problem) {
+        do throws(Problem) {
             encoder = try MessageEncoder(stream, topics, form, map: fields, interval: interval, selection: selection)
         } catch {
-            throw SinkError(error.description)
+            throw Problem(error.description)
         }
         try publish { $0.encodeHeader($1) }
     }
 
-    func write(_ batches: BatchBlock) throws(SinkError) {
+    func write(_ batches: BatchBlock) throws(Problem) {
         for index in 0..<batches.count { try publish { $0.encode(batches[index], $1) } }
     }
 
-    func write(_ events: [Event]) throws(SinkError) {
+    func write(_ events: [Event]) throws(Problem) {
         // The records of events without a batch have their own time as `emitted_t`.
         for event in events { try publish { $0.encode(event, batchEnd: event.time, $1) } }
     }
 
-    func end(_ summary: StreamSummary) throws(SinkError) {
+    func end(_ summary: StreamSummary) throws(Problem) {
         try publish { $0.encodeEnd(summary, $1) }
     }
 
-    func close() throws(SinkError) {
+    func close() throws(Problem) {
         let fault = connection?.close()
         connection = nil
-        if let fault { throw SinkError(fault) }
+        if let fault { throw Problem(fault) }
     }
 
     /// Passes messages to the connection. Throws once if the broker has refused the first connection.
-    private func publish(_ encode: (inout MessageEncoder, (MessageGroup) -> Void) -> Void) throws(SinkError) {
+    private func publish(_ encode: (inout MessageEncoder, (MessageGroup) -> Void) -> Void) throws(Problem) {
         guard let connection, encoder != nil else { return }
-        if let fault = connection.takeFault() { throw SinkError(fault) }
+        if let fault = connection.takeFault() { throw Problem(fault) }
         encode(&encoder!) { connection.add($0) }
     }
 }

@@ -2,6 +2,7 @@ internal import Hemiola
 internal import HemiolaFieldMaps
 internal import HemiolaRecords
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// What is published of a batch.
 enum BatchForm: String, CaseIterable, SettingChoice {
@@ -79,8 +80,8 @@ struct MessageEncoder: ~Copyable {
     /// - Throws: The map names something that the stream does not have, or an invalid topic.
     init(
         _ stream: StreamHeader, _ topics: Topics, _ form: BatchForm, map: FieldMap?, interval: Double, selection: Selection
-    ) throws(FieldMapError) {
-        routes = try map.map { map throws(FieldMapError) in
+    ) throws(Problem) {
+        routes = try map.map { map throws(Problem) in
             try FieldRoutes(map, for: stream, checkingDestinations: Topics.fault(inTopic:))
         }
         mappedTopics = map?.entries.map(\.destination) ?? []

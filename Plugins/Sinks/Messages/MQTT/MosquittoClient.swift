@@ -40,11 +40,6 @@ struct BrokerSettings: Sendable {
 ///
 /// `@unchecked Sendable`, because the library locks its own state, and what is read of `events` belongs to the thread that connects.
 final class MosquittoClient: @unchecked Sendable {
-    struct Failure: Error {
-        /// In a few words: `Connection refused`.
-        var reason: String
-    }
-
     /// The folders of the system's certificates: of Debian, Ubuntu and Alpine, and of Fedora.
     private static let authorityFolders = ["/etc/ssl/certs", "/etc/pki/tls/certs"]
     /// Seconds without a packet after which the client sends one. The broker publishes the will 1.5 times as long after the last one.
@@ -60,35 +55,35 @@ final class MosquittoClient: @unchecked Sendable {
     /// Loads the library, and makes a client that is not connected.
     ///
     /// - Throws: A message that names the Debian package, or what is wrong with the settings.
-    init(_ settings: BrokerSettings) throws(Failure) {
+    init(_ settings: BrokerSettings) throws(Problem) {
         if let fault = cmosquitto_load() {
-            throw Failure(reason: "\(String(cString: fault)); \(SharedLibrary.mosquitto.remedy)")
+            throw Problem("\(String(cString: fault)); \(SharedLibrary.mosquitto.remedy)")
         }
         events = .allocate(capacity: 1)
         events.initialize(to: cmosquitto_events())
         guard let client = cmosquitto_new(events) else {
             events.deallocate()
-            throw Failure(reason: "out of memory")
+            throw Problem("out of memory")
         }
         self.client = client
         self.settings = settings
         try configure()
     }
 
-    private func configure() throws(Failure) {
+    private func configure() throws(Problem) {
         let (will, qualityOfService) = (settings.will, Int32(settings.qualityOfService))
         var code = will.payload.withCString {
             mosquitto_will_set(client, will.topic, Int32(will.payload.utf8.count), $0, qualityOfService, true)
         }
         if code == 0, let user = settings.user { code = mosquitto_username_pw_set(client, user, settings.password) }
-        guard code == 0 else { throw Failure(reason: String(cString: mosquitto_strerror(code)).withoutPeriod) }
+        guard code == 0 else { throw Problem(String(cString: mosquitto_strerror(code)).withoutPeriod) }
         guard let encryption = settings.encryption else { return }
         let folder = encryption.authorities == nil ? Self.authorityFolders.first { access($0, R_OK) == 0 } ?? Self.authorityFolders[0] : nil
         for file in [encryption.authorities, encryption.certificate, encryption.key].compactMap(\.self) where access(file, R_OK) != 0 {
-            throw Failure(reason: "cannot read \(file): \(SystemCallError.last)")
+            throw Problem("cannot read \(file): \(SystemCallError.last)")
         }
         code = mosquitto_tls_set(client, encryption.authorities, folder, encryption.certificate, encryption.key, nil)
-        guard code == 0 else { throw Failure(reason: "cannot use TLS: \(String(cString: mosquitto_strerror(code)).withoutPeriod)") }
+        guard code == 0 else { throw Problem("cannot use TLS: \(String(cString: mosquitto_strerror(code)).withoutPeriod)") }
     }
 
     deinit {
@@ -100,7 +95,7 @@ final class MosquittoClient: @unchecked Sendable {
 
     /// Resolves the name and connects: blocks as long as the system does, about two minutes if no packet comes back. The broker's answer
     /// is read by ``exchange()``.
-    func connect() throws(Failure) {
+    func connect() throws(Problem) {
         cmosquitto_begin(client, events)
         try check(mosquitto_connect(client, settings.endpoint.host, Int32(settings.endpoint.port), Self.keepAlive))
         // Without this option a message waits until the broker's system has acknowledged the one before, up to 40 ms.
@@ -111,7 +106,7 @@ final class MosquittoClient: @unchecked Sendable {
     /// Writes what was published and reads what the broker has sent. Waits for either, at most a second.
     ///
     /// - Throws: Why the connection has ended.
-    func exchange() throws(Failure) {
+    func exchange() throws(Problem) {
         try check(mosquitto_loop(client, Self.longestWait, 1))
     }
 
@@ -127,17 +122,17 @@ final class MosquittoClient: @unchecked Sendable {
         return Int(events.pointee.published)
     }
 
-    private func check(_ code: Int32) throws(Failure) {
+    private func check(_ code: Int32) throws(Problem) {
         let number = errno
         if code == 0 { return }
         if events.pointee.connack > 0 {
-            throw Failure(reason: String(cString: mosquitto_connack_string(events.pointee.connack)).withoutPeriod)
+            throw Problem(String(cString: mosquitto_connack_string(events.pointee.connack)).withoutPeriod)
         }
         let text = withUnsafeBytes(of: &events.pointee.error) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-        if !text.isEmpty { throw Failure(reason: text) }
-        if code == Int32(CMOSQUITTO_KEEPALIVE) { throw Failure(reason: "no answer for \(Self.keepAlive) s") }
-        if code == Int32(CMOSQUITTO_ERRNO), number != 0 { throw Failure(reason: SystemCallError(number: number).description) }
-        throw Failure(reason: String(cString: mosquitto_strerror(code)).withoutPeriod)
+        if !text.isEmpty { throw Problem(text) }
+        if code == Int32(CMOSQUITTO_KEEPALIVE) { throw Problem("no answer for \(Self.keepAlive) s") }
+        if code == Int32(CMOSQUITTO_ERRNO), number != 0 { throw Problem(SystemCallError(number: number).description) }
+        throw Problem(String(cString: mosquitto_strerror(code)).withoutPeriod)
     }
 
     // MARK: - On any thread

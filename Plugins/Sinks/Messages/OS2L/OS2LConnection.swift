@@ -45,12 +45,12 @@ final class OS2LConnection: Sendable {
     private let result = Future<Report>()
 
     /// Starts the thread.
-    init(to endpoint: NetworkEndpoint, _ context: SinkContext) throws(SinkError) {
+    init(to endpoint: NetworkEndpoint, _ context: SinkContext) throws(Problem) {
         self.endpoint = endpoint
         self.context = context
         wakeUp = try WakeUp.forSink()
         let code = startThreadIfPossible { [self] in run() }
-        guard code == 0 else { throw SinkError("cannot create a thread: \(SystemCallError(number: code))") }
+        guard code == 0 else { throw Problem("cannot create a thread: \(SystemCallError(number: code))") }
     }
 
     /// Adds a message. Does not block.
@@ -69,13 +69,13 @@ final class OS2LConnection: Sendable {
     /// Sends what is due within a second, and ends the thread. A thread that resolves a name ends later.
     ///
     /// - Throws: Not one message could be sent.
-    func close() throws(SinkError) {
+    func close() throws(Problem) {
         isClosing.store(true, ordering: .relaxed)
         wakeUp.signal()
         guard var result = result.value(within: Self.closeTimeout + 1) else { return }
         reportLosses(&result, .infinity)
         if result.losses > 0, !result.wasConnected, result.isOutageReported {
-            throw SinkError("\(context.name): \(endpoint): not one of \(result.losses) messages could be sent")
+            throw Problem("\(context.name): \(endpoint): not one of \(result.losses) messages could be sent")
         } else if result.losses > 0 {
             context.warn("\(context.name): \(result.losses) of \(result.losses + result.sent) messages were not sent to \(endpoint)")
         }
@@ -119,12 +119,12 @@ final class OS2LConnection: Sendable {
         var mustEnd: Bool { isClosing.load(ordering: .relaxed) }
         while true {
             if socket == nil, !mustEnd, MonotonicTime.now >= delay.nextAttempt {
-                do throws(TCPSocket.Failure) {
+                do throws(Problem) {
                     socket = try TCPSocket.connect(to: endpoint, timeout: Self.connectTimeout, wakeUp) { mustEnd }
                     delay.reset()
                     noteConnection(&report)
                 } catch {
-                    if !mustEnd { note(outage: "cannot connect to \(endpoint): \(error.reason)", &report) }
+                    if !mustEnd { note(outage: "cannot connect to \(endpoint): \(error.message)", &report) }
                     delay.noteFailure(at: MonotonicTime.now)
                 }
             }

@@ -1,4 +1,5 @@
 internal import HemiolaRecords
+internal import HemiolaSystem
 
 /// The messages of OS2L: JSON objects on a TCP connection, without a separator in the specification. Each ends with a line break, which JSON
 /// allows: some receivers read lines, others objects.

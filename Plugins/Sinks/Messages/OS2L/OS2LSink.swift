@@ -26,7 +26,7 @@ extension SinkPlugin {
                 analyzers: [PluginSpec("beat")], realTime: true, schedulesEvents: true,
                 events: [.beat, .device, .gap] + (settings[buttons] ? [.preset] : []))
         },
-        make: { settings throws(ConfigurationError) in
+        make: { settings throws(Problem) in
             OS2LSender(
                 to: try NetworkEndpoint(parsing: settings[address], defaultPort: defaultPort, at: address.key),
                 delay: settings[delay] / 1000, confidence: settings[confidence], pressesButtons: settings[buttons])
@@ -59,17 +59,17 @@ final class OS2LSender: Sink {
         self.pressesButtons = pressesButtons
     }
 
-    func open(_ context: SinkContext) throws(SinkError) {
+    func open(_ context: SinkContext) throws(Problem) {
         let connection = try OS2LConnection(to: endpoint, context)
         state = State(connection: connection, context: context)
     }
 
-    func begin(_ stream: StreamHeader) throws(SinkError) {
+    func begin(_ stream: StreamHeader) throws(Problem) {
         state.format = stream.format
         (state.clock, state.count) = (StreamClock(), BeatCount())
     }
 
-    func write(_ batches: BatchBlock) throws(SinkError) {
+    func write(_ batches: BatchBlock) throws(Problem) {
         for index in 0..<batches.count {
             let batch = batches[index]
             for place in batch.events.indices { resetTimer(after: batch.events[place]) }
@@ -81,18 +81,18 @@ final class OS2LSender: Sink {
         }
     }
 
-    func write(_ events: [Event]) throws(SinkError) {
+    func write(_ events: [Event]) throws(Problem) {
         for event in events {
             resetTimer(after: event)
             add(event)
         }
     }
 
-    func end(_ summary: StreamSummary) throws(SinkError) {
+    func end(_ summary: StreamSummary) throws(Problem) {
         for event in summary.lateEvents { add(event) }
     }
 
-    func close() throws(SinkError) {
+    func close() throws(Problem) {
         defer { state.connection = nil }
         try state.connection?.close()
     }

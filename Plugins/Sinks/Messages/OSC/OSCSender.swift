@@ -25,12 +25,12 @@ final class OSCSender: Sink {
         self.settings = settings
     }
 
-    func open(_ context: SinkContext) throws(SinkError) {
+    func open(_ context: SinkContext) throws(Problem) {
         if let path = settings.map {
-            do throws(FieldMapError) {
+            do throws(Problem) {
                 state.map = try FieldMap.load(path)
             } catch {
-                throw SinkError(error.description)
+                throw Problem(error.description)
             }
         }
         let isStream = settings.target.transport == .tcp
@@ -47,17 +47,17 @@ final class OSCSender: Sink {
         return encoder.bytes
     }
 
-    func begin(_ stream: StreamHeader) throws(SinkError) {
+    func begin(_ stream: StreamHeader) throws(Problem) {
         guard let context = state.context else { return }
-        do throws(FieldMapError) {
+        do throws(Problem) {
             state.routes = try OSCRoutes(state.map, settings, header: stream, selection: context.selection)
         } catch {
-            throw SinkError(error.description)
+            throw Problem(error.description)
         }
         (state.clock, state.format) = (StreamClock(), stream.format)
     }
 
-    func write(_ batches: BatchBlock) throws(SinkError) {
+    func write(_ batches: BatchBlock) throws(Problem) {
         guard var routes = state.routes, let sender = state.sender else { return }
         // A copy of the routes would be written to otherwise.
         state.routes = nil
@@ -75,18 +75,18 @@ final class OSCSender: Sink {
         state.routes = routes
     }
 
-    func write(_ events: [Event]) throws(SinkError) {
+    func write(_ events: [Event]) throws(Problem) {
         guard var routes = state.routes, let sender = state.sender else { return }
         state.routes = nil
         for event in events { send(event, &routes, sender) }
         state.routes = routes
     }
 
-    func end(_ summary: StreamSummary) throws(SinkError) {
+    func end(_ summary: StreamSummary) throws(Problem) {
         try write(summary.lateEvents)
     }
 
-    func close() throws(SinkError) {
+    func close() throws(Problem) {
         defer { state = State() }
         try state.sender?.close(within: settings.delay + Self.closeTime)
     }
@@ -127,7 +127,7 @@ struct OSCRoutes {
     /// Of each entry, the address and the types of so many numbers, which are the same in every batch; empty: not encoded yet.
     private var beginnings: [(count: Int, bytes: [UInt8])]
 
-    init(_ map: FieldMap?, _ settings: OSCSettings, header: StreamHeader, selection: Selection) throws(FieldMapError) {
+    init(_ map: FieldMap?, _ settings: OSCSettings, header: StreamHeader, selection: Selection) throws(Problem) {
         usesBundles = settings.usesBundles
         limit = settings.target.transport == .udp ? Self.datagramLimit : Self.streamLimit
         if let map {

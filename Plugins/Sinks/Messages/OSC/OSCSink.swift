@@ -2,6 +2,7 @@ public import Hemiola
 internal import HemiolaFieldMaps
 internal import HemiolaNetwork
 internal import HemiolaRecords
+internal import HemiolaSystem
 
 extension SinkPlugin {
     private static let target = Setting(
@@ -28,13 +29,13 @@ extension SinkPlugin {
         ],
         primary: "target", usesNetwork: true,
         needs: { _ in Needs(realTime: true, schedulesEvents: true) },
-        make: { settings throws(ConfigurationError) in
-            if let fault = OSCAddress.fault(in: settings[prefix]) { throw ConfigurationError(fault, at: prefix.key) }
+        make: { settings throws(Problem) in
+            if let fault = OSCAddress.fault(in: settings[prefix]) { throw Problem(fault, at: prefix.key) }
             if let map = settings[map], map.isEmpty {
-                throw ConfigurationError("the path is empty; is a variable of the shell unset?", at: Self.map.key)
+                throw Problem("the path is empty; is a variable of the shell unset?", at: Self.map.key)
             }
             if settings[timeTags] == .event, !settings[bundles] {
-                throw ConfigurationError("only bundles have a time; leave out bundles=false", at: timeTags.key)
+                throw Problem("only bundles have a time; leave out bundles=false", at: timeTags.key)
             }
             return OSCSender(
                 OSCSettings(

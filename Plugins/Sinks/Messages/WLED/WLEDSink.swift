@@ -1,6 +1,7 @@
 public import Hemiola
 internal import HemiolaNetwork
 internal import HemiolaRecords
+internal import HemiolaSystem
 
 extension SinkPlugin {
     private static let target = Setting(
@@ -21,13 +22,13 @@ extension SinkPlugin {
                     + (settings[peak] == .none ? [] : [PluginSpec("beat")]),
                 realTime: true, schedulesEvents: true, events: [settings[peak].record].compactMap { $0 })
         },
-        make: { settings throws(ConfigurationError) in
+        make: { settings throws(Problem) in
             let record = settings[peak].record
             return FrameSink(
                 to: [try NetworkTarget(parsing: settings[target], defaultPort: 11_988, at: target.key)],
                 interface: settings[ScheduledSender.interface], rate: settings[ScheduledSender.frameRate],
                 delay: settings[ScheduledSender.delay] / 1000
-            ) { context throws(SinkError) -> AudioSyncEncoder in AudioSyncEncoder(peak: record, lead: context.lead) }
+            ) { context throws(Problem) -> AudioSyncEncoder in AudioSyncEncoder(peak: record, lead: context.lead) }
         })
 }
 

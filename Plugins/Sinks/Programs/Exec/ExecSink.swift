@@ -1,5 +1,6 @@
 public import Hemiola
 internal import HemiolaRecords
+internal import HemiolaSystem
 
 extension SinkPlugin {
     /// Writes JSON Lines to the standard input of a program that it starts.
@@ -7,7 +8,7 @@ extension SinkPlugin {
         "exec", "Starts a program and writes one JSON object per line to its standard input.",
         settings: ProgramSettings.declared, primary: ProgramSettings.primary,
         needs: { _ in Needs(spareStandardOutput: true) },
-        make: { settings throws(ConfigurationError) in ExecSink(try ProgramSettings(settings)) })
+        make: { settings throws(Problem) in ExecSink(try ProgramSettings(settings)) })
 }
 
 /// The sink `exec`.
@@ -18,31 +19,31 @@ final class ExecSink: Sink {
         feed = ProgramFeed(settings)
     }
 
-    func open(_ context: SinkContext) throws(SinkError) {
+    func open(_ context: SinkContext) throws(Problem) {
         try feed.open(context)
     }
 
-    func begin(_ stream: StreamHeader) throws(SinkError) {
+    func begin(_ stream: StreamHeader) throws(Problem) {
         try feed.begin(stream)
     }
 
-    func write(_ batches: BatchBlock) throws(SinkError) {
+    func write(_ batches: BatchBlock) throws(Problem) {
         try feed.send { encoder, buffer in
             for index in 0..<batches.count { encoder.encode(batches[index], into: &buffer) }
         }
     }
 
-    func write(_ events: [Event]) throws(SinkError) {
+    func write(_ events: [Event]) throws(Problem) {
         try feed.send { encoder, buffer in
             for event in events { encoder.encode(event, batchEnd: event.time, into: &buffer) }
         }
     }
 
-    func end(_ summary: StreamSummary) throws(SinkError) {
+    func end(_ summary: StreamSummary) throws(Problem) {
         try feed.send { encoder, buffer in encoder.encodeEnd(summary, into: &buffer) }
     }
 
-    func close() throws(SinkError) {
+    func close() throws(Problem) {
         try feed.close()
     }
 }

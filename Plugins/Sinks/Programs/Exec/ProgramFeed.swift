@@ -41,14 +41,14 @@ struct ProgramFeed: ~Copyable {
 
     // MARK: - Calls of the sink
 
-    mutating func open(_ context: SinkContext) throws(SinkError) {
+    mutating func open(_ context: SinkContext) throws(Problem) {
         self.context = context
         policy = settings.policy.resolved(isLive: context.isLive)
         buffer.removeAll()
         (sentCount, isPending, stallStart) = (0, false, nil)
         let now = MonotonicTime.now
         guard now >= delay.nextAttempt else {
-            throw SinkError("\(settings.name): failed, and is started again later", remedy: .reopen)
+            throw Problem("\(settings.name): failed, and is started again later", remedy: .reopen)
         }
         let name = settings.name
         // A program that fails again and again prints the same lines each time: they are counted as other warnings are.
@@ -58,12 +58,12 @@ struct ProgramFeed: ~Copyable {
                 settings.command, hasInput: true, output: context.mayUseStandardOutput ? .inherited : .log,
                 report: { [context] in (MonotonicTime.now < relayStart ? context.warn : context.relay)("\(name): \($0)") })
         } catch {
-            throw SinkError("\(name): cannot be started: \(error); check the command")
+            throw Problem("\(name): cannot be started: \(error); check the command")
         }
         delay.noteStart(at: now)
     }
 
-    mutating func begin(_ stream: StreamHeader) throws(SinkError) {
+    mutating func begin(_ stream: StreamHeader) throws(Problem) {
         if !isPending {
             encoder = RecordEncoder(stream, selection: context.selection, version: HemiolaVersion.current)
         }
@@ -73,7 +73,7 @@ struct ProgramFeed: ~Copyable {
     /// Sends records.
     ///
     /// - Parameter encode: Writes the records into the buffer.
-    mutating func send(_ encode: (RecordEncoder, inout JSONBuffer) -> Void) throws(SinkError) {
+    mutating func send(_ encode: (RecordEncoder, inout JSONBuffer) -> Void) throws(Problem) {
         guard let encoder else { return }
         if !isPending {
             encode(encoder, &buffer)
@@ -83,7 +83,7 @@ struct ProgramFeed: ~Copyable {
         isPending = false
     }
 
-    mutating func close() throws(SinkError) {
+    mutating func close() throws(Problem) {
         defer {
             child = nil
             encoder = nil
@@ -93,16 +93,16 @@ struct ProgramFeed: ~Copyable {
         guard child.end(within: limit) else {
             let message = "\(settings.name): had not ended \(text(limit)) after the end of its input, and was ended"
             // A program that shows live sound has no result to complete.
-            guard context.isLive else { throw SinkError(message) }
+            guard context.isLive else { throw Problem(message) }
             return context.warn(message)
         }
         // At the end of the run, there is nothing to start it again for.
-        if child.exit?.isSuccess == false { throw SinkError("\(settings.name): \(child.reasonForEnd)") }
+        if child.exit?.isSuccess == false { throw Problem("\(settings.name): \(child.reasonForEnd)") }
     }
 
     // MARK: - Sending
 
-    private mutating func flush() throws(SinkError) {
+    private mutating func flush() throws(Problem) {
         while sentCount < buffer.count {
             guard let child else { return discard() }
             let wait = context.isLive ? min(Self.liveWait, settings.timeout) : settings.timeout
@@ -117,7 +117,7 @@ struct ProgramFeed: ~Copyable {
                 self.stallStart = stallStart
                 if MonotonicTime.now - stallStart < settings.timeout {
                     // The engine repeats the call, and gives up soon after the run has ended.
-                    throw SinkError("\(settings.name): does not read its input", remedy: .retry)
+                    throw Problem("\(settings.name): does not read its input", remedy: .retry)
                 }
                 child.stop()
                 try fail("has not read its input for \(text(settings.timeout)), and was ended")
@@ -125,7 +125,7 @@ struct ProgramFeed: ~Copyable {
                 // `head` ends when it has read enough: no failure, as in a pipe of the shell.
                 guard child.waitForExit(within: Self.exitWait), child.exit?.isSuccess == false else {
                     discard()
-                    throw SinkError("\(settings.name): has closed its input", remedy: .finish)
+                    throw Problem("\(settings.name): has closed its input", remedy: .finish)
                 }
                 try fail(child.reasonForEnd)
             }
@@ -141,7 +141,7 @@ struct ProgramFeed: ~Copyable {
     }
 
     /// Does what the policy says. Where it is `skip`, the engine goes on without the sink.
-    private mutating func fail(_ reason: String) throws(SinkError) {
+    private mutating func fail(_ reason: String) throws(Problem) {
         child = nil
         discard()
         let message = "\(settings.name): \(reason)"
@@ -150,11 +150,11 @@ struct ProgramFeed: ~Copyable {
             isPending = false
             let pause = delay.noteFailure(at: MonotonicTime.now)
             context.warn("\(message); starting it again in \(text(pause))")
-            throw SinkError(message, remedy: .reopen)
+            throw Problem(message, remedy: .reopen)
         case .skip:
-            throw SinkError(message)
+            throw Problem(message)
         case .fail, .auto:
-            throw SinkError("\(message); run it in a shell to see why, or set on_error=retry or skip")
+            throw Problem("\(message); run it in a shell to see why, or set on_error=retry or skip")
         }
     }
 

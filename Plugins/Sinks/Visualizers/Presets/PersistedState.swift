@@ -11,9 +11,9 @@ struct PersistedState: Sendable, Equatable {
 }
 
 extension PersistedState {
-    fileprivate init(json: [UInt8]) throws(RecordFault) {
+    fileprivate init(json: [UInt8]) throws(Problem) {
         let state = try JSONValue(json)
-        guard state.members != nil else { throw RecordFault("not a JSON object") }
+        guard state.members != nil else { throw Problem("not a JSON object") }
         self.init(preset: try state.optionalText("preset"), speed: try state.optionalNumber("speed"))
     }
 

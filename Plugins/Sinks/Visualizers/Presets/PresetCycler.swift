@@ -1,6 +1,7 @@
 public import Hemiola
 internal import HemiolaFiles
 internal import HemiolaRecords
+internal import HemiolaSystem
 
 extension SinkPlugin {
     /// Changes a visualizer's presets by timer, beat or level, and writes the plan of changes.
@@ -15,7 +16,7 @@ extension SinkPlugin {
                 events: analyzers.contains { $0.name == PresetDirector.beat } ? [.beat] : [],
                 outputs: [Output(settings[PresetSettings.path])])
         },
-        make: { settings throws(ConfigurationError) in
+        make: { settings throws(Problem) in
             let settings = PresetSettings(settings)
             return PresetCycler(settings, plan: try settings.check())
         })
@@ -48,7 +49,7 @@ final class PresetCycler: DirectingSink {
     /// Whether a plan is being written.
     var writesPlan: Bool { state.plan != nil }
 
-    func open(_ context: SinkContext) throws(SinkError) {
+    func open(_ context: SinkContext) throws(Problem) {
         let lists = try readLists(warn: context.warn)
         state.schedule.names = lists.names
         state.schedule.favourites = lists.favourites
@@ -60,20 +61,20 @@ final class PresetCycler: DirectingSink {
         state.plan = isSkipped ? nil : try Self.plan(at: planPath, context)
     }
 
-    func makeDirector() throws(SinkError) -> sending any Director {
+    func makeDirector() throws(Problem) -> sending any Director {
         let (path, warn) = (settings.state, state.warn)
         return PresetDirector(state.schedule) { stream in
             StateFile(path, for: stream)?.read { warn("presets: \($0)") } ?? PersistedState()
         }
     }
 
-    func begin(_ stream: StreamHeader) throws(SinkError) {
+    func begin(_ stream: StreamHeader) throws(Problem) {
         state.stateFile = StateFile(settings.state, for: stream)
         state.savesEveryChange = stream.isLive
         try state.plan?.begin(stream)
     }
 
-    func write(_ batches: BatchBlock) throws(SinkError) {
+    func write(_ batches: BatchBlock) throws(Problem) {
         for batch in 0..<batches.count {
             let events = batches[batch].events
             for index in events.indices { update(with: events[index]) }
@@ -82,18 +83,18 @@ final class PresetCycler: DirectingSink {
         try state.plan?.write(batches)
     }
 
-    func write(_ events: [Event]) throws(SinkError) {
+    func write(_ events: [Event]) throws(Problem) {
         for event in events { update(with: event) }
         if state.savesEveryChange { save() }
         try state.plan?.write(events)
     }
 
-    func end(_ summary: StreamSummary) throws(SinkError) {
+    func end(_ summary: StreamSummary) throws(Problem) {
         save()
         try state.plan?.end(summary)
     }
 
-    func close() throws(SinkError) {
+    func close() throws(Problem) {
         save()
         defer { state.plan = nil }
         try state.plan?.close()
@@ -108,7 +109,7 @@ final class PresetCycler: DirectingSink {
     /// them.
     static let planRecords = ["header", "preset", "page_preset", "speed", "control", "end"]
 
-    private static func plan(at path: PathTemplate, _ context: SinkContext) throws(SinkError) -> RecordFile {
+    private static func plan(at path: PathTemplate, _ context: SinkContext) throws(Problem) -> RecordFile {
         var context = context
         if context.selection.isAll { context.selection = Selection(items: planRecords, catalog: RecordCatalog(records: records)) }
         let plan = RecordFile(path)
@@ -118,10 +119,10 @@ final class PresetCycler: DirectingSink {
 
     // MARK: - Lists
 
-    private func readLists(warn: (String) -> Void) throws(SinkError) -> (names: [String]?, favourites: [String], skipped: [String]) {
-        do throws(PresetList.ReadError) {
+    private func readLists(warn: (String) -> Void) throws(Problem) -> (names: [String]?, favourites: [String], skipped: [String]) {
+        do throws(Problem) {
             let lists = settings.lists
-            let listed = try lists.path.map { path throws(PresetList.ReadError) in try PresetList.names(at: path) } ?? []
+            let listed = try lists.path.map { path throws(Problem) in try PresetList.names(at: path) } ?? []
             let hasUserList = lists.path != nil || !lists.names.isEmpty
             let names = PresetList.unique(listed + lists.names)
             if !hasUserList {
@@ -129,8 +130,8 @@ final class PresetCycler: DirectingSink {
             } else if names.isEmpty {
                 warn("presets: \(lists.path ?? "names"): the list of presets is empty; there are no automatic changes")
             }
-            let favourites = try lists.favourites.map { path throws(PresetList.ReadError) in try PresetList.names(at: path) } ?? []
-            let skipped = try lists.skipped.map { path throws(PresetList.ReadError) in try PresetList.names(at: path) } ?? []
+            let favourites = try lists.favourites.map { path throws(Problem) in try PresetList.names(at: path) } ?? []
+            let skipped = try lists.skipped.map { path throws(Problem) in try PresetList.names(at: path) } ?? []
             if hasUserList {
                 let list = PresetNames(names)
                 let known = Set(list.folded)
@@ -140,7 +141,7 @@ final class PresetCycler: DirectingSink {
             }
             return (hasUserList ? names : nil, favourites, skipped)
         } catch {
-            throw SinkError("presets: \(error.message)")
+            throw Problem("presets: \(error.message)")
         }
     }
 

@@ -1,12 +1,9 @@
 internal import FoundationEssentials
 internal import Glibc
+internal import HemiolaSystem
 
 /// Reads preset names from a file or folder.
 enum PresetList {
-    struct ReadError: Error {
-        var message: String
-    }
-
     /// File name extensions of MilkDrop and projectM presets, and of Butterchurn presets.
     private static let extensions = [".milk", ".json"]
 
@@ -14,17 +11,17 @@ enum PresetList {
     ///
     /// Empty lines, lines that start with `#` and repeated names are skipped. The names from a folder are those of the preset files
     /// in it and its subfolders, without extension, in the order of their paths.
-    static func names(at path: String) throws(ReadError) -> [String] {
+    static func names(at path: String) throws(Problem) -> [String] {
         var isFolder = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
-            throw ReadError(message: "\(path): No such file or directory")
+            throw Problem("\(path): No such file or directory")
         }
         do {
             return unique(isFolder ? try folder(path) : lines(try text(at: path)))
-        } catch let error as ReadError {
+        } catch let error as Problem {
             throw error
         } catch {
-            throw ReadError(message: "\(path): cannot read the list of presets; check its permissions")
+            throw Problem("\(path): cannot read the list of presets; check its permissions")
         }
     }
 
@@ -44,11 +41,11 @@ enum PresetList {
             if count == 0 { break }
             data.append(contentsOf: chunk.prefix(count))
             if data.count > sizeLimit {
-                throw ReadError(message: "\(path): the list of presets is larger than \(sizeLimit >> 20) MiB")
+                throw Problem("\(path): the list of presets is larger than \(sizeLimit >> 20) MiB")
             }
         }
         if data.contains(0) {
-            throw ReadError(message: "\(path): not a text file; a list of presets has one name per line")
+            throw Problem("\(path): not a text file; a list of presets has one name per line")
         }
         return data
     }

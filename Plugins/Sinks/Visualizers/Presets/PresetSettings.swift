@@ -1,6 +1,7 @@
 internal import Hemiola
 internal import HemiolaFiles
 internal import HemiolaRecords
+internal import HemiolaSystem
 
 /// The kind of automatic preset changes.
 enum ChangeMode: String, SettingChoice {
@@ -163,26 +164,27 @@ struct PresetSettings: Sendable {
     ///
     /// - Returns: The path of the plan.
     /// - Throws: An error with every empty path, bad placeholder and contradiction.
-    func check() throws(ConfigurationError) -> PathTemplate {
-        var problems: [ConfigurationProblem] = []
+    func check() throws(Problem) -> PathTemplate {
+        var problems: [Problem] = []
         var template: PathTemplate?
-        do throws(ConfigurationError) {
+        do throws(Problem) {
             template = try PathTemplate(path, at: Self.path.key)
         } catch {
-            problems += error.problems
+            problems += error.all
         }
         for (key, path) in [
             (Self.list.key, lists.path), (Self.favourites.key, lists.favourites), (Self.skip.key, lists.skipped),
             (Self.state.key, state),
         ] where path == "" {
-            problems.append(ConfigurationProblem(.key(key), "the path is empty; is a variable of the shell unset?"))
+            problems.append(Problem("the path is empty; is a variable of the shell unset?", at: .key(key)))
         }
         if let maximum = timing.maximum, maximum < timing.minimum {
             problems.append(
-                ConfigurationProblem(
-                    .key(Self.maximum.key), "\(maximum) s is below the minimum time of \(timing.minimum) s; set \(Self.minimum.key) too"))
+                Problem(
+                    "\(maximum) s is below the minimum time of \(timing.minimum) s; set \(Self.minimum.key) too", at: .key(Self.maximum.key)
+                ))
         }
-        guard problems.isEmpty, let template else { throw ConfigurationError(problems) }
+        guard problems.isEmpty, let template else { throw Problem(problems) }
         return template
     }
 }

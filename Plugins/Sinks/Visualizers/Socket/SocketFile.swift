@@ -19,16 +19,16 @@ struct SocketFile: Sendable {
     }
 
     /// - Parameter group: Name or number of a group whose members may also connect.
-    init(_ location: SocketPath, group: String?) throws(SinkError) {
+    init(_ location: SocketPath, group: String?) throws(Problem) {
         path = location.path
-        if let error = Self.error(inPath: path) { throw SinkError(error) }
+        if let error = Self.error(inPath: path) { throw Problem(error) }
         let folder = FileSystem.folder(of: path)
         if location.isInOwnFolder { try Self.makePrivate(folder) }
         try Self.check(folder, isPrivate: location.isInOwnFolder)
-        do throws(TrustedPath.Fault) {
+        do throws(Problem) {
             try TrustedPath.check(folder, for: "the socket")
         } catch {
-            throw SinkError(error.message)
+            throw Problem(error.message)
         }
         let groupNumber: gid_t? = if let group { try Self.number(ofGroup: group) } else { nil }
 
@@ -38,7 +38,7 @@ struct SocketFile: Sendable {
         try Self.removeStale(path)
         descriptor = socket(AF_UNIX, SocketType.stream | SocketType.nonBlocking | SocketType.closeOnExec, 0)
         guard descriptor >= 0 else { throw Self.error("create a socket for", path) }
-        do throws(SinkError) {
+        do throws(Problem) {
             identity = try Self.bind(descriptor, path, group: groupNumber)
         } catch {
             _ = systemClose(descriptor)
@@ -73,28 +73,28 @@ struct SocketFile: Sendable {
 
     // MARK: - The folder
 
-    private static func makePrivate(_ folder: String) throws(SinkError) {
+    private static func makePrivate(_ folder: String) throws(Problem) {
         guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw error("create the folder", folder) }
     }
 
     /// Checks that the folder exists and, if it is private, that only this user can change it.
-    private static func check(_ folder: String, isPrivate: Bool) throws(SinkError) {
+    private static func check(_ folder: String, isPrivate: Bool) throws(Problem) {
         var status = stat()
         guard (isPrivate ? lstat(folder, &status) : stat(folder, &status)) == 0 else {
             if errno == ENOENT {
-                throw SinkError("\(folder): No such file or directory; create it: mkdir -m 700 '\(folder)'")
+                throw Problem("\(folder): No such file or directory; create it: mkdir -m 700 '\(folder)'")
             }
             throw error("stat", folder)
         }
         let isFolder = status.st_mode & S_IFMT == S_IFDIR
         if isPrivate {
             guard isFolder, status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
-                throw SinkError(
+                throw Problem(
                     "\(folder): must be a folder of this user with mode 700; remove it, or use another path: socket:PATH")
             }
             return
         }
-        guard isFolder else { throw SinkError("\(folder): Not a directory; use another path: socket:PATH") }
+        guard isFolder else { throw Problem("\(folder): Not a directory; use another path: socket:PATH") }
     }
 
     /// Locks the folder. After two seconds the lock is skipped, because in a shared folder any user can hold it.
@@ -110,21 +110,21 @@ struct SocketFile: Sendable {
     // MARK: - An existing file
 
     /// Removes a socket on which no process listens. Nothing else is removed.
-    private static func removeStale(_ path: String) throws(SinkError) {
+    private static func removeStale(_ path: String) throws(Problem) {
         var status = stat()
         guard lstat(path, &status) == 0 else {
             if errno == ENOENT { return }
             throw error("stat", path)
         }
         guard status.st_mode & S_IFMT == S_IFSOCK else {
-            throw SinkError("\(path): File exists and is not a socket; use another path: socket:PATH")
+            throw Problem("\(path): File exists and is not a socket; use another path: socket:PATH")
         }
         let probe = socket(AF_UNIX, SocketType.stream | SocketType.nonBlocking | SocketType.closeOnExec, 0)
         guard probe >= 0 else { throw error("create a socket for", path) }
         defer { _ = systemClose(probe) }
         let code = UnixAddress.with(path: path) { connect(probe, $0, $1) }
         if code == 0 || errno == EAGAIN || errno == EINPROGRESS {
-            throw SinkError("\(path): Address already in use: another process listens on it; stop it, or use another path: socket:PATH")
+            throw Problem("\(path): Address already in use: another process listens on it; stop it, or use another path: socket:PATH")
         }
         guard errno == ECONNREFUSED || errno == ENOENT else { throw error("connect to", path) }
         guard unlink(path) == 0 || errno == ENOENT else { throw error("remove", path) }
@@ -132,13 +132,13 @@ struct SocketFile: Sendable {
 
     // MARK: - Binding
 
-    private static func bind(_ descriptor: Int32, _ path: String, group: gid_t?) throws(SinkError) -> Identity {
+    private static func bind(_ descriptor: Int32, _ path: String, group: gid_t?) throws(Problem) -> Identity {
         // The file gets the mode of the socket's descriptor, so that it is never accessible to others. The umask, which is shared by all
         // threads, is not changed.
         _ = fchmod(descriptor, 0o600)
         guard UnixAddress.with(path: path, { systemBind(descriptor, $0, $1) }) == 0 else { throw error("bind the socket", path) }
         guard let identity = identity(of: path) else { throw error("stat", path) }
-        do throws(SinkError) {
+        do throws(Problem) {
             guard chmod(path, 0o600) == 0 else { throw error("change the mode of", path) }
             if let group {
                 guard chown(path, uid_t.max, group) == 0 else { throw error("change the group of", path) }
@@ -158,14 +158,14 @@ struct SocketFile: Sendable {
         return Identity(device: UInt64(status.st_dev), number: UInt64(status.st_ino))
     }
 
-    private static func number(ofGroup name: String) throws(SinkError) -> gid_t {
+    private static func number(ofGroup name: String) throws(Problem) -> gid_t {
         if let number = gid_t(name) { return number }
-        guard let entry = getgrnam(name) else { throw SinkError("unknown group \"\(name)\"; list the groups: getent group") }
+        guard let entry = getgrnam(name) else { throw Problem("unknown group \"\(name)\"; list the groups: getent group") }
         return entry.pointee.gr_gid
     }
 
-    private static func error(_ action: String, _ path: String) -> SinkError {
-        SinkError("cannot \(action) \(path): \(SystemCallError.last)")
+    private static func error(_ action: String, _ path: String) -> Problem {
+        Problem("cannot \(action) \(path): \(SystemCallError.last)")
     }
 }
 

@@ -2,6 +2,7 @@ internal import Glibc
 public import Hemiola
 internal import HemiolaBridge
 internal import HemiolaRecords
+internal import HemiolaSystem
 internal import Synchronization
 
 extension SinkPlugin {
@@ -20,12 +21,12 @@ extension SinkPlugin {
         settings: [path.declared, payload.declared, group.declared, maxClients.declared, exitOnClose.declared], primary: "path",
         records: [.preset, .speed, .key, .message], fallbackControls: PageDirector.controls,
         needs: { _ in Needs(samples: true, realTime: true, events: [.beat, .control, .device, .gap, .preset, .speed]) },
-        make: { settings throws(ConfigurationError) in
+        make: { settings throws(Problem) in
             if let path = settings[path] {
-                if path.isEmpty { throw ConfigurationError("the path is empty; is a variable of the shell unset?", at: Self.path.key) }
-                if let error = SocketFile.error(inPath: path) { throw ConfigurationError(error, at: Self.path.key) }
+                if path.isEmpty { throw Problem("the path is empty; is a variable of the shell unset?", at: Self.path.key) }
+                if let error = SocketFile.error(inPath: path) { throw Problem(error, at: Self.path.key) }
             } else if settings[group] != nil {
-                throw ConfigurationError("the default path is in a private folder; set a path that the group can access", at: group.key)
+                throw Problem("the default path is in a private folder; set a path that the group can access", at: group.key)
             }
             return SocketServer(
                 path: settings[path], group: settings[group],
@@ -60,18 +61,18 @@ final class SocketServer: DirectingSink {
         self.settings = settings
     }
 
-    func open(_ context: SinkContext) throws(SinkError) {
+    func open(_ context: SinkContext) throws(Problem) {
         let fault = state.fault
-        do throws(SinkError) {
+        do throws(Problem) {
             try listen(context)
         } catch {
             // The engine retries.
-            throw fault == nil ? error : SinkError(error.message, remedy: .reopen)
+            throw fault == nil ? error : Problem(error.message, remedy: .reopen)
         }
         if let fault { context.warn("\(fault); a new socket was created, and clients have to connect again") }
     }
 
-    private func listen(_ context: SinkContext) throws(SinkError) {
+    private func listen(_ context: SinkContext) throws(Problem) {
         var settings = settings
         let limit = DescriptorLimit.raise(forClients: settings.clientLimit)
         if let warning = limit.warning { context.warn("\(context.name): \(warning)") }
@@ -84,21 +85,21 @@ final class SocketServer: DirectingSink {
         } catch {
             file.close()
             file.remove()
-            throw SinkError("\(path.path): cannot listen: \(error)")
+            throw Problem("\(path.path): cannot listen: \(error)")
         }
     }
 
-    func makeDirector() throws(SinkError) -> sending any Director {
+    func makeDirector() throws(Problem) -> sending any Director {
         PageDirector()
     }
 
-    func begin(_ stream: StreamHeader) throws(SinkError) {
+    func begin(_ stream: StreamHeader) throws(Problem) {
         state.bridge?.begin(stream)
     }
 
-    func write(_ batches: BatchBlock) throws(SinkError) {
+    func write(_ batches: BatchBlock) throws(Problem) {
         // The batch before was written to the old clients, and their controls have their replies.
-        if state.isReopenDue, let fault = state.fault { throw SinkError(fault, remedy: .reopen) }
+        if state.isReopenDue, let fault = state.fault { throw Problem(fault, remedy: .reopen) }
         state.bridge?.write(batches)
         checkSocket()
     }
@@ -113,7 +114,7 @@ final class SocketServer: DirectingSink {
         guard state.batchesToAttempt < 0 else { return }
         state.batchesToAttempt = Self.batchesBetweenAttempts
         let fault = "\(file.path): the socket was removed"
-        do throws(SinkError) {
+        do throws(Problem) {
             let trial = try SocketFile(path.map { SocketPath(path: $0, isInOwnFolder: false) } ?? .standard(), group: group)
             trial.close()
             trial.remove()
@@ -127,15 +128,15 @@ final class SocketServer: DirectingSink {
     /// About a second of batches of 1024 frames.
     private static let batchesBetweenAttempts = 43
 
-    func write(_ events: [Event]) throws(SinkError) {
+    func write(_ events: [Event]) throws(Problem) {
         state.bridge?.write(events)
     }
 
-    func end(_ summary: StreamSummary) throws(SinkError) {
+    func end(_ summary: StreamSummary) throws(Problem) {
         state.bridge?.end(summary)
     }
 
-    func close() throws(SinkError) {
+    func close() throws(Problem) {
         state.file?.remove()
         state.bridge?.close()
         state = State(fault: state.fault)

@@ -17,19 +17,19 @@ struct ListeningSocket {
     ///   - address: An IPv4 or IPv6 address of this machine, as text.
     ///   - port: 0: any free port.
     /// - Throws: An error that names the address and port, and the remedy.
-    init(address: String, port: Int) throws(SinkError) {
+    init(address: String, port: Int) throws(Problem) {
         let place = "\(address.contains(":") ? "[\(address)]" : address):\(port)"
         var info: UnsafeMutablePointer<addrinfo>?
         var hints = addrinfo()
         (hints.ai_socktype, hints.ai_flags) = (SocketType.stream, AI_NUMERICHOST | AI_PASSIVE)
-        guard getaddrinfo(address, nil, &hints, &info) == 0, let info else { throw SinkError(Self.fault(inAddress: address)) }
+        guard getaddrinfo(address, nil, &hints, &info) == 0, let info else { throw Problem(Self.fault(inAddress: address)) }
         defer { freeaddrinfo(info) }
         var storage = sockaddr_storage()
         memcpy(&storage, info.pointee.ai_addr, Int(info.pointee.ai_addrlen))
         var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
         guard
             getnameinfo(info.pointee.ai_addr, info.pointee.ai_addrlen, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0
-        else { throw SinkError(Self.fault(inAddress: address)) }
+        else { throw Problem(Self.fault(inAddress: address)) }
         self.address = String(decoding: text.prefix { $0 != 0 }.map { UInt8(truncatingIfNeeded: $0) }, as: UTF8.self)
         let last = port == 0 ? 0 : min(65_535, port + Self.furtherPorts)
         for candidate in port...last {
@@ -46,7 +46,7 @@ struct ListeningSocket {
             errno = number
             guard number == EADDRINUSE else { throw Self.error("listen on", place) }
         }
-        throw SinkError("\(place): Address already in use, as are the ports up to \(last); choose another one: --sink web:port=NUMBER")
+        throw Problem("\(place): Address already in use, as are the ports up to \(last); choose another one: --sink web:port=NUMBER")
     }
 
     /// The message for text that is not an IP address.
@@ -101,9 +101,9 @@ struct ListeningSocket {
         }
     }
 
-    private static func error(_ action: String, _ place: String) -> SinkError {
+    private static func error(_ action: String, _ place: String) -> Problem {
         let hint = errno == EADDRNOTAVAIL ? "; bind= must be an address of this machine" : errno == EACCES ? "; use a port above 1023" : ""
-        return SinkError("cannot \(action) \(place): \(SystemCallError.last)\(hint)")
+        return Problem("cannot \(action) \(place): \(SystemCallError.last)\(hint)")
     }
 }
 

@@ -10,10 +10,6 @@ extension SharedLibrary {
 
 /// A QR code (ISO/IEC 18004) for a terminal.
 struct QRCode {
-    struct Failure: Error {
-        var message: String
-    }
-
     /// Light modules around the code: the standard requires four.
     private static let margin = 4
 
@@ -21,11 +17,11 @@ struct QRCode {
     /// Whether the modules are dark, row by row.
     private let modules: [Bool]
 
-    /// - Throws: A ``Failure`` if libqrencode is not installed, or the text is too long.
-    init(_ text: String) throws(Failure) {
+    /// - Throws: A ``Problem`` if libqrencode is not installed, or the text is too long.
+    init(_ text: String) throws(Problem) {
         var bytes: UnsafeMutablePointer<UInt8>?
         var count: Int32 = 0
-        if let message = cqrencode(text, &bytes, &count) { throw Failure(message: String(cString: message)) }
+        if let message = cqrencode(text, &bytes, &count) { throw Problem(String(cString: message)) }
         defer { free(bytes) }
         width = Int(count)
         modules = (0..<width * width).map { bytes?[$0] == 1 }

@@ -29,11 +29,12 @@ struct TokenFile {
     /// The token in the file. If there is none, or other users can read the file, a new token is written.
     ///
     /// - Throws: A message if the file cannot be read or written, or another user can replace it.
-    func token() throws(SinkError) -> String {
-        do throws(TrustedPath.Fault) {
+    func token() throws(Problem) -> String {
+        do throws(Problem) {
             try TrustedPath.check(FileSystem.folder(of: path), for: "the token of the page")
         } catch {
-            if !error.isMissing { throw SinkError(error.message) }
+            // The folder is made below.
+            if error.remedy != .retry { throw error }
         }
         if let token = try read() { return token }
         try makeFolder()
@@ -47,7 +48,7 @@ struct TokenFile {
     }
 
     /// - Returns: false if there is a file that must not be replaced.
-    private func write(_ token: String, replaces: Bool) throws(SinkError) -> Bool {
+    private func write(_ token: String, replaces: Bool) throws(Problem) -> Bool {
         do throws(SystemCallError) {
             return try PartialFile.write(Array("\(token)\n".utf8), to: path, permissions: 0o600, replaces: replaces)
         } catch {
@@ -56,7 +57,7 @@ struct TokenFile {
     }
 
     /// The token in the file; nil if there is no file, or it is not a private file with a token.
-    private func read() throws(SinkError) -> String? {
+    private func read() throws(Problem) -> String? {
         let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == ENOENT || errno == ELOOP { return nil }
@@ -78,7 +79,7 @@ struct TokenFile {
     }
 
     /// Creates the folders above the file. New ones are private.
-    private func makeFolder() throws(SinkError) {
+    private func makeFolder() throws(Problem) {
         var folder = ""
         for name in path.split(separator: "/").dropLast() {
             folder += "/\(name)"
@@ -86,8 +87,8 @@ struct TokenFile {
         }
     }
 
-    private func error(_ action: String, _ error: SystemCallError = .last) -> SinkError {
-        SinkError("cannot \(action) \(path): \(error); set XDG_STATE_HOME to a folder that you can write")
+    private func error(_ action: String, _ error: SystemCallError = .last) -> Problem {
+        Problem("cannot \(action) \(path): \(error); set XDG_STATE_HOME to a folder that you can write")
     }
 }
 

@@ -2,6 +2,7 @@ internal import Glibc
 public import Hemiola
 internal import HemiolaBridge
 internal import HemiolaRecords
+internal import HemiolaSystem
 
 extension SinkPlugin {
     private static let port = Setting(
@@ -39,16 +40,16 @@ extension SinkPlugin {
             ], primary: port.key,
             records: [.preset, .speed, .key, .message], fallbackControls: PageDirector.controls, libraries: [.qrencode], usesNetwork: true,
             needs: { _ in Needs(samples: true, realTime: true, events: [.beat, .control, .device, .dropped, .gap, .preset, .speed]) },
-            make: { settings throws(ConfigurationError) in
-                if settings[page] == "" { throw ConfigurationError("the path is empty; is a variable of the shell unset?", at: page.key) }
+            make: { settings throws(Problem) in
+                if settings[page] == "" { throw Problem("the path is empty; is a variable of the shell unset?", at: page.key) }
                 guard ListeningSocket.isAddress(settings[bind]) else {
-                    throw ConfigurationError(ListeningSocket.fault(inAddress: settings[bind]), at: bind.key)
+                    throw Problem(ListeningSocket.fault(inAddress: settings[bind]), at: bind.key)
                 }
                 for text in settings[origin] where !Origin.isValid(text) {
-                    throw ConfigurationError("\"\(text)\" is not an origin; write it as http://HOST:PORT, without a path", at: origin.key)
+                    throw Problem("\"\(text)\" is not an origin; write it as http://HOST:PORT, without a path", at: origin.key)
                 }
                 for name in settings[handlers] where !isName(name) {
-                    throw ConfigurationError("\"\(name)\" is not a name of letters, digits, _ and $", at: handlers.key)
+                    throw Problem("\"\(name)\" is not a name of letters, digits, _ and $", at: handlers.key)
                 }
                 return WebSink(
                     port: settings[port], address: settings[bind], page: settings[page], origins: settings[origin],
@@ -104,14 +105,10 @@ final class WebSink: DirectingSink {
         self.settings = settings
     }
 
-    func open(_ context: SinkContext) throws(SinkError) {
+    func open(_ context: SinkContext) throws(Problem) {
         var folder: PageFolder?
         if let page {
-            do throws(PageFolder.Failure) {
-                folder = try PageFolder(page)
-            } catch {
-                throw SinkError(error.message)
-            }
+            folder = try PageFolder(page)
         }
         var settings = settings
         let limit = DescriptorLimit.raise(forClients: settings.clientLimit, others: Self.furtherDescriptors)
@@ -126,7 +123,7 @@ final class WebSink: DirectingSink {
             bridge = try Bridge.listen(on: socket.descriptor, context, settings, site: site)
         } catch {
             socket.close()
-            throw SinkError("\(context.name): cannot listen on port \(socket.port): \(error)")
+            throw Problem("\(context.name): cannot listen on port \(socket.port): \(error)")
         }
         let isShown = browser?.open(site.url(host: Self.isWildcard(site) ? "localhost" : nil))
         // Where no browser shows the page, only this line has the URL: --quiet does not hide it.
@@ -139,7 +136,7 @@ final class WebSink: DirectingSink {
         if browser != nil { return TokenFile.makeToken() }
         var reason = "neither XDG_STATE_HOME nor HOME is set"
         if let tokenFile {
-            do throws(SinkError) {
+            do throws(Problem) {
                 return try tokenFile.token()
             } catch {
                 reason = error.message
@@ -157,7 +154,7 @@ final class WebSink: DirectingSink {
             "\(context.name): other machines can connect to \(site.address): everyone who has the URL sees the page and can control it, "
                 + "and the connection is not encrypted")
         let url = site.url(host: Self.isWildcard(site) ? NetworkAddress.first(isIPv4: site.address == "0.0.0.0") ?? "localhost" : nil)
-        do throws(QRCode.Failure) {
+        do throws(Problem) {
             print("\(context.name): open \(url)", try QRCode(url).lines)
         } catch {
             print("\(context.name): open \(url) (no QR code: \(error.message); Debian's package is libqrencode4)", [])
@@ -167,27 +164,27 @@ final class WebSink: DirectingSink {
     /// Whether the server listens on all addresses of the machine.
     private static func isWildcard(_ site: WebSite) -> Bool { ["0.0.0.0", "::"].contains(site.address) }
 
-    func makeDirector() throws(SinkError) -> sending any Director {
+    func makeDirector() throws(Problem) -> sending any Director {
         PageDirector()
     }
 
-    func begin(_ stream: StreamHeader) throws(SinkError) {
+    func begin(_ stream: StreamHeader) throws(Problem) {
         bridge?.begin(stream)
     }
 
-    func write(_ batches: BatchBlock) throws(SinkError) {
+    func write(_ batches: BatchBlock) throws(Problem) {
         bridge?.write(batches)
     }
 
-    func write(_ events: [Event]) throws(SinkError) {
+    func write(_ events: [Event]) throws(Problem) {
         bridge?.write(events)
     }
 
-    func end(_ summary: StreamSummary) throws(SinkError) {
+    func end(_ summary: StreamSummary) throws(Problem) {
         bridge?.end(summary)
     }
 
-    func close() throws(SinkError) {
+    func close() throws(Problem) {
         bridge?.close()
         bridge = nil
     }

@@ -1,5 +1,6 @@
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 
 @testable import Hemiola
 
@@ -27,7 +28,7 @@ struct CaptureOutput: Equatable {
     /// - Parameter room: The size of the buffer, in frames.
     init(of capture: any Capture, in format: StreamFormat, room: Int) {
         self.format = format
-        do throws(CaptureError) {
+        do throws(Problem) {
             try read(capture, room: room)
         } catch {
             requireOneLine(error.message)
@@ -42,7 +43,7 @@ struct CaptureOutput: Equatable {
         return self == named
     }
 
-    private mutating func read(_ capture: any Capture, room: Int) throws(CaptureError) {
+    private mutating func read(_ capture: any Capture, room: Int) throws(Problem) {
         var format = format
         var buffer = [Float](repeating: 0, count: room * format.channelCount)
         var idle = 0
@@ -91,7 +92,7 @@ struct CaptureOutput: Equatable {
 
 /// Makes a plugin's capture from text settings, as in a SPEC.
 func makeCapture(_ plugin: CapturePlugin, _ settings: [String: String]) -> any Capture {
-    var problems: [ConfigurationProblem] = []
+    var problems: [Problem] = []
     let spec = PluginSpec(plugin.about.id, settings: settings.mapValues { .text($0) })
     let values = plugin.about.values(from: spec, problems: &problems)
     guard let values, let capture = try? plugin.make(values) else { fatalError("the fuzzer's own settings are wrong: \(problems)") }
@@ -102,7 +103,7 @@ func makeCapture(_ plugin: CapturePlugin, _ settings: [String: String]) -> any C
 ///
 /// - Returns: nil if the capture refuses the input. Its message must have one line.
 func open(_ capture: any Capture) -> StreamSource? {
-    do throws(CaptureError) {
+    do throws(Problem) {
         let source = try capture.open(FormatRequest())
         require(source.format.isSupported, "\(source.format) is not analysed")
         if let duration = source.duration { require(duration.isFinite && duration >= 0, "the duration is \(duration) s") }

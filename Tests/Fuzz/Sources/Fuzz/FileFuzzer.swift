@@ -1,6 +1,7 @@
 import FileCapture
 import Glibc
 import Hemiola
+import HemiolaSystem
 
 /// The capture must not start ffmpeg for every input that the other decoders refuse.
 private let hidesFFmpeg: Bool = setenv("PATH", "/nonexistent", 1) == 0
@@ -18,7 +19,7 @@ extension Fuzzer {
         // The highest compression is that of a FLAC frame of silence: 65535 frames in 14 bytes.
         require(first.frameCount <= Int64(bytes.count + 64) * 8192, "\(first.frameCount) frames in \(bytes.count) bytes")
         guard let file = capture as? any RewindableCapture else { fatalError("a file cannot be rewound") }
-        do throws(CaptureError) {
+        do throws(Problem) {
             try file.rewind()
         } catch {
             fatalError("a file cannot be rewound: \(error)")

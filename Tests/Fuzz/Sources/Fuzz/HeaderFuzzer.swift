@@ -4,6 +4,7 @@ import Glibc
 import Hemiola
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 
 /// The capture must not start ffmpeg for every input that the other decoders refuse.
 private let hidesFFmpeg: Bool = setenv("PATH", "/nonexistent", 1) == 0
@@ -36,7 +37,7 @@ extension Fuzzer {
 
     private func readStart(of capture: any Capture) {
         let source: StreamSource
-        do throws(CaptureError) {
+        do throws(Problem) {
             source = try capture.open(FormatRequest())
         } catch {
             requireOneLine(error.message)
@@ -47,7 +48,7 @@ extension Fuzzer {
         if let duration = source.duration { require(duration.isFinite && duration >= 0, "the duration is \(duration) s") }
         countOutcome("\(source.format.channelCount) channels")
         var buffer = [Float](repeating: 0, count: 1024 * source.format.channelCount)
-        do throws(CaptureError) {
+        do throws(Problem) {
             for _ in 0..<readLimit {
                 var span = buffer.mutableSpan
                 switch try capture.read(into: &span) {

@@ -6,6 +6,7 @@ import HemiolaPictures
 import HemiolaPlugins
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import HemiolaTesting
 import LibFuzzer
 import Synchronization
@@ -80,7 +81,7 @@ private enum OutputSinks {
         let sink = make()
         let reader = recording.take()
         let director = try? (sink as? any DirectingSink)?.makeDirector()
-        do throws(SinkError) {
+        do throws(Problem) {
             try sink.open(SinkContext(name: "x", catalog: PluginRegistry.standard.catalog))
             var stream: RecordedStream?
             var blocks: [BatchBlock] = []
@@ -94,7 +95,7 @@ private enum OutputSinks {
                     }
                     director?.prepare(header)
                     try sink.begin(header)
-                case .batch(let batch): try? stream?.add(batch) { (_, _) throws(CaptureError) in }
+                case .batch(let batch): try? stream?.add(batch) { (_, _) throws(Problem) in }
                 case .end(var summary):
                     summary.lateEvents = stream?.finish() ?? []
                     for block in blocks { try sink.write(block) }
@@ -145,9 +146,9 @@ private final class InstrumentSink: Sink {
 
     private let state = Mutex(State())
 
-    func open(_ context: SinkContext) throws(SinkError) {}
+    func open(_ context: SinkContext) throws(Problem) {}
 
-    func begin(_ stream: StreamHeader) throws(SinkError) {
+    func begin(_ stream: StreamHeader) throws(Problem) {
         state.withLock { state in
             state.format = stream.format
             state.wled.begin(stream)
@@ -156,7 +157,7 @@ private final class InstrumentSink: Sink {
         }
     }
 
-    func write(_ batches: BatchBlock) throws(SinkError) {
+    func write(_ batches: BatchBlock) throws(Problem) {
         state.withLock { state in
             for index in 0..<batches.count {
                 let batch = batches[index]
@@ -188,8 +189,8 @@ private final class InstrumentSink: Sink {
         _ = state.alignment.add(announced, now: now, to: state.session)
     }
 
-    func end(_ summary: StreamSummary) throws(SinkError) {}
-    func close() throws(SinkError) {}
+    func end(_ summary: StreamSummary) throws(Problem) {}
+    func close() throws(Problem) {}
 }
 
 // MARK: - Mutation

@@ -1,5 +1,6 @@
 import Hemiola
 import HemiolaPCM
+import HemiolaSystem
 import PCMCapture
 
 extension Fuzzer {
@@ -34,7 +35,7 @@ extension Fuzzer {
         require(first.isEquivalent(to: CaptureOutput(of: piped, in: source.format, room: 256)), "a pipe and a file differ")
         for capture in [file, piped] {
             guard first.error == nil, let capture = capture as? any RewindableCapture else { continue }
-            do throws(CaptureError) {
+            do throws(Problem) {
                 try capture.rewind()
             } catch {
                 fatalError("a spooled stream cannot be rewound: \(error)")

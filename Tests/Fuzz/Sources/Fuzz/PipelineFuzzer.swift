@@ -1,5 +1,6 @@
 import HemiolaEngine
 import HemiolaPlugins
+import HemiolaSystem
 
 @testable import Hemiola
 @testable import HemiolaCommandLine
@@ -11,7 +12,7 @@ extension Fuzzer {
         guard let text = String(validating: bytes, as: UTF8.self) else { return }
         let registry = PluginRegistry.standard
         let extent = Extent(of: text)
-        do throws(YAMLNode.SyntaxError) {
+        do throws(Problem) {
             let file = try PipelineFile(text, registry: registry)
             for problem in file.problems {
                 require(!problem.message.isEmpty, "\(problem) is wrong without a reason")
@@ -58,7 +59,7 @@ private struct Extent {
     }
 
     /// Requires that a position is in the text or directly after it.
-    func require(_ place: YAMLNode.Place, _ message: String) {
+    func require(_ place: TextPosition, _ message: String) {
         Fuzz.require((1...lineCount + 1).contains(place.line), "line \(place.line) of \(lineCount): \(message)")
         Fuzz.require((1...width + 2).contains(place.column), "column \(place.column) of \(width): \(message)")
     }

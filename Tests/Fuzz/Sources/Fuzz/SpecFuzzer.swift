@@ -1,6 +1,7 @@
 import FoundationEssentials
 import HemiolaEngine
 import HemiolaPlugins
+import HemiolaSystem
 
 @testable import Hemiola
 
@@ -14,18 +15,18 @@ extension Fuzzer {
         require(parsed(written) == spec, "\(spec) is written \(written), which is \(String(describing: parsed(written)))")
         tryChecks(of: spec)
         let configuration = PipelineConfiguration(captures: [spec], analyzers: [spec], sinks: [spec])
-        do throws(ConfigurationError) {
+        do throws(Problem) {
             _ = try PluginRegistry.standard.assemble(configuration)
         } catch {
-            require(!error.problems.isEmpty, "refused without a reason")
+            require(!error.all.isEmpty, "refused without a reason")
         }
     }
 
     private func parsed(_ text: String) -> PluginSpec? {
-        do throws(ConfigurationError) {
+        do throws(Problem) {
             return try PluginSpec(parsing: text)
         } catch {
-            require(error.problems.allSatisfy { !$0.message.isEmpty }, "refused without a reason")
+            require(error.all.allSatisfy { !$0.message.isEmpty }, "refused without a reason")
             return nil
         }
     }

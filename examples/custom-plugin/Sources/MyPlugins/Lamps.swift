@@ -7,7 +7,7 @@ extension SinkPlugin {
     public static let lamps = SinkPlugin(
         "lamps", "Emits a lamp record on every beat.", settings: [Lamps.count.declared], primary: "count",
         records: [Lamps.lamp], controls: [Lamps.setLamp], needs: { _ in Needs(analyzers: [PluginSpec("beat")]) },
-        make: { settings throws(ConfigurationError) in Lamps(count: settings[Lamps.count]) })
+        make: { settings throws(Problem) in Lamps(count: settings[Lamps.count]) })
 }
 
 final class Lamps: DirectingSink {
@@ -18,7 +18,7 @@ final class Lamps: DirectingSink {
     private let count: Int
     init(count: Int) { self.count = count }
 
-    func makeDirector() throws(SinkError) -> sending any Director { LampDirector(count: count) }
+    func makeDirector() throws(Problem) -> sending any Director { LampDirector(count: count) }
 
     // The records go to the other sinks of the pipeline; this one writes nothing.
     func open(_ context: SinkContext) {}

@@ -7,7 +7,7 @@ extension CapturePlugin {
     /// A click track of constant tempo.
     public static let metronome = CapturePlugin(
         "metronome", "Clicks at a constant tempo.", settings: [Metronome.tempo.declared, Metronome.seconds.declared], primary: "bpm"
-    ) { settings throws(ConfigurationError) in
+    ) { settings throws(Problem) in
         Metronome(tempo: settings[Metronome.tempo], seconds: settings[Metronome.seconds])
     }
 }
@@ -29,14 +29,14 @@ final class Metronome: RewindableCapture {
     /// False: nothing is dropped when the pipeline is slower than real time.
     var isLive: Bool { false }
 
-    func open(_ request: FormatRequest) throws(CaptureError) -> StreamSource {
+    func open(_ request: FormatRequest) throws(Problem) -> StreamSource {
         sampleRate = request.sampleRate ?? 44_100
         (next, end) = (0, Int(seconds * Double(sampleRate)))
         return StreamSource(
             format: StreamFormat(sampleRate: sampleRate, channelCount: 1), kind: "metronome", name: "\(tempo) BPM", duration: seconds)
     }
 
-    func read(into samples: inout MutableSpan<Float>) throws(CaptureError) -> ReadResult {
+    func read(into samples: inout MutableSpan<Float>) throws(Problem) -> ReadResult {
         let count = min(samples.count, end - next)
         guard count > 0 else { return .end }
         let period = 60 / tempo
@@ -49,7 +49,7 @@ final class Metronome: RewindableCapture {
         return .frames(count)
     }
 
-    func rewind() throws(CaptureError) { next = 0 }
+    func rewind() throws(Problem) { next = 0 }
 
     func close() {}
 }

@@ -6,7 +6,7 @@ extension SinkPlugin {
     /// Sends the records as text to another program.
     public static let udp = SinkPlugin(
         "udp", "Sends JSON Lines over UDP, a datagram per batch.", settings: [UDP.port.declared, UDP.host.declared], primary: "port"
-    ) { settings throws(ConfigurationError) in UDP(receiver: try UDPSocket.address(settings[UDP.host], settings[UDP.port])) }
+    ) { settings throws(Problem) in UDP(receiver: try UDPSocket.address(settings[UDP.host], settings[UDP.port])) }
 }
 
 final class UDP: Sink {
@@ -20,7 +20,7 @@ final class UDP: Sink {
     private var lines = JSONBuffer(capacity: 4096)
     init(receiver: sockaddr_in) { self.receiver = receiver }
 
-    func open(_ context: SinkContext) throws(SinkError) {
+    func open(_ context: SinkContext) throws(Problem) {
         socket = try UDPSocket(to: receiver)
         self.context = context
     }

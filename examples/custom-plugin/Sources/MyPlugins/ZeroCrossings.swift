@@ -7,7 +7,7 @@ extension AnalyzerPlugin {
     public static let zeroCrossings = AnalyzerPlugin(
         "zero-crossings", "Zero-crossing rate, and a record where the sound becomes noisy.", settings: [ZeroCrossings.gate.declared],
         records: [ZeroCrossings.hiss], controls: [ZeroCrossings.setHissRate]
-    ) { settings throws(ConfigurationError) in ZeroCrossings(gate: Float(settings[ZeroCrossings.gate])) }
+    ) { settings throws(Problem) in ZeroCrossings(gate: Float(settings[ZeroCrossings.gate])) }
 }
 
 final class ZeroCrossings: Analyzer, ControlHandler {
@@ -27,7 +27,7 @@ final class ZeroCrossings: Analyzer, ControlHandler {
 
     init(gate: Float) { self.gate = gate }
 
-    func prepare(_ stream: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs {
+    func prepare(_ stream: AnalysisFormat) throws(Problem) -> AnalyzerOutputs {
         reset()
         var outputs = AnalyzerOutputs()
         rate = outputs.add(Feature("rate_hz", .hertz, in: 0...Double(stream.sampleRate), aggregation: .mean, "Sign changes per second."))

@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test func `host that is no address: refused`() {
-        #expect(throws: ConfigurationError.self) { try SinkPlugin.udp.make(settings: "host=nowhere") }
+        #expect(throws: Problem.self) { try SinkPlugin.udp.make(settings: "host=nowhere") }
     }
 }
 

@@ -22,9 +22,9 @@ final class LoudestSecond: Sink {
     func open(_ context: SinkContext) {}
 
     /// Reads from the header which column of a row has the level.
-    func begin(_ stream: StreamHeader) throws(SinkError) {
+    func begin(_ stream: StreamHeader) throws(Problem) {
         guard let level = stream.layout.handle("levels", "rms_db") else {
-            throw SinkError("the loudest second needs the analyzer levels")
+            throw Problem("the loudest second needs the analyzer levels")
         }
         self.level = level
         format = stream.format

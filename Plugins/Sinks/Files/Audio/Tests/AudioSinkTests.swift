@@ -5,6 +5,7 @@ import Hemiola
 import HemiolaEngine
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import HemiolaTesting
 import LevelsAnalyzer
 import Synchronization
@@ -77,7 +78,7 @@ import Testing
             switch try capture.read(into: &span) {
             case .frames(let count): result += buffer[..<(count * source.format.channelCount)]
             case .end: return (result, source.format)
-            default: throw CaptureError("a gap in a file that must be whole")
+            default: throw Problem("a gap in a file that must be whole")
             }
         }
     }
@@ -213,7 +214,7 @@ import Testing
     @Test func `live, the file exists: refused, and the file unchanged`() throws {
         try folder.write("old", to: "a.flac")
         let sink = try sink(folder("a.flac"))
-        #expect(throws: SinkError.self) { try sink.open(SinkContext(name: "audio", isLive: true)) }
+        #expect(throws: Problem.self) { try sink.open(SinkContext(name: "audio", isLive: true)) }
         #expect(try folder.text(of: "a.flac") == "old")
     }
 
@@ -243,7 +244,7 @@ import Testing
         let sink = try sink(folder("a.flac"))
         try sink.open(SinkContext(name: "audio"))
         let format = StreamFormat(sampleRate: 48_000, channelCount: 9)
-        let error = #expect(throws: SinkError.self) { try sink.begin(header(format)) }
+        let error = #expect(throws: Problem.self) { try sink.begin(header(format)) }
         #expect(error?.message.contains(".wav") == true)
         #expect(folder.names.isEmpty)
     }
@@ -256,7 +257,7 @@ import Testing
         let sink = try sink(disk("a.\(ending)") + ",bits=24")
         try sink.open(SinkContext(name: "audio", isLive: true))
         try sink.begin(header(format, isLive: true))
-        let error = #expect(throws: SinkError.self) { try write(samples, format, to: sink) }
+        let error = #expect(throws: Problem.self) { try write(samples, format, to: sink) }
         #expect(error?.message.contains("the disk is full") == true, "\(String(describing: error))")
         let decoded = try decode(disk("a.\(ending)")).samples
         #expect(decoded.count > 6 * 4096 && decoded.count.isMultiple(of: 6))

@@ -3,6 +3,7 @@ import Foundation
 import Hemiola
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import Synchronization
 import TestSupport
 import Testing
@@ -204,14 +205,14 @@ import Testing
         try interrupt(sink(folder("a"), format: format), live: true)
         let bytes = try Data(contentsOf: URL(fileURLWithPath: folder("a")))
         #expect(!bytes.isEmpty)
-        let error = #expect(throws: SinkError.self) { try interrupt(sink(folder("a"), format: format), live: true) }
+        let error = #expect(throws: Problem.self) { try interrupt(sink(folder("a"), format: format), live: true) }
         #expect(error?.message.contains("the file exists") == true)
         #expect(try Data(contentsOf: URL(fileURLWithPath: folder("a"))) == bytes)
     }
 
     @Test(arguments: ["song.flac", "song.WAV", "{stem}.mp3", "table.csv", "a.beats.zst"])
     func `path with the extension of another kind of file: refused, unless the format is set`(path: String) throws {
-        let error = #expect(throws: ConfigurationError.self) { try sink(folder(path)) }
+        let error = #expect(throws: Problem.self) { try sink(folder(path)) }
         #expect(error.map(String.init(describing:))?.contains("unsupported extension") == true)
         _ = try sink(folder("song.flac"), format: "text")
     }
@@ -222,7 +223,7 @@ import Testing
     }
 
     @Test func `unknown placeholder: refused`() {
-        #expect(throws: ConfigurationError.self) { try sink("{stm}.beats") }
+        #expect(throws: Problem.self) { try sink("{stm}.beats") }
     }
 
     @Test(arguments: ["text", "audacity", "json", "jams", "midi"]) func `no beats: a valid empty file`(format: String) throws {
@@ -238,8 +239,8 @@ import Testing
 
     // MARK: - Faults
 
-    private func error(of sink: any Sink, writing event: Event) -> SinkError? {
-        do throws(SinkError) {
+    private func error(of sink: any Sink, writing event: Event) -> Problem? {
+        do throws(Problem) {
             try sink.write([event])
             return nil
         } catch {
@@ -273,7 +274,7 @@ import Testing
 
     @Test(arguments: ["jams", "midi"]) func `two inputs in one document: error that suggests {stem}`(format: String) async throws {
         let sink = try sink(folder("a"), format: format)
-        let error = #expect(throws: SinkError.self) { try run(sink, headers: [header(), header()]) }
+        let error = #expect(throws: Problem.self) { try run(sink, headers: [header(), header()]) }
         #expect(error?.message.contains("{stem}") == true)
         // No partial file is left.
         try sink.close()
@@ -281,8 +282,8 @@ import Testing
     }
 
     @Test func `empty path, unknown format: configuration error`() {
-        #expect(throws: ConfigurationError.self) { try sink("") }
-        #expect(throws: ConfigurationError.self) { try sink("a", format: "mp3") }
+        #expect(throws: Problem.self) { try sink("") }
+        #expect(throws: Problem.self) { try sink("a", format: "mp3") }
     }
 }
 

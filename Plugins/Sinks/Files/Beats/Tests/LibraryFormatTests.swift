@@ -4,6 +4,7 @@ import Glibc
 import Hemiola
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import TestSupport
 import Testing
 
@@ -319,7 +320,7 @@ import Testing
         var header = header("monitor")
         header.isLive = true
         try sink.open(SinkContext(name: "beats", isLive: true))
-        let error = #expect(throws: SinkError.self) { try sink.begin(header) }
+        let error = #expect(throws: Problem.self) { try sink.begin(header) }
         #expect(error?.message.contains("describes sound files") == true)
         #expect(folder.names == [])
     }

@@ -4,6 +4,7 @@ import Glibc
 import Hemiola
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import HemiolaTesting
 import TestSupport
 import Testing
@@ -254,7 +255,7 @@ import Testing
                 try sink.begin(header)
                 for _ in 0..<100 { try sink.write(Fixture.block()) }
                 Issue.record("it was written after all")
-            } catch let error as SinkError {
+            } catch let error as Problem {
                 message = error.message
             }
             let text = try folder.text(of: "a.csv")
@@ -274,7 +275,7 @@ import Testing
         do {
             try Fixture.run(Fixture.sink("/dev/fd/\(ends[1])"))
             Issue.record("it was written after all")
-        } catch let error as SinkError {
+        } catch let error as Problem {
             #expect(error.remedy == .finish)
         }
     }

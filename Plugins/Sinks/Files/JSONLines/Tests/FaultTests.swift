@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import Hemiola
 import HemiolaRecords
+import HemiolaSystem
 import JSONLinesSink
 import TestSupport
 import Testing
@@ -54,7 +55,7 @@ import Testing
             do {
                 try Fixture.run(sink, blocks: Fixture.manyBlocks)
                 Issue.record("no error was thrown")
-            } catch let error as SinkError {
+            } catch let error as Problem {
                 #expect(error.message.contains("the file would be larger than allowed"))
                 #expect(error.remedy == .nextInput)
             }

@@ -3,6 +3,7 @@ import Glibc
 import Hemiola
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import JSONLinesSink
 import TestSupport
 import Testing
@@ -71,12 +72,12 @@ extension TemporaryFolder {
 }
 
 /// The error that a call to a sink throws; nil if it throws none.
-func sinkError(_ body: () throws -> Void) -> SinkError? {
+func sinkError(_ body: () throws -> Void) -> Problem? {
     do {
         try body()
         return nil
     } catch {
-        return error as? SinkError
+        return error as? Problem
     }
 }
 

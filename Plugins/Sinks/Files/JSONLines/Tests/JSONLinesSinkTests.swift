@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import Hemiola
 import HemiolaRecords
+import HemiolaSystem
 import HemiolaTesting
 import JSONLinesSink
 import TestSupport
@@ -30,7 +31,7 @@ import Testing
     }
 
     @Test func `empty path: configuration error`() {
-        #expect(throws: ConfigurationError.self) { try Fixture.sink("") }
+        #expect(throws: Problem.self) { try Fixture.sink("") }
     }
 
     @Test func `make: creates no file`() throws {

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import Hemiola
 import HemiolaRecords
+import HemiolaSystem
 import JSONLinesSink
 import Synchronization
 import TestSupport
@@ -122,7 +123,7 @@ import Testing
 
     @Test func `rotation with append or standard output: refused`() {
         for (path, settings) in [("a", ["append": ParameterValue.text("true")]), ("-", [:])] {
-            #expect(throws: ConfigurationError.self) {
+            #expect(throws: Problem.self) {
                 try Fixture.sink(path, settings.merging(["rotate_s": .number(10)]) { $1 })
             }
         }

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import Hemiola
 import HemiolaRecords
+import HemiolaSystem
 import JSONLinesSink
 import TestSupport
 import Testing
@@ -23,21 +24,21 @@ struct OutageTests {
     /// Repeats a call while it throws `retry`, and frees the disk after the third failure.
     ///
     /// - Returns: The errors.
-    private func withRetries(_ disk: TemporaryDisk, _ call: () throws -> Void) throws -> [SinkError] {
-        var errors: [SinkError] = []
+    private func withRetries(_ disk: TemporaryDisk, _ call: () throws -> Void) throws -> [Problem] {
+        var errors: [Problem] = []
         while true {
             do {
                 try call()
                 return errors
-            } catch let error as SinkError where error.remedy == .retry && errors.count < 5 {
+            } catch let error as Problem where error.remedy == .retry && errors.count < 5 {
                 errors.append(error)
                 if errors.count == 3 { try disk.free() }
             }
         }
     }
 
-    private func run(_ sink: any Sink, _ disk: TemporaryDisk) throws -> [SinkError] {
-        var errors: [SinkError] = []
+    private func run(_ sink: any Sink, _ disk: TemporaryDisk) throws -> [Problem] {
+        var errors: [Problem] = []
         try sink.open(SinkContext(name: "json-lines", isLive: true))
         errors += try withRetries(disk) { try sink.begin(Fixture.header) }
         for block in Self.blocks { errors += try withRetries(disk) { try sink.write(block) } }
@@ -62,7 +63,7 @@ struct OutageTests {
         let sink = try Fixture.sink(disk("a.jsonl"))
         try sink.open(SinkContext(name: "json-lines", isLive: true))
         try sink.begin(Fixture.header)
-        var last: SinkError?
+        var last: Problem?
         for block in Self.blocks where last == nil { last = sinkError { try sink.write(block) } }
         let error = try #require(last)
         let text = try disk.text(of: "a.jsonl")

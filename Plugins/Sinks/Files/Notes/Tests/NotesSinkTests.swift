@@ -2,6 +2,7 @@ import Foundation
 import Hemiola
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import HemiolaTesting
 import HemiolaTonal
 import NotesSink
@@ -89,7 +90,7 @@ import Testing
     }
 
     @Test func `several inputs in one file: an error that names the remedy`() throws {
-        let error = #expect(throws: SinkError.self) { try run(folder("a.mid"), [header("one.wav"), header("two.wav")]) }
+        let error = #expect(throws: Problem.self) { try run(folder("a.mid"), [header("one.wav"), header("two.wav")]) }
         #expect(error?.message.contains("{stem}") == true)
     }
 

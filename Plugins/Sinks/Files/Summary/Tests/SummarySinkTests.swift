@@ -2,6 +2,7 @@ import Foundation
 import Hemiola
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import HemiolaTesting
 import SummarySink
 import Synchronization
@@ -264,7 +265,7 @@ import Testing
     }
 
     @Test func `full disk: an error that names the file`() throws {
-        let error = #expect(throws: SinkError.self) {
+        let error = #expect(throws: Problem.self) {
             let sink = try self.sink("/dev/full")
             try self.run(sink, streams: [(Self.header(), Self.rows([1]))])
         }

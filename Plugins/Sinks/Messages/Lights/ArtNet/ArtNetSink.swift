@@ -1,5 +1,6 @@
 public import Hemiola
 internal import HemiolaNetwork
+internal import HemiolaSystem
 
 extension SinkPlugin {
     private static let target = Setting<String?>(
@@ -18,15 +19,15 @@ extension SinkPlugin {
             ScheduledSender.frameRate.declared, ScheduledSender.delay.declared, ScheduledSender.interface.declared,
         ],
         primary: "target", controls: [.blackout], usesNetwork: true, needs: { _ in LightSettings.needs },
-        make: { settings throws(ConfigurationError) in
+        make: { settings throws(Problem) in
             guard let text = settings[target] else {
-                throw ConfigurationError("no node; name it, or the broadcast address: artnet:192.168.1.255", at: target.key)
+                throw Problem("no node; name it, or the broadcast address: artnet:192.168.1.255", at: target.key)
             }
             let lights = LightSettings(settings, hasMap: true)
             let count = lights.map == nil ? Universe.count(pixels: lights.pixelCount, start: settings[start]) : 1
             let first = settings[universe]
             guard first + count - 1 <= 32_767 else {
-                throw ConfigurationError("the lights need \(count) universes from \(first) on; the last is 32767", at: universe.key)
+                throw Problem("the lights need \(count) universes from \(first) on; the last is 32767", at: universe.key)
             }
             let node = try NetworkTarget(parsing: text, defaultPort: ArtNetMessages.port, at: target.key)
             let universes = (first..<first + count).map { UInt16($0) }

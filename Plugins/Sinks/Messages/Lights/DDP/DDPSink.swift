@@ -1,5 +1,6 @@
 public import Hemiola
 internal import HemiolaNetwork
+internal import HemiolaSystem
 
 extension SinkPlugin {
     private static let target = Setting<String?>(
@@ -13,9 +14,9 @@ extension SinkPlugin {
             LightSettings.strobe.declared, ScheduledSender.frameRate.declared, ScheduledSender.delay.declared,
         ],
         primary: "target", controls: [.blackout], usesNetwork: true, needs: { _ in LightSettings.needs },
-        make: { settings throws(ConfigurationError) in
+        make: { settings throws(Problem) in
             guard let text = settings[target] else {
-                throw ConfigurationError("no controller; name it: ddp:HOST", at: target.key)
+                throw Problem("no controller; name it: ddp:HOST", at: target.key)
             }
             let controller = try NetworkTarget(parsing: text, defaultPort: DDPMessages.port, at: target.key)
             return LightFrames.sink(DDPMessages(controller), LightSettings(settings, hasMap: false))

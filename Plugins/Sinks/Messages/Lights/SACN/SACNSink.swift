@@ -1,5 +1,6 @@
 public import Hemiola
 internal import HemiolaNetwork
+internal import HemiolaSystem
 
 extension SinkPlugin {
     private static let target = Setting<String?>(
@@ -20,15 +21,15 @@ extension SinkPlugin {
             source.declared, ScheduledSender.frameRate.declared, ScheduledSender.delay.declared, ScheduledSender.interface.declared,
         ],
         primary: "target", controls: [.blackout], usesNetwork: true, needs: { _ in LightSettings.needs },
-        make: { settings throws(ConfigurationError) in
+        make: { settings throws(Problem) in
             let lights = LightSettings(settings, hasMap: true)
             let count = lights.map == nil ? Universe.count(pixels: lights.pixelCount, start: settings[start]) : 1
             let first = settings[universe]
             guard first + count - 1 <= 63_999 else {
-                throw ConfigurationError("the lights need \(count) universes from \(first) on; the last is 63999", at: universe.key)
+                throw Problem("the lights need \(count) universes from \(first) on; the last is 63999", at: universe.key)
             }
             guard (1...63).contains(settings[source].utf8.count) else {
-                throw ConfigurationError("a name has 1...63 bytes", at: source.key)
+                throw Problem("a name has 1...63 bytes", at: source.key)
             }
             let universes = (first..<first + count).map { UInt16($0) }
             var receiver: NetworkTarget?

@@ -202,7 +202,7 @@ import Testing
     @Test func `field map: channels that do not exist are an error`() throws {
         let folder = try TemporaryFolder()
         try "- {from: levels.rms_db, to: 513}".write(toFile: folder("wrong.yaml"), atomically: true, encoding: .utf8)
-        let error = #expect(throws: SinkError.self) {
+        let error = #expect(throws: Problem.self) {
             try run(.artnet, "127.0.0.1:9,map=\(folder("wrong.yaml"))", [])
         }
         #expect(error?.message == "\(folder("wrong.yaml")):1:3: [0].to: \"513\" is no channel; use 1...512")
@@ -217,7 +217,7 @@ import Testing
         (SinkPlugin.ddp, "host:x", "target: \"x\" in \"host:x\" is no port; a port is a number from 1 to 65535"),
     ])
     func `invalid settings: refused with the remedy`(plugin: SinkPlugin, settings: String, message: String) {
-        let error = #expect(throws: ConfigurationError.self) { try plugin.make(settings: settings) }
+        let error = #expect(throws: Problem.self) { try plugin.make(settings: settings) }
         #expect(error?.description == message)
     }
 

@@ -4,6 +4,7 @@ import Hemiola
 import HemiolaEngine
 import HemiolaNetwork
 import HemiolaRecords
+import HemiolaSystem
 import HemiolaTesting
 import TestSupport
 import Testing
@@ -15,11 +16,11 @@ import ToneCapture
 /// The sinks with a simulated session; Tests/EndToEnd/LinkTests has a real one.
 @Suite(.mayNotHang) struct LinkSinkTests {
     private func sender(_ session: SimulatedSession) -> SinkPlugin {
-        .linkSink { _, _ throws(SinkError) in session }
+        .linkSink { _, _ throws(Problem) in session }
     }
 
     private func follower(_ session: SimulatedSession) -> SinkPlugin {
-        .linkControlSink { _ throws(SinkError) in session }
+        .linkControlSink { _ throws(Problem) in session }
     }
 
     private var now: Double { ProcessInfo.processInfo.systemUptime }

@@ -5,6 +5,7 @@ import Hemiola
 import HemiolaEngine
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import HemiolaTesting
 import MIDISink
 import Synchronization
@@ -203,7 +204,7 @@ import ToneCapture
     func `no device at the path: an error that names the remedy`(name: String, message: String) throws {
         try folder.write("", to: "file")
         let sink = try SinkPlugin.midi.make(SinkPlugin.midi.about.values(from: PluginSpec("midi", primary: .text(folder(name)))))
-        let error = #expect(throws: SinkError.self) { try sink.open(SinkContext(name: "midi")) }
+        let error = #expect(throws: Problem.self) { try sink.open(SinkContext(name: "midi")) }
         #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
         #expect(error?.remedy == .giveUp)
     }
@@ -211,12 +212,12 @@ import ToneCapture
     @Test(.enabled(if: access("/dev/snd/seq", F_OK) != 0, "this computer has the ALSA sequencer"))
     func `no ALSA sequencer: an error that names the remedy`() throws {
         let sink = try SinkPlugin.midi.make(SinkPlugin.midi.about.values(from: PluginSpec("midi", primary: .text("alsa"))))
-        let error = #expect(throws: SinkError.self) { try sink.open(SinkContext(name: "midi")) }
+        let error = #expect(throws: Problem.self) { try sink.open(SinkContext(name: "midi")) }
         #expect(error?.message.hasPrefix("the ALSA sequencer is missing (/dev/snd/seq); load it with modprobe snd-seq, or") == true)
     }
 
     @Test(arguments: ["midi", "midi:/dev/null,clock=false"]) func `no port, or nothing to send: a configuration error`(spec: String) {
-        #expect(throws: ConfigurationError.self) {
+        #expect(throws: Problem.self) {
             _ = try SinkPlugin.midi.make(SinkPlugin.midi.about.values(from: PluginSpec(parsing: spec)))
         }
     }

@@ -1,6 +1,7 @@
 import Foundation
 import Hemiola
 import HemiolaRecords
+import HemiolaSystem
 import HemiolaTesting
 import MQTTSink
 import TestSupport
@@ -92,7 +93,7 @@ import Testing
             ])
         try fixture.sink.close()
         let wrong = try folder.write("- {from: levels.rms, to: stage/#}", to: "wrong.yaml")
-        let error = await #expect(throws: SinkError.self) {
+        let error = await #expect(throws: Problem.self) {
             _ = try await MQTTFixture("127.0.0.1:\(broker.port),map=\(wrong)")
         }
         #expect(error?.message.contains("levels has no feature \"rms\"; did you mean levels.rms_db?") == true)
@@ -234,7 +235,7 @@ import Testing
         try broker.start()
         let subscriber = try broker.subscribe("hemiola/levels/rms_db")
         while try subscriber.next().payload != "1200.0" {}
-        let error = #expect(throws: SinkError.self) { try fixture.sink.close() }
+        let error = #expect(throws: Problem.self) { try fixture.sink.close() }
         #expect(error?.message == "mqtt: 127.0.0.1:\(broker.port): 1000 of 1200 messages could be sent")
     }
 
@@ -248,8 +249,8 @@ import Testing
         let text = String(repeating: "x", count: 90_000)
         for _ in 0..<100 { try fixture.write([0, 0, 0], [Event(at: 0, AnalyzerEvent(output: "o", label: text))]) }
         let start = ContinuousClock.now
-        var failure: SinkError?
-        do throws(SinkError) {
+        var failure: Problem?
+        do throws(Problem) {
             try fixture.sink.close()
         } catch {
             failure = error
@@ -271,7 +272,7 @@ import Testing
         let fixture = try await MQTTFixture("127.0.0.1:\(port),every_ms=0,qos=\(qos)", select: ["levels"])
         for _ in 0..<3 { try fixture.write() }
         #expect(try await fixture.repeatUntil({ !fixture.reports.warnings.isEmpty }))
-        let error = #expect(throws: SinkError.self) { try fixture.sink.close() }
+        let error = #expect(throws: Problem.self) { try fixture.sink.close() }
         #expect(error?.message == "mqtt: 127.0.0.1:\(port): not one of 6 messages could be sent")
         #expect(fixture.reports.lost.batches == 3)
         #expect(fixture.reports.warnings == ["mqtt: cannot reach 127.0.0.1:\(port): Connection refused; trying again"])
@@ -281,7 +282,7 @@ import Testing
         let fixture = try await MQTTFixture("nowhere.invalid")
         #expect(try await fixture.repeatUntil({ !fixture.reports.warnings.isEmpty }))
         #expect(fixture.reports.warnings.first?.hasPrefix("mqtt: cannot reach nowhere.invalid:1883: ") == true)
-        #expect(throws: SinkError.self) { try fixture.sink.close() }
+        #expect(throws: Problem.self) { try fixture.sink.close() }
     }
 
     @Test func `server that never answers: closing does not wait for it`() async throws {
@@ -325,13 +326,13 @@ import Testing
         let file = try folder.write("wrong\n", to: "password")
         chmod(file, 0o600)
         let fixture = try await MQTTFixture("127.0.0.1:\(broker.port),user=light,password_file=\(file),every_ms=0")
-        var failure: SinkError?
+        var failure: Problem?
         for _ in 0..<1500 where failure == nil {
             do {
                 try fixture.write()
                 try await Task.sleep(for: .milliseconds(20))
             } catch {
-                failure = error as? SinkError
+                failure = error as? Problem
             }
         }
         #expect(failure?.remedy == .giveUp)
@@ -352,7 +353,7 @@ import Testing
             ("password_file=/dev/null,user=a", "mqtt: the first line of /dev/null is no password"),
             ("password_file=\(secret)", "mqtt: there is a password, but no user"),
         ] {
-            let error = await #expect(throws: SinkError.self) { _ = try await MQTTFixture("broker=127.0.0.1,\(settings)") }
+            let error = await #expect(throws: Problem.self) { _ = try await MQTTFixture("broker=127.0.0.1,\(settings)") }
             #expect(error?.message.hasPrefix(message) == true, "\(String(describing: error))")
         }
     }
@@ -380,9 +381,9 @@ import Testing
         let refused = try await MQTTFixture("localhost:\(broker.port),tls=true")
         #expect(try await refused.repeatUntil({ !refused.reports.warnings.isEmpty }))
         #expect(refused.reports.warnings.first?.contains("certificate verify failed") == true, "\(refused.reports.warnings)")
-        #expect(throws: SinkError.self) { try refused.sink.close() }
+        #expect(throws: Problem.self) { try refused.sink.close() }
 
-        let error = await #expect(throws: SinkError.self) { _ = try await MQTTFixture("localhost,tls=true,ca_file=\(folder("none"))") }
+        let error = await #expect(throws: Problem.self) { _ = try await MQTTFixture("localhost,tls=true,ca_file=\(folder("none"))") }
         #expect(error?.message == "mqtt: cannot read \(folder("none")): No such file or directory")
     }
 }
@@ -395,7 +396,7 @@ import Testing
         ("qos=3", "0...2"), ("prefix=\(String(repeating: "a", count: 1001))", "too long"),
     ])
     func `invalid settings: refused`(settings: String, message: String) {
-        let error = #expect(throws: ConfigurationError.self) { try SinkPlugin.mqtt.make(settings: settings) }
+        let error = #expect(throws: Problem.self) { try SinkPlugin.mqtt.make(settings: settings) }
         #expect(error?.description.contains(message) == true, "\(String(describing: error))")
     }
 }

@@ -2,6 +2,7 @@ import Foundation
 import Hemiola
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import HemiolaTesting
 import TestSupport
 import Testing
@@ -17,7 +18,7 @@ import Testing
     @Test(arguments: [("", "no host"), ("light:x", "no port")]) func `address that cannot be read: refused`(
         _ address: String, _ message: String
     ) throws {
-        let error = #expect(throws: ConfigurationError.self) { try SinkPlugin.os2l.make(settings: "\"\(address)\"") }
+        let error = #expect(throws: Problem.self) { try SinkPlugin.os2l.make(settings: "\"\(address)\"") }
         #expect(error?.description.contains(message) == true)
     }
 
@@ -126,7 +127,7 @@ import Testing
         #expect(try await fixture.repeatUntil({ !fixture.reports.warnings.isEmpty }))
         for _ in 0..<3 { try fixture.write([fixture.beat()]) }
         #expect(try await fixture.repeatUntil({ fixture.reports.lost > 0 }))
-        let error = #expect(throws: SinkError.self) { try fixture.sink.close() }
+        let error = #expect(throws: Problem.self) { try fixture.sink.close() }
         #expect(error?.message == "os2l: 127.0.0.1:\(port): not one of 3 messages could be sent")
         #expect(fixture.reports.lost == 3)
         let warnings = fixture.reports.warnings

@@ -19,10 +19,10 @@ extension SinkPlugin {
         "osc-control", "Receives Open Sound Control (OSC) messages as controls: tap, nudge, presets, speed, blackout.",
         settings: [address.declared, map.declared, prefix.declared], primary: "address", usesNetwork: true,
         needs: { _ in Needs(realTime: true) },
-        make: { settings throws(ConfigurationError) in
-            if let fault = OSCAddress.fault(in: settings[prefix]) { throw ConfigurationError(fault, at: prefix.key) }
+        make: { settings throws(Problem) in
+            if let fault = OSCAddress.fault(in: settings[prefix]) { throw Problem(fault, at: prefix.key) }
             if let map = settings[map], map.isEmpty {
-                throw ConfigurationError("the path is empty; is a variable of the shell unset?", at: Self.map.key)
+                throw Problem("the path is empty; is a variable of the shell unset?", at: Self.map.key)
             }
             let text = settings[address]
             // A number alone is a port.
@@ -45,26 +45,26 @@ final class OSCControlReader: Sink {
         self.prefix = prefix
     }
 
-    func open(_ context: SinkContext) throws(SinkError) {
+    func open(_ context: SinkContext) throws(Problem) {
         var routes: ControlRoutes?
-        do throws(FieldMapError) {
-            routes = try map.map { path throws(FieldMapError) in
+        do throws(Problem) {
+            routes = try map.map { path throws(Problem) in
                 try ControlRoutes(
                     FieldMap.load(path, .input), controls: context.catalog.controls, checkingMessages: OSCAddress.fault)
             }
         } catch {
-            throw SinkError(error.description)
+            throw Problem(error.description)
         }
         let listener: DatagramListener
-        do throws(NetworkError) {
+        do throws(Problem) {
             listener = try DatagramListener(endpoint)
         } catch {
-            throw SinkError("osc-control: \(error.message)")
+            throw Problem("osc-control: \(error.message)")
         }
         let loop = OSCControlLoop(listener, routes: routes, prefix: prefix, wakeUp: try WakeUp.forSink(), context: context)
         let (thread, code) = startJoinableThread { loop.run() }
         guard code == 0, let thread else {
-            throw SinkError("osc-control: cannot create a thread: \(SystemCallError(number: code)); raise the limit: ulimit -u")
+            throw Problem("osc-control: cannot create a thread: \(SystemCallError(number: code)); raise the limit: ulimit -u")
         }
         running = (loop, thread)
     }
@@ -119,7 +119,7 @@ final class OSCControlLoop: Sendable {
             var messages: [OSCMessage] = []
             for _ in 0..<Self.blockSize {
                 guard let packet = listener.receive(&buffer) else { break }
-                do throws(OSCDecoder.InvalidPacket) {
+                do throws(Problem) {
                     messages += try OSCDecoder.messages(of: packet)
                 } catch {
                     warnOnce("packet", "a packet that is not OSC 1.0 was ignored")

@@ -5,6 +5,7 @@ import HemiolaEngine
 import HemiolaNetwork
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import HemiolaTesting
 import Synchronization
 import TestSupport
@@ -51,7 +52,7 @@ import Testing
         bytes([0x2F, 0xFF, 0xFE, 0]),
     ])
     func `packet with another format: refused`(packet: [UInt8]) {
-        #expect(throws: OSCDecoder.InvalidPacket.self) { try messages(packet) }
+        #expect(throws: Problem.self) { try messages(packet) }
     }
 
     @Test func `nesting and number of messages: bounded`() throws {
@@ -64,13 +65,13 @@ import Testing
             if depth <= OSCDecoder.maxDepth {
                 #expect(try messages(packet).count == 1)
             } else {
-                #expect(throws: OSCDecoder.InvalidPacket.self) { try messages(packet) }
+                #expect(throws: Problem.self) { try messages(packet) }
             }
         }
         var wide = OSCEncoder()
         wide.appendBundle(at: .immediately)
         for _ in 0...OSCDecoder.maxMessages { wide.append(sized: bytes("/a\0\0")) }
-        #expect(throws: OSCDecoder.InvalidPacket.self) { try messages(wide.bytes) }
+        #expect(throws: Problem.self) { try messages(wide.bytes) }
     }
 
     @Test func `random bytes: never a crash`() {
@@ -227,12 +228,12 @@ import Testing
     @Test func `port in use, map with a typo: errors with the remedy`() throws {
         let receiver = try DatagramReceiver()
         let busy = try SinkPlugin.oscControl.make(settings: "127.0.0.1:\(receiver.port)")
-        let error = #expect(throws: SinkError.self) { try busy.open(Inbox().context()) }
+        let error = #expect(throws: Problem.self) { try busy.open(Inbox().context()) }
         #expect(error?.message.hasSuffix("Address already in use; end the program that uses the port, or use another") == true)
         let folder = try TemporaryFolder()
         let map = try folder.write("- {when: /push, to: tpa}", to: "map.yaml")
         let wrong = try SinkPlugin.oscControl.make(settings: "9001,map=\(map)")
-        let fault = #expect(throws: SinkError.self) { try wrong.open(Inbox().context()) }
+        let fault = #expect(throws: Problem.self) { try wrong.open(Inbox().context()) }
         #expect(fault?.message == "\(map):1:3: [0].to: there is no control \"tpa\"; did you mean tap?")
     }
 

@@ -189,7 +189,7 @@ import Testing
         let folder = try TemporaryFolder()
         let path = folder("map.yaml")
         try "- {from: levels.rms, to: level}".write(toFile: path, atomically: true, encoding: .utf8)
-        let error = #expect(throws: SinkError.self) { try write("127.0.0.1:9,map=\(path)") }
+        let error = #expect(throws: Problem.self) { try write("127.0.0.1:9,map=\(path)") }
         #expect(
             error?.message == """
                 \(path):1:3: [0].to: "level" is not an OSC address; it begins with a slash
@@ -204,7 +204,7 @@ import Testing
         ("127.0.0.1,map=", "map: the path is empty; is a variable of the shell unset?"),
     ])
     func `invalid setting: refused with the remedy`(settings: String, message: String) {
-        let error = #expect(throws: ConfigurationError.self) { try SinkPlugin.osc.make(settings: settings) }
+        let error = #expect(throws: Problem.self) { try SinkPlugin.osc.make(settings: settings) }
         #expect(error?.description == message)
     }
 

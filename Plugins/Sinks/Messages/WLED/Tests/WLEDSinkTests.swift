@@ -165,7 +165,7 @@ import Testing
     }
 
     @Test func `invalid target: refused with the remedy`() {
-        let error = #expect(throws: ConfigurationError.self) { try SinkPlugin.wled.make(settings: "a b") }
+        let error = #expect(throws: Problem.self) { try SinkPlugin.wled.make(settings: "a b") }
         #expect(error?.description == "target: \"a b\" is no host; write HOST, HOST:PORT or [IPv6]:PORT")
     }
 }

@@ -72,12 +72,12 @@ import Testing
         try sink.close()
     }
 
-    private func error(_ body: () throws -> Void) -> SinkError? {
+    private func error(_ body: () throws -> Void) -> Problem? {
         do {
             try body()
             return nil
         } catch {
-            return error as? SinkError
+            return error as? Problem
         }
     }
 

@@ -3,6 +3,7 @@ import Hemiola
 import HemiolaEngine
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import HemiolaTesting
 import JSONLinesSink
 import LevelsAnalyzer
@@ -70,15 +71,15 @@ private final class CountingSink: DirectingSink {
         self.counter = counter
     }
 
-    func makeDirector() throws(SinkError) -> sending any Director { try sink.makeDirector() }
-    func open(_ context: SinkContext) throws(SinkError) { try sink.open(context) }
-    func begin(_ stream: StreamHeader) throws(SinkError) { try sink.begin(stream) }
-    func write(_ batches: BatchBlock) throws(SinkError) {
+    func makeDirector() throws(Problem) -> sending any Director { try sink.makeDirector() }
+    func open(_ context: SinkContext) throws(Problem) { try sink.open(context) }
+    func begin(_ stream: StreamHeader) throws(Problem) { try sink.begin(stream) }
+    func write(_ batches: BatchBlock) throws(Problem) {
         try sink.write(batches)
         counter.add(batches.count)
     }
-    func end(_ summary: StreamSummary) throws(SinkError) { try sink.end(summary) }
-    func close() throws(SinkError) { try sink.close() }
+    func end(_ summary: StreamSummary) throws(Problem) { try sink.end(summary) }
+    func close() throws(Problem) { try sink.close() }
 }
 
 extension SinkPlugin {
@@ -87,9 +88,9 @@ extension SinkPlugin {
         return SinkPlugin(
             plugin.about.id, plugin.about.summary, settings: plugin.about.settings, primary: plugin.about.primary,
             records: plugin.about.records, controls: plugin.about.controls, needs: plugin.needs,
-            make: { settings throws(ConfigurationError) in
+            make: { settings throws(Problem) in
                 guard let sink = try plugin.make(settings) as? any DirectingSink else {
-                    throw ConfigurationError("the sink has no director")
+                    throw Problem("the sink has no director")
                 }
                 return CountingSink(sink, counter)
             })
@@ -104,7 +105,7 @@ final class SteadyBeats: Analyzer {
 
     init(bpm: Double) { period = 60 / bpm }
 
-    func prepare(_ stream: AnalysisFormat) throws(AnalyzerError) -> AnalyzerOutputs {
+    func prepare(_ stream: AnalysisFormat) throws(Problem) -> AnalyzerOutputs {
         reset()
         var outputs = AnalyzerOutputs()
         confidence = outputs.add(Feature("confidence", .ratio, in: 0...1, "Confidence of the beat."))
@@ -129,7 +130,7 @@ final class SteadyBeats: Analyzer {
 
 extension AnalyzerPlugin {
     static func beats(bpm: Double) -> AnalyzerPlugin {
-        AnalyzerPlugin("beat", "A steady beat.") { _ throws(ConfigurationError) in SteadyBeats(bpm: bpm) }
+        AnalyzerPlugin("beat", "A steady beat.") { _ throws(Problem) in SteadyBeats(bpm: bpm) }
     }
 }
 

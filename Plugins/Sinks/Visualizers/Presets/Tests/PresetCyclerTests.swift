@@ -3,6 +3,7 @@ import Hemiola
 import HemiolaEngine
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import HemiolaTesting
 import TestSupport
 import Testing
@@ -297,6 +298,6 @@ import Testing
     @Test(arguments: ["presets:\"\"", "presets:-,list=", "presets:-,mode=drop,max_s=3", "presets:-,min_s=5,max_s=4", "presets:-,state="])
     func `contradictory settings are rejected`(spec: String) throws {
         let values = try SinkPlugin.presets.about.values(parsing: spec)
-        #expect(throws: ConfigurationError.self) { try SinkPlugin.presets.make(values) }
+        #expect(throws: Problem.self) { try SinkPlugin.presets.make(values) }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import HemiolaSystem
 import TestSupport
 import Testing
 
@@ -58,11 +59,11 @@ import Testing
     }
 
     @Test func `missing file: an error`() throws {
-        #expect(throws: PresetList.ReadError.self) { try PresetList.names(at: "/nowhere/names.txt") }
+        #expect(throws: Problem.self) { try PresetList.names(at: "/nowhere/names.txt") }
     }
 
     @Test(arguments: ["/proc/self/exe", "/dev/zero"]) func `list that is not text, or is too large: refused`(path: String) throws {
-        let error = #expect(throws: PresetList.ReadError.self) { try PresetList.names(at: path) }
+        let error = #expect(throws: Problem.self) { try PresetList.names(at: path) }
         #expect(error?.message.hasPrefix(path) == true)
     }
 

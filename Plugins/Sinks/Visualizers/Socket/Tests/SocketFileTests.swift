@@ -112,7 +112,7 @@ import Testing
         unlink(fixture.path)
         // The batch is written, and with it the replies to controls; the next one requests the new socket.
         try await fixture.play()
-        let error = await #expect(throws: SinkError.self) { try await fixture.play() }
+        let error = await #expect(throws: Problem.self) { try await fixture.play() }
         #expect(error?.remedy == .reopen && error?.message == "\(fixture.path): the socket was removed")
         try await fixture.reopen()
         try await fixture.begin()
@@ -187,10 +187,10 @@ import Testing
 
     @Test func `path longer than 107 bytes and invalid settings: are refused when the sink is made`() throws {
         let path = folder(String(repeating: "x", count: 107 - folder.path.utf8.count))
-        #expect(throws: ConfigurationError.self) { try SocketSinkFixture.sink("socket:\(path)") }
+        #expect(throws: Problem.self) { try SocketSinkFixture.sink("socket:\(path)") }
         #expect(error("socket:\(path.dropLast())") == "")
-        #expect(throws: ConfigurationError.self) { try SocketSinkFixture.sink("socket:group=users") }
-        #expect(throws: ConfigurationError.self) { try SocketSinkFixture.sink("socket:\(folder("s")),max_clients=1001") }
+        #expect(throws: Problem.self) { try SocketSinkFixture.sink("socket:group=users") }
+        #expect(throws: Problem.self) { try SocketSinkFixture.sink("socket:\(folder("s")),max_clients=1001") }
     }
 
     @Test func `client above max_clients: gets an error and is disconnected`() async throws {

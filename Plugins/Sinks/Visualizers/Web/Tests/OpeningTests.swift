@@ -2,6 +2,7 @@ import BridgeSupport
 import Foundation
 import Glibc
 import Hemiola
+import HemiolaSystem
 import TestSupport
 import Testing
 
@@ -117,7 +118,7 @@ import Testing
     @Test func `folder of the token file is a file: the error names it and the remedy`() throws {
         let folder = try TemporaryFolder()
         try folder.write("", to: "state")
-        let error = #expect(throws: SinkError.self) { try TokenFile(path: folder("state/token")).token() }
+        let error = #expect(throws: Problem.self) { try TokenFile(path: folder("state/token")).token() }
         #expect(error?.message.contains(folder("state/token")) == true && error?.message.contains("XDG_STATE_HOME") == true)
     }
 
@@ -168,11 +169,11 @@ import Testing
         "web:bind=example.org", "web:bind=", "web:port=65536", "web:port=-1", "web:origin=localhost", "web:origin=http://x/path",
         "web:origin=null", "web:handlers=a-b", "web:handlers=1a", "web:page=", "web:max_clients=0",
     ]) func `invalid settings: are refused when the sink is made`(spec: String) {
-        #expect(throws: ConfigurationError.self) { try WebSinkFixture.sink(spec) }
+        #expect(throws: Problem.self) { try WebSinkFixture.sink(spec) }
     }
 
     @Test func `address of another machine: the error names it`() async {
-        let error = await #expect(throws: SinkError.self) { _ = try await WebSinkFixture("bind=192.0.2.1") }
+        let error = await #expect(throws: Problem.self) { _ = try await WebSinkFixture("bind=192.0.2.1") }
         #expect(error?.message.contains("192.0.2.1:0") == true && error?.message.contains("address of this machine") == true)
     }
 
@@ -196,7 +197,7 @@ import Testing
         for index in 0..<41 {
             for edge in [0, 3, 37, 40] { #expect(!isDark(edge, index) && !isDark(index, edge)) }
         }
-        #expect(throws: QRCode.Failure.self) { try QRCode(String(repeating: "x", count: 5000)) }
+        #expect(throws: Problem.self) { try QRCode(String(repeating: "x", count: 5000)) }
     }
 }
 

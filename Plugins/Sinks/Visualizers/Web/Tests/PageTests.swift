@@ -2,6 +2,7 @@ import BridgeSupport
 import Foundation
 import Hemiola
 import HemiolaRecords
+import HemiolaSystem
 import TestSupport
 import Testing
 
@@ -191,7 +192,7 @@ import Testing
         ("page=DIR/none", "No such file"), ("page=DIR", "no readable index.html"), ("page=DIR/a.txt", "not an HTML file"),
     ]) func `page= without a page: the sink cannot be opened, and the message names the path`(setting: String, message: String) async throws
     {
-        let error = await #expect(throws: SinkError.self) { _ = try await WebSinkFixture(setting, files: ["a.txt": "x"]) }
+        let error = await #expect(throws: Problem.self) { _ = try await WebSinkFixture(setting, files: ["a.txt": "x"]) }
         #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
     }
 }

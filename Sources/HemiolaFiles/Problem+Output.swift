@@ -1,0 +1,84 @@
+internal import Glibc
+internal import Hemiola
+internal import HemiolaSystem
+
+/// The contents of a file after a failed write.
+struct KeptOutput: Sendable {
+    /// Whole lines written by this run.
+    var lines: Int
+    /// The size of the file.
+    var bytes: Int64
+}
+
+// Problems of outputs. The remedy is `retry` only where all bytes that were accepted are in the file: the disk is full, or the quota is used
+// up. Other errors are final: EIO, or any error of `fdatasync`, may concern bytes that an earlier write accepted. The system drops them, and
+// this process no longer has them.
+
+extension Problem {
+    /// A file cannot be opened or renamed.
+    static func cannotOpen(_ name: String, _ code: Int32) -> Problem {
+        let advice =
+            switch code {
+            case EACCES, EPERM: "write to another folder, or redirect standard output: > FILE"
+            case EROFS: "write to another disk"
+            case ENOTDIR: "a part of the path is a file; write to a folder"
+            case ENAMETOOLONG: "choose a shorter name"
+            case ENOSPC, EDQUOT: "free some space or write to another disk"
+            case EMFILE, ENFILE: "raise the limit on open files: ulimit -n"
+            default: "write to another file"
+            }
+        // Other files can be written: the cause is the path, not the disk.
+        let isOfFile = [EACCES, EPERM, EROFS, ENOENT, ENOTDIR, EISDIR, EEXIST, ENOTEMPTY, ENAMETOOLONG, ELOOP, ETXTBSY].contains(code)
+        return Problem(
+            "cannot write \(name): \(text(of: code)); \(advice)",
+            remedy: isDiskFull(code) ? .retry : isOfFile ? .nextInput : .giveUp)
+    }
+
+    /// The path is that of a folder.
+    static func isFolder(_ name: String) -> Problem {
+        Problem("cannot write \(name): it is a folder; name a file in it, or rename the folder", remedy: .nextInput)
+    }
+
+    /// A write failed.
+    ///
+    /// - Parameter kept: The contents of the file; nil: nothing is kept.
+    static func cannotWrite(_ name: String, _ code: Int32, kept: KeptOutput? = nil) -> Problem {
+        let (cause, advice) =
+            switch code {
+            case ENOSPC: ("the disk is full", "free some space or write to another disk")
+            case EDQUOT: ("your disk quota is used up", "free some space or write to another disk")
+            case EFBIG: ("the file would be larger than allowed", "raise the limit (ulimit -f) or select less")
+            default: (text(of: code), "write to another file")
+            }
+        if code == EPIPE || code == ECONNRESET { return Problem("the reader of \(name) has closed it", remedy: .finish) }
+        let keeps = kept.map { "it keeps \($0.lines) whole line\($0.lines == 1 ? "" : "s") of this run, \($0.bytes) bytes in all; " } ?? ""
+        return Problem("cannot write \(name): \(cause); \(keeps)\(advice)", remedy: code == EFBIG ? .nextInput : .giveUp)
+    }
+
+    /// A recording in real time would replace a file.
+    static func exists(_ name: String, offersAppend: Bool) -> Problem {
+        Problem(
+            "cannot write \(name): the file exists, and a recording in real time does not replace it; choose another path, "
+                + (offersAppend ? "write {time} into it, or set append=true" : "or write {time} into it"))
+    }
+
+    /// Another process records into the file.
+    static func inUse(_ name: String) -> Problem {
+        Problem("cannot write \(name): another program records into it; choose another path")
+    }
+
+    /// The same problem where the call cannot be repeated.
+    var withoutRetry: Problem {
+        var problem = self
+        if remedy == .retry { problem.remedy = .giveUp }
+        return problem
+    }
+
+    static func isDiskFull(_ code: Int32) -> Bool { code == ENOSPC || code == EDQUOT }
+
+    /// The system's text for an error number, with a lower-case first letter.
+    private static func text(of code: Int32) -> String {
+        let text = SystemCallError(number: code).description
+        return text.prefix(1).lowercased() + text.dropFirst()
+    }
+}
