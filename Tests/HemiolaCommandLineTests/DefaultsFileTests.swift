@@ -1,5 +1,6 @@
 import Hemiola
 import HemiolaPlugins
+import HemiolaRecords
 import TestSupport
 import Testing
 

@@ -3,6 +3,7 @@ import Hemiola
 import HemiolaEngine
 import HemiolaPlugins
 import HemiolaRecords
+import HemiolaSignal
 import HemiolaSystem
 import Testing
 

@@ -1,6 +1,7 @@
 import Hemiola
 import HemiolaEngine
 import HemiolaRecords
+import HemiolaSystem
 import HemiolaTesting
 import LevelsAnalyzer
 import SpectrumAnalyzer

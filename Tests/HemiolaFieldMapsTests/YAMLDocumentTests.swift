@@ -30,7 +30,7 @@ import Testing
             _ = try YAMLNode.parse(text)
             return "accepted"
         } catch {
-            return (error.place.map { "\($0.line):\($0.column): " } ?? "") + error.message
+            return error.description
         }
     }
 

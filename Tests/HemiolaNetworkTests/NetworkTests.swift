@@ -68,7 +68,7 @@ import Testing
                 _ = try TCPSocket.connect(to: NetworkEndpoint(host: host, port: port), timeout: 5, wakeUp) { isCancelled }
                 return nil
             } catch {
-                return error.reason
+                return error.message
             }
         }
         #expect(reason("127.0.0.1", try TCPServer.freePort()) == "Connection refused")
