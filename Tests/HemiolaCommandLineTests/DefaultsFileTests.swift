@@ -24,13 +24,13 @@ private let sinks = PluginRegistry.standard.sinks.map(\.about.id).joined(separat
         }
     }
 
-    private func plan(_ arguments: [String], _ text: String, showsLine: Bool = false) throws -> PipelineConfiguration {
+    private func configuration(_ arguments: [String], _ text: String, showsLine: Bool = false) throws -> PipelineConfiguration {
         guard case .command(let command as ListenCommand) = try Root.parsed(["listen"] + arguments) else { throw Failure("no command") }
         let registry = PluginRegistry.standard.adding(sinks: [.liveLine(on: Console(output: { _ in }))])
-        let plan = try command.plan(with: registry, defaults: try file(text), showsLine: showsLine)
-        // All parts of the plan fit together.
-        _ = try plan.assemble()
-        return plan.configuration
+        let builder = try command.builder(with: registry, defaults: try file(text), showsLine: showsLine)
+        // All parts of the configuration fit together.
+        _ = try builder.assemble()
+        return builder.configuration
     }
 
     private static let whole = """
@@ -111,34 +111,34 @@ private let sinks = PluginRegistry.standard.sinks.map(\.about.id).joined(separat
     // MARK: - Options replace defaults
 
     @Test func `no options: device and analyzers are used; sinks are added to the status line or to JSON Lines`() throws {
-        let listen = try plan([], Self.whole)
+        let listen = try configuration([], Self.whole)
         #expect(listen.captures == [PluginSpec("pulse", primary: .text("app:Firefox"))])
         #expect(listen.analyzers.map(\.id) == ["levels", "beat"])
         #expect(listen.sinks.map(\.id) == ["json-lines", "web", "json-lines"] && listen.sinks[0] == PluginSpec("json-lines"))
-        #expect(try plan([], Self.whole, showsLine: true).sinks.map(\.id) == ["live-line", "web", "json-lines"])
+        #expect(try configuration([], Self.whole, showsLine: true).sinks.map(\.id) == ["live-line", "web", "json-lines"])
     }
 
     @Test func `--device and --capture: replace the device`() throws {
-        #expect(try plan(["--device", "hdmi"], Self.whole).captures == [PluginSpec("pulse", primary: .text("hdmi"))])
-        #expect(try plan(["--capture", "tone:sine"], Self.whole).captures == [PluginSpec("tone", primary: .text("sine"))])
+        #expect(try configuration(["--device", "hdmi"], Self.whole).captures == [PluginSpec("pulse", primary: .text("hdmi"))])
+        #expect(try configuration(["--capture", "tone:sine"], Self.whole).captures == [PluginSpec("tone", primary: .text("sine"))])
     }
 
     @Test func `--analyzer: replaces the analyzers; with + it is added`() throws {
-        #expect(try plan(["--analyzer", "spectrum"], Self.whole).analyzers == [PluginSpec("spectrum")])
-        #expect(try plan(["--analyzer", "+spectrum"], Self.whole).analyzers.map(\.id) == ["levels", "beat", "spectrum"])
-        let replaced = try plan(["--analyzer", "+beat"], Self.whole).analyzers
+        #expect(try configuration(["--analyzer", "spectrum"], Self.whole).analyzers == [PluginSpec("spectrum")])
+        #expect(try configuration(["--analyzer", "+spectrum"], Self.whole).analyzers.map(\.id) == ["levels", "beat", "spectrum"])
+        let replaced = try configuration(["--analyzer", "+beat"], Self.whole).analyzers
         #expect(replaced == [PluginSpec("levels"), PluginSpec("beat")])
     }
 
     @Test func `--sink: replaces the sinks; -o is added to them`() throws {
-        #expect(try plan(["--sink", "csv:/tmp/a.csv"], Self.whole).sinks.map(\.id) == ["csv"])
-        #expect(try plan(["-o", "/tmp/a.csv"], Self.whole).sinks.map(\.id) == ["csv", "web", "json-lines"])
+        #expect(try configuration(["--sink", "csv:/tmp/a.csv"], Self.whole).sinks.map(\.id) == ["csv"])
+        #expect(try configuration(["-o", "/tmp/a.csv"], Self.whole).sinks.map(\.id) == ["csv", "web", "json-lines"])
     }
 
     @Test func `sink that needs standard output: written there instead of the status line and JSON Lines`() throws {
-        #expect(try plan([], "sinks: [csv]").sinks.map(\.id) == ["csv"])
-        #expect(try plan([], "sinks: [csv]", showsLine: true).sinks.map(\.id) == ["csv"])
-        #expect(try plan(["--json"], "sinks: [presets:names=a]").sinks.map(\.id) == ["json-lines", "presets"])
+        #expect(try configuration([], "sinks: [csv]").sinks.map(\.id) == ["csv"])
+        #expect(try configuration([], "sinks: [csv]", showsLine: true).sinks.map(\.id) == ["csv"])
+        #expect(try configuration(["--json"], "sinks: [presets:names=a]").sinks.map(\.id) == ["json-lines", "presets"])
     }
 
     // MARK: - check

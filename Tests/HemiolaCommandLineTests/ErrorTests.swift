@@ -147,8 +147,8 @@ private let sinks = PluginRegistry.standard.sinks.map(\.about.id).joined(separat
             (.key("else.where"), "wrong", "else.where: wrong"), (.analyzer(7, "x"), "wrong", "analyzers[7].x: wrong"),
         ] as [(Place?, String, String)])
     func `place of a problem: replaced by the option text`(place: Place?, message: String, line: String) throws {
-        let plan = try plan(["a=b.wav", "--analyzer", "+spectrum:bands=3,size=512"])
-        #expect(plan.line(for: Problem(message, at: place)) == line)
+        let builder = try builder(["a=b.wav", "--analyzer", "+spectrum:bands=3,size=512"])
+        #expect(builder.line(for: Problem(message, at: place)) == line)
     }
 
     @Test func `message of several lines: joined to one`() {

@@ -22,7 +22,7 @@ import Testing
         ("0.5\tdrum\n", [0.5], [0]),
     ])
     func `text file: one event per line`(text: String, times: [Double], positions: [Int]) throws {
-        let events = try EventTimes(text, kind: .beat)
+        let events = try EventTimes(text, kind: .beat, title: "t")
         #expect(events.times == times && events.positions == positions && events.emitted == nil)
     }
 
@@ -33,11 +33,11 @@ import Testing
             {"type":"onset","t":1.51,"strength":1.0,"emitted_t":1.6}
             {"type":"beat","t":2.0,"bpm":120.0,"position":null,"confidence":0.9,"emitted_t":2.25,"due_in_s":-0.25}
             """
-        let beats = try EventTimes(text, kind: .beat)
+        let beats = try EventTimes(text, kind: .beat, title: "t")
         #expect(beats.times == [1.5, 2] && beats.positions == [1, 0] && beats.downbeats == [1.5])
         // Announced event: at its own time. Late event: when it was emitted.
         #expect(beats.actionable == [1.5, 2.25])
-        #expect(try EventTimes(text, kind: .onset).times == [1.51])
+        #expect(try EventTimes(text, kind: .onset, title: "t").times == [1.51])
     }
 
     @Test(arguments: [
@@ -47,8 +47,8 @@ import Testing
         ("{\"type\":", 1, "invalid JSON at byte 9"),
     ])
     func `invalid line: error with its number`(text: String, line: Int, message: String) throws {
-        let fault = try #require(throws: EventTimes.Fault.self) { try EventTimes(text, kind: .beat) }
-        #expect(fault.line == line && fault.message.contains(message))
+        let failure = try #require(throws: Failure.self) { try EventTimes(text, kind: .beat, title: "t") }
+        #expect(failure.lines[0].hasPrefix("t:\(line): ") && failure.lines[0].contains(message))
     }
 
     @Test func `byte order mark: ignored`() throws {
@@ -78,7 +78,7 @@ import Testing
             return #"{"type":"beat","t":\#(time),"position":\#(($0 + 2) % 4 + 1),"emitted_t":\#(time + 0.1)}"#
         }
         let figures = try command().figures(
-            try EventTimes(beats, kind: .beat), try EventTimes(records.joined(separator: "\n"), kind: .beat))
+            try EventTimes(beats, kind: .beat, title: "t"), try EventTimes(records.joined(separator: "\n"), kind: .beat, title: "t"))
         #expect(value("f", figures) == 1 && value("amlt", figures) == 1)
         #expect(value("downbeat_f", figures) == 0 && value("f_when_emitted", figures) == 0)
         #expect(EvaluateCommand.table(figures).hasPrefix("annotated       30\nestimated       30\nF               1.000\n"))
@@ -87,13 +87,13 @@ import Testing
 
     @Test func `onsets: tolerance of 50 ms, no excluded start`() throws {
         let figures = try command(["--onsets"]).figures(
-            try EventTimes("0\n1\n2", kind: .onset), try EventTimes("0.04\n1.06\n2", kind: .onset))
+            try EventTimes("0\n1\n2", kind: .onset, title: "t"), try EventTimes("0.04\n1.06\n2", kind: .onset, title: "t"))
         #expect(value("f", figures) == 2.0 / 3 && value("cemgil", figures) == nil)
         #expect(
             try value(
                 "recall",
                 command(["--onsets", "--skip", "0.5"]).figures(
-                    EventTimes("0\n1\n2", kind: .onset), EventTimes("0.04\n1.06\n2", kind: .onset))) == 0.5)
+                    EventTimes("0\n1\n2", kind: .onset, title: "t"), EventTimes("0.04\n1.06\n2", kind: .onset, title: "t"))) == 0.5)
     }
 
     @Test(arguments: [["--skip", "-1"], ["--skip", "nan"]]) func `invalid --skip: refused`(arguments: [String]) {

@@ -54,12 +54,8 @@ import Testing
         return try #require(command as? ListenCommand)
     }
 
-    private func configuration(_ arguments: [String], defaultSink: String = "json-lines") throws -> PipelineConfiguration {
-        let command = try self.command(arguments)
-        return try PipelinePlan(
-            Self.registry, device: command.device, waits: command.wait, rate: command.rate.sampleRate, options: command.options,
-            defaultSink: defaultSink
-        ).configuration
+    private func configuration(_ arguments: [String]) throws -> PipelineConfiguration {
+        try command(arguments).builder(with: Self.registry, showsLine: false).configuration
     }
 
     @Test func `no options: captures the default device at the default rate of the server`() throws {
@@ -83,11 +79,8 @@ import Testing
     }
 
     @Test func `--rate out of range: one error line`() throws {
-        let command = try self.command(["--rate", "1000"])
-        let plan = try PipelinePlan(
-            Self.registry, device: nil, waits: false, rate: command.rate.sampleRate, options: command.options,
-            defaultSink: "json-lines")
-        let failure = try #require(throws: Failure.self) { try plan.assemble() }
+        let builder = try command(["--rate", "1000"]).builder(with: Self.registry, showsLine: false)
+        let failure = try #require(throws: Failure.self) { try builder.assemble() }
         #expect(failure.lines.contains("--rate: 1000 is outside 8000...384000 Hz"))
     }
 
@@ -117,8 +110,8 @@ import Testing
             sink("spare", SinkPlugin.Needs(spareStandardOutput: true)), sink("json-lines"),
         ])
         let command = try self.command(arguments)
-        let plan = try command.plan(with: registry, showsLine: true)
-        #expect(plan.configuration.sinks.map(\.id) == sinks)
+        let builder = try command.builder(with: registry, showsLine: true)
+        #expect(builder.configuration.sinks.map(\.id) == sinks)
     }
 
     @Test(arguments: [
@@ -126,19 +119,19 @@ import Testing
         (["--json", "--sink", "csv"], ["csv"]), (["--sink", "presets:names=x"], ["presets"]),
     ])
     func `--json with sinks: JSON Lines on standard output, unless a sink uses it`(arguments: [String], sinks: [String]) throws {
-        let plan = try command(arguments).plan(with: .standard, showsLine: false)
-        #expect(plan.configuration.sinks.map(\.id) == sinks)
+        let builder = try command(arguments).builder(with: .standard, showsLine: false)
+        #expect(builder.configuration.sinks.map(\.id) == sinks)
     }
 
     @Test func `--capture: replaces the live capture, runs at real-time speed`() throws {
-        let plan = try command(["--capture", "live:mic", "--capture", "live:hdmi"])
-            .plan(with: Self.registry, showsLine: false)
-        #expect(plan.configuration.captures == [PluginSpec("live", primary: .text("mic")), PluginSpec("live", primary: .text("hdmi"))])
-        #expect(plan.configuration.isPaced)
+        let builder = try command(["--capture", "live:mic", "--capture", "live:hdmi"])
+            .builder(with: Self.registry, showsLine: false)
+        #expect(builder.configuration.captures == [PluginSpec("live", primary: .text("mic")), PluginSpec("live", primary: .text("hdmi"))])
+        #expect(builder.configuration.isPaced)
         #expect(throws: Failure.self) {
-            try command(["--capture", "live:mic", "--device", "hdmi"]).plan(with: Self.registry, showsLine: false)
+            try command(["--capture", "live:mic", "--device", "hdmi"]).builder(with: Self.registry, showsLine: false)
         }
-        let wrong = try command(["--capture", "live:mic,nothing=1"]).plan(with: Self.registry, showsLine: false)
+        let wrong = try command(["--capture", "live:mic,nothing=1"]).builder(with: Self.registry, showsLine: false)
         let failure = try #require(throws: Failure.self) { try wrong.assemble() }
         #expect(failure.lines.contains { $0.hasPrefix("--capture live:nothing=1: ") }, "\(failure.lines)")
     }

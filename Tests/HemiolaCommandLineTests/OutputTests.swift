@@ -61,7 +61,7 @@ import Testing
     @Test(arguments: ["x.txt", "x.mid.zst", "x.jsnol", "x.flac", "x.txt.zst"])
     func `output path with an unknown extension: refused with the supported extensions`(path: String) {
         do {
-            _ = try plan(["a", "-o", path])
+            _ = try builder(["a", "-o", path])
             Issue.record("\(path) was accepted")
         } catch {
             let line = (error as? Failure)?.lines.first ?? ""
@@ -89,9 +89,9 @@ import Testing
         (["a.flac"], "{stm}.jsonl", "there is no placeholder {stm}; there are: {stem}, {name}, {dir}, {time}, {n}; "),
     ])
     func `invalid output path: refused before any work`(inputs: [String], path: String, text: String) throws {
-        let plan = try plan(inputs + ["-o", path])
+        let builder = try builder(inputs + ["-o", path])
         do throws(Failure) {
-            _ = try plan.assemble()
+            _ = try builder.assemble()
             Issue.record("\(path) was accepted")
         } catch {
             #expect(error.status == .usage && error.lines.count == 1)
@@ -101,7 +101,7 @@ import Testing
 
     @Test(arguments: ["out/{dir}/{stem}.jsonl", "{dir}/{stem}", "out/all.jsonl"])
     func `output path with {dir} for inputs of one name, or without placeholders: accepted`(path: String) throws {
-        _ = try plan(["c1/a.flac", "c2/a.flac", "-o", path]).assemble()
+        _ = try builder(["c1/a.flac", "c2/a.flac", "-o", path]).assemble()
     }
 
     @Test(arguments: [
@@ -109,7 +109,7 @@ import Testing
         ["--sink", "csv:b.csv,events=a.x", "--sink", "json-lines:a.x"], ["--sink", "csv:b.csv", "--sink", "json-lines:b.events.csv"],
     ])
     func `two sinks that write to one file: refused`(arguments: [String]) throws {
-        #expect(throws: Failure.self) { try plan(["a.wav"] + arguments).assemble() }
+        #expect(throws: Failure.self) { try builder(["a.wav"] + arguments).assemble() }
     }
 
     @Test func `two paths of one file, through a link, a parent folder or the current folder: refused`() throws {
@@ -123,24 +123,24 @@ import Testing
             (folder("real/../b/a.x"), folder("b/a.x")), (folder("c/../b/a.x"), folder("b/a.x")),
             ("no-such-folder/a.x", current + "/no-such-folder/a.x"), ("/dev/shm/hemiola-a.x", "/dev/shm/./hemiola-a.x"),
         ] {
-            let plan = try plan(["a.wav", "--sink", "json-lines:\(one)", "--sink", "csv:\(other)"])
-            #expect(throws: Failure.self, "\(one) \(other)") { try plan.assemble() }
+            let builder = try builder(["a.wav", "--sink", "json-lines:\(one)", "--sink", "csv:\(other)"])
+            #expect(throws: Failure.self, "\(one) \(other)") { try builder.assemble() }
         }
-        _ = try plan(["a.wav", "--sink", "json-lines:/dev/null", "--sink", "csv:/dev/null,events=none"]).assemble()
-        #expect(throws: Failure.self) { try plan(["c/a.wav", "c/a.mp3", "-o", "/dev/shm/{stem}.jsonl"]).assemble() }
-        #expect(throws: Failure.self) { try plan(["c/out/a.wav", "c/x/a.mp3", "-o", "{dir}/../out/{stem}.jsonl"]).assemble() }
+        _ = try builder(["a.wav", "--sink", "json-lines:/dev/null", "--sink", "csv:/dev/null,events=none"]).assemble()
+        #expect(throws: Failure.self) { try builder(["c/a.wav", "c/a.mp3", "-o", "/dev/shm/{stem}.jsonl"]).assemble() }
+        #expect(throws: Failure.self) { try builder(["c/out/a.wav", "c/x/a.mp3", "-o", "{dir}/../out/{stem}.jsonl"]).assemble() }
     }
 
     @Test func `documents of several inputs in one file: refused before any work`() throws {
         for format in ["jams", "mid"] {
-            let plan = try plan(["a", "b", "--sink", "beats:all.\(format)"])
+            let builder = try builder(["a", "b", "--sink", "beats:all.\(format)"])
             let text = "all.\(format) is for the result of one input, but there are 2; use {stem} in the path"
             #expect(throws: Failure("--sink beats:all.\(format): \(text)")) {
-                _ = try plan.assemble()
+                _ = try builder.assemble()
             }
         }
-        _ = try plan(["a", "b", "--sink", "beats:{stem}.mid"]).assemble()
-        _ = try plan(["a", "b", "--sink", "beats:all.txt"]).assemble()
+        _ = try builder(["a", "b", "--sink", "beats:{stem}.mid"]).assemble()
+        _ = try builder(["a", "b", "--sink", "beats:all.txt"]).assemble()
     }
 
     @Test func `sync: set for all sinks`() throws {
@@ -149,9 +149,9 @@ import Testing
     }
 
     @Test func `usesStandardOutput: true if a sink uses standard output`() throws {
-        #expect(try plan(["a"]).usesStandardOutput)
-        #expect(try !plan(["a", "-o", "x"]).usesStandardOutput)
-        #expect(try plan(["a", "--sink", "json-lines:select=beat"]).usesStandardOutput)
+        #expect(try builder(["a"]).usesStandardOutput)
+        #expect(try !builder(["a", "-o", "x"]).usesStandardOutput)
+        #expect(try builder(["a", "--sink", "json-lines:select=beat"]).usesStandardOutput)
     }
 
     @Test func `output path with presets: for the records; the presets plan has no file`() throws {
@@ -161,7 +161,7 @@ import Testing
 
     @Test(arguments: [["--capture", "tone:sine", "--start", "2"], ["a.flac", "--capture", "tone:sine", "--duration", "1:00"]])
     func `--start or --duration with --capture: refused`(arguments: [String]) throws {
-        let failure = try #require(throws: Failure.self) { try plan(arguments) }
+        let failure = try #require(throws: Failure.self) { try builder(arguments) }
         #expect(failure.status == .usage && failure.lines[0].hasPrefix("--start and --duration apply to file arguments only"))
     }
 
@@ -170,20 +170,20 @@ import Testing
             "shout", "Writes to standard output.", needs: { _ in SinkPlugin.Needs(standardOutput: true) },
             make: { _ throws(Problem) in throw Problem("never made") })
         let registry = PluginRegistry.standard.adding(sinks: [shouting])
-        #expect(try plan(["a", "--sink", "shout"], registry: registry).configuration.sinks == [PluginSpec("shout")])
+        #expect(try builder(["a", "--sink", "shout"], registry: registry).configuration.sinks == [PluginSpec("shout")])
         #expect(throws: Failure("--output: shout writes to standard output and takes no path; leave one out")) {
-            _ = try plan(["a", "--sink", "shout", "-o", "x"], registry: registry)
+            _ = try builder(["a", "--sink", "shout", "-o", "x"], registry: registry)
         }
     }
 
     @Test func `output path that is an input: refused`() throws {
         let file = try TemporaryFile([1, 2, 3])
         #expect(throws: Failure("\(file.path) is an input file and would be overwritten; write to another file")) {
-            _ = try plan([file.path, "--sink", "json-lines:\(file.path)"])
+            _ = try builder([file.path, "--sink", "json-lines:\(file.path)"])
         }
-        #expect(throws: Failure.self) { _ = try plan([file.path, "--sink", "csv:x,events={dir}/{name}"]) }
+        #expect(throws: Failure.self) { _ = try builder([file.path, "--sink", "csv:x,events={dir}/{name}"]) }
         #expect(throws: Failure("\(file.path) is an input file and would be overwritten; write to another file")) {
-            _ = try plan(["--capture", "file:\(file.path)", "--sink", "json-lines:\(file.path)"])
+            _ = try builder(["--capture", "file:\(file.path)", "--sink", "json-lines:\(file.path)"])
         }
     }
 }

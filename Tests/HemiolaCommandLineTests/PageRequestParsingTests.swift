@@ -1,3 +1,4 @@
+import HemiolaRecords
 import Testing
 
 @testable import HemiolaCommandLine
@@ -15,12 +16,12 @@ import Testing
     @Test func `tabs and window: a file, and a request with its value`() throws {
         #expect(try PageRequest("tabs", ["tabs.json"]) == request(.tabs(path: "tabs.json")))
         #expect(try PageRequest("tabs", ["file=-"]) == request(.tabs(path: "-")))
-        #expect(try PageRequest("window", ["fullscreen"]) == request(.window(.fullScreen(nil))))
-        #expect(try PageRequest("window", ["fullscreen", "true"]) == request(.window(.fullScreen(true))))
-        #expect(try PageRequest("window", ["fullscreen", "false"]) == request(.window(.fullScreen(false))))
-        #expect(try PageRequest("window", ["tab", "a=b"]) == request(.window(.tab("a=b"))))
-        #expect(try PageRequest("window", ["reload"]) == request(.window(.reload)))
-        #expect(try PageRequest("window", ["snapshot", "x.png"]) == request(.window(.snapshot(path: "x.png"))))
+        #expect(try PageRequest("window", ["fullscreen"]) == request(.window("fullscreen", .null)))
+        #expect(try PageRequest("window", ["fullscreen", "true"]) == request(.window("fullscreen", .boolean(true))))
+        #expect(try PageRequest("window", ["fullscreen", "false"]) == request(.window("fullscreen", .boolean(false))))
+        #expect(try PageRequest("window", ["tab", "a=b"]) == request(.window("tab", .text("a=b"))))
+        #expect(try PageRequest("window", ["reload"]) == request(.window("reload", .null)))
+        #expect(try PageRequest("window", ["snapshot", "x.png"]) == request(.snapshot(path: "x.png")))
     }
 
     private func request(_ task: PageRequest.Task, page: String? = nil) throws -> PageRequest {

@@ -149,7 +149,7 @@ import Testing
                 continue
             }
             if let analyze = parsed as? AnalyzeCommand, analyze.input.filesFrom == nil {
-                _ = try analyze.plan(with: .standard).assemble()
+                _ = try analyze.builder(with: .standard).assemble()
             } else if let schema = parsed as? SchemaCommand {
                 #expect(try !schema.text(with: .standard).isEmpty)
             }

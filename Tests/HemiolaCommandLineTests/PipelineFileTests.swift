@@ -12,12 +12,12 @@ import Testing
 
 @Suite struct PipelineFileTests {
     private func configuration(_ text: String) throws -> PipelineConfiguration {
-        try PipelinePlan(.standard, pipeline: text, title: "p.yaml").configuration
+        try PipelineFile(checking: text, title: "p.yaml", .standard).configuration
     }
 
     private func problems(_ text: String) -> [String] {
         do {
-            _ = try PipelinePlan(.standard, pipeline: text, title: "p.yaml")
+            _ = try PipelineFile(checking: text, title: "p.yaml", .standard)
             return []
         } catch {
             return error.status == .usage ? error.lines : ["another status"]
@@ -41,7 +41,7 @@ import Testing
 
     @Test func `byte order mark: ignored`() throws {
         let file = try TemporaryFile(Array("\u{FEFF}inputs: [a.wav]\nbatch: 512\n".utf8))
-        let configuration = try PipelinePlan(.standard, pipelineFile: file.path).configuration
+        let configuration = try PipelineFile(at: file.path, .standard).configuration
         #expect(configuration.paths == ["a.wav"] && configuration.batchFrames == 512)
     }
 
@@ -219,13 +219,13 @@ import Testing
 
     @Test func `unreadable file: error`() {
         #expect(throws: Failure("cannot read /nowhere.yaml: No such file or directory")) {
-            try PipelinePlan(.standard, pipelineFile: "/nowhere.yaml")
+            try PipelineFile(at: "/nowhere.yaml", .standard)
         }
     }
 
     @Test func `endless pipeline file: refused at the size limit`() {
         #expect(throws: Failure("/dev/zero: the file has more than 8 MiB; name a pipeline file in YAML")) {
-            try PipelinePlan(.standard, pipelineFile: "/dev/zero")
+            try PipelineFile(at: "/dev/zero", .standard)
         }
     }
 

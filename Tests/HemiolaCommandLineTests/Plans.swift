@@ -3,16 +3,16 @@ import HemiolaPlugins
 
 @testable import HemiolaCommandLine
 
-/// The plan of the arguments after `hemiola analyze`.
-func plan(_ arguments: [String], registry: PluginRegistry = .standard) throws -> PipelinePlan {
+/// The configuration of the arguments after `hemiola analyze`.
+func builder(_ arguments: [String], registry: PluginRegistry = .standard) throws -> ConfigurationBuilder {
     guard case .command(let command as AnalyzeCommand) = try Root.parsed(["analyze"] + arguments) else {
         throw Failure("no analyze command")
     }
-    return try command.plan(with: registry)
+    return try command.builder(with: registry)
 }
 
 func configuration(_ arguments: [String]) throws -> PipelineConfiguration {
-    try plan(arguments).configuration
+    try builder(arguments).configuration
 }
 
 extension PipelineConfiguration {

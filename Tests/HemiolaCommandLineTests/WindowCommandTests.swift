@@ -66,7 +66,7 @@ import Testing
 @Suite struct TabsFileTests {
     private func line(_ text: String, in folder: String = "/f") throws -> String {
         do {
-            return JSONValue.object(try TabsFile.members(of: Array(text.utf8), in: folder)).line
+            return JSONValue.object(try TabsFile.members(of: JSONValue(Array(text.utf8)), in: folder)).line
         } catch {
             throw Failure(error.message)
         }

@@ -12,9 +12,19 @@ extension AnalyzeCommand {
         while folder.count > 1, folder.hasSuffix("/") { folder.removeLast() }
         let template = folder.split(separator: "{", omittingEmptySubsequences: false).joined(separator: "{{")
         let sink = PluginSpec(format.sink, primary: .text("\(template)/{dir}/{name}.\(format.rawValue)"))
-        let plan = try PipelinePlan(registry, self, sink: sink)
+        var builder = ConfigurationBuilder(registry)
+        try builder.setAnalyzers(options.analyzing.analyzers)
+        try builder.select(options.writing.select)
+        // The header and the end of a result show whether it is complete.
+        if !builder.configuration.selection.isEmpty { builder.configuration.selection += ["header", "end"] }
+        builder.configuration.sinks = [sink]
+        builder.configuration.batchFrames = options.batch
+        builder.configuration.seed = options.seed
+        builder.configuration.syncsFiles = options.writing.durability.sync
+        builder.configuration.usesLookAhead = wholeFile
+        builder.configuration.jobCount = input.jobCount
         // Checks all options before the folder is created.
-        let fingerprint = try fingerprint(of: try plan.assemble(inputs: NoInputs()))
+        let fingerprint = try fingerprint(of: try builder.assemble(inputs: NoInputs()))
         var inputs = try input.inputs(registry.soundFileTypes)
         let output = try OutputFolder(path)
         defer { output.release() }
@@ -23,9 +33,11 @@ extension AnalyzeCommand {
         let source = CorpusSource(
             inputs, folder: output.path, format: format, check: corpus.resume ? ResultCheck(fingerprint: fingerprint) : nil,
             failures: failures, spec: try input.spec(), report: { console.error($0) })
+        builder.configuration.fingerprint = fingerprint
+        builder.configuration.jobCount = 1
         var pipelines: [Pipeline] = []
         for _ in 0..<min(input.jobCount, inputs.count ?? .max) {
-            pipelines.append(try plan.assemble(inputs: source, fingerprint: fingerprint, jobCount: 1))
+            pipelines.append(try builder.assemble(inputs: source))
         }
         return CorpusSession(pipelines, source, failures, console: console).run()
     }

@@ -77,19 +77,41 @@ struct AnalyzeCommand: Command {
         if let folder = try outputFolder() {
             return try run(into: folder, with: registry, on: console.with(self.console.verbosity))
         }
-        let plan = try plan(with: registry)
-        let pipeline = try plan.assemble()
-        let status = PipelineSession(
-            pipeline, usesStandardOutput: plan.usesStandardOutput, replay: try replay.read(registry.catalog),
-            console: console.with(self.console.verbosity)
-        ).run()
-        if let failure = plan.source?.failure, status == .success || status == .inputFailed { throw failure }
+        let builder = try builder(with: registry)
+        let status = try builder.assemble().run(
+            on: console.with(self.console.verbosity), usesStandardOutput: builder.usesStandardOutput,
+            replaying: try replay.read(registry.catalog))
+        if let failure = builder.source?.failure, status == .success || status == .inputFailed { throw failure }
         return status
     }
 
-    func plan(with registry: PluginRegistry) throws(Failure) -> PipelinePlan {
-        try PipelinePlan(
-            registry, input, captures: capture.captures, options: options, isPaced: realtime, usesLookAhead: wholeFile,
-            summarizes: summary)
+    func builder(with registry: PluginRegistry) throws(Failure) -> ConfigurationBuilder {
+        var builder = ConfigurationBuilder(registry)
+        try builder.set(
+            options, defaultSink: summary ? "summary" : SinkPlugin.jsonLinesID, isAdded: summary,
+            analyzers: summary ? registry.summaryAnalyzers : [])
+        let captures = capture.captures
+        // An output file that is also an input is found only if all inputs are known before the run.
+        if captures.isEmpty, !realtime, builder.writesToStandardOutputOnly { builder.source = try input.source(registry.soundFileTypes) }
+        if builder.source == nil, captures.isEmpty || input.isGiven {
+            builder.configuration.captures = try input.captures(registry.soundFileTypes)
+        }
+        if !captures.isEmpty, input.start != nil || input.duration != nil {
+            throw Failure(
+                "--start and --duration apply to file arguments only; set them in --capture, as in file:song.flac,start=5,duration=20")
+        }
+        try builder.addCaptures(captures)
+        builder.configuration.isPaced = realtime
+        builder.configuration.usesLookAhead = wholeFile || summary
+        builder.configuration.jobCount = input.jobCount
+        try builder.checkThatNoInputIsOverwritten()
+        return builder
+    }
+}
+
+extension PluginRegistry {
+    /// The analyzers that `--summary` adds to the default ones, where the program has them.
+    var summaryAnalyzers: [PluginSpec] {
+        analyzers.contains { $0.about.id == "loudness" } ? [PluginSpec("loudness")] : []
     }
 }

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Hemiola
+internal import HemiolaRecords
 
 /// `hemiola beats FILE…`
 struct BeatsCommand: Command {
@@ -60,10 +61,24 @@ struct BeatsCommand: Command {
     }
 
     func run(with registry: PluginRegistry, on console: Console) throws(Failure) -> CommandStatus {
-        let plan = try PipelinePlan(registry, self)
-        return PipelineSession(
-            try plan.assemble(), usesStandardOutput: plan.usesStandardOutput, replay: try replay.read(registry.catalog),
-            console: console.with(self.console.verbosity)
-        ).run()
+        let builder = try builder(with: registry)
+        return try builder.assemble().run(
+            on: console.with(self.console.verbosity), usesStandardOutput: builder.usesStandardOutput,
+            replaying: try replay.read(registry.catalog))
+    }
+
+    private func builder(with registry: PluginRegistry) throws(Failure) -> ConfigurationBuilder {
+        var builder = ConfigurationBuilder(registry)
+        builder.configuration.captures = try input.captures(registry.soundFileTypes)
+        builder.configuration.usesLookAhead = !causal
+        builder.configuration.jobCount = input.jobCount
+        builder.configuration.syncsFiles = writing.sync
+        try builder.setAnalyzers(["beat"])
+        var sink = PluginSpec("beats")
+        sink.settings["path"] = output.map { .text($0) }
+        sink.settings["format"] = format.map { .text($0) }
+        try builder.addSink(sink, output: output)
+        try builder.checkThatNoInputIsOverwritten()
+        return builder
     }
 }

@@ -73,31 +73,26 @@ struct CheckCommand: Command {
         let text = try PipelineFile.text(at: path, title: title)
         // A text that is no YAML is reported as a pipeline file.
         if let root = try? YAMLNode.parse(text), case .list = root.content {
-            let direction = FieldMap.direction(of: root)
-            return try checked(text, title: title, direction, with: registry) { () throws(Problem) in
-                try FieldMap(root, title: title, direction)
+            return try checked(title, with: registry) { () throws(Problem) in
+                let direction = FieldMap.direction(of: root)
+                return (text, direction, try FieldMap(root, title: title, direction))
             }
         }
-        let plan = try PipelinePlan(registry, pipeline: text, title: title)
-        return print ? try Self.text(of: plan, title: title, registry) : "\(title): valid\n"
+        let file = try PipelineFile(checking: text, title: title, registry)
+        return print ? try Self.text(of: ConfigurationBuilder(registry, file.configuration), title: title, registry) : "\(title): valid\n"
     }
 
     private func textOfBuiltIn(_ name: String, with registry: PluginRegistry) throws(Failure) -> String {
-        let map: (direction: FieldMap.Direction, text: String)
-        do throws(Problem) {
-            map = try FieldMap.text(ofBuiltIn: name)
-        } catch {
-            throw Failure(error.all.map(\.message))
-        }
-        return try checked(map.text, title: name, map.direction, with: registry) { () throws(Problem) in
-            try FieldMap(map.text, title: name, map.direction)
+        try checked(name, with: registry) { () throws(Problem) in
+            let (direction, text) = try FieldMap.text(ofBuiltIn: name)
+            return (text, direction, try FieldMap(text, title: name, direction))
         }
     }
 
     /// Resolves a field map against what the program declares.
     private func checked(
-        _ text: String, title: String, _ direction: FieldMap.Direction, with registry: PluginRegistry,
-        map: () throws(Problem) -> FieldMap
+        _ title: String, with registry: PluginRegistry,
+        _ read: () throws(Problem) -> (text: String, direction: FieldMap.Direction, map: FieldMap)
     ) throws(Failure) -> String {
         let pages = PluginPage.all(of: registry).filter { $0.role == .analyzer }
         let analyzers = pages.compactMap { page in
@@ -109,14 +104,15 @@ struct CheckCommand: Command {
             source: StreamSource(format: PluginPage.format, kind: "", name: ""), isLive: false, batching: .standard, seed: 0,
             analyzers: analyzers, catalog: registry.catalog)
         do throws(Problem) {
+            let (text, direction, map) = try read()
             switch direction {
-            case .output: _ = try FieldRoutes(try map(), for: header)
-            case .input: _ = try ControlRoutes(try map(), controls: registry.catalog.controls)
+            case .output: _ = try FieldRoutes(map, for: header)
+            case .input: _ = try ControlRoutes(map, controls: registry.catalog.controls)
             }
+            return print ? text : "\(title): valid\n"
         } catch {
             throw Failure(error.all.map(\.message))
         }
-        return print ? text : "\(title): valid\n"
     }
 
     private func textOfDefaults(with registry: PluginRegistry) throws(Failure) -> String {
@@ -134,16 +130,16 @@ struct CheckCommand: Command {
         }
         guard print else { return "\(finding)\n" }
         let listen = try ListenCommand.withoutOptions()
-        let plan = try listen.plan(with: registry, defaults: file, showsLine: false)
-        return "# hemiola listen; \(finding.onOneLine)\n" + (try Self.text(of: plan, title: "hemiola listen", registry))
+        let builder = try listen.builder(with: registry, defaults: file, showsLine: false)
+        return "# hemiola listen; \(finding.onOneLine)\n" + (try Self.text(of: builder, title: "hemiola listen", registry))
     }
 
     /// The pipeline as a pipeline file.
-    private static func text(of plan: PipelinePlan, title: String, _ registry: PluginRegistry) throws(Failure) -> String {
-        let pipeline = try plan.assemble()
+    private static func text(of builder: ConfigurationBuilder, title: String, _ registry: PluginRegistry) throws(Failure) -> String {
+        let pipeline = try builder.assemble()
         do throws(Problem) {
             let analyzers = try pipeline.describeAnalyzers(for: PluginPage.format, startsExternals: false)
-            return PipelineFile.text(plan.configuration, analyzers: analyzers, registry: registry)
+            return PipelineFile.text(builder.configuration, analyzers: analyzers, registry: registry)
         } catch {
             throw Failure("\(title): \(error.message)")
         }

@@ -16,12 +16,7 @@ struct ReplayOptions: ParsableArguments {
     /// - Returns: The controls of the file; none where no file is named.
     func read(_ catalog: RecordCatalog) throws(Failure) -> ControlReplay {
         guard let controls else { return ControlReplay() }
-        let bytes: [UInt8]
-        do {
-            bytes = try System.contents(of: controls)
-        } catch {
-            throw Failure("--controls: cannot read \(System.title(of: controls)): \(error)")
-        }
+        let bytes = try System.input(controls, option: "--controls: ")
         return try ControlRecords.parse(bytes, title: System.title(of: controls), catalog)
     }
 }
@@ -62,12 +57,5 @@ enum ControlRecords {
             try Control(type, from: record), at: Int64(frame), from: try record.optionalText("from") ?? "controls")
         // The file is that of the input, in a recording of several inputs.
         replay.add(control, file: try record.optionalText("file"))
-    }
-}
-
-extension System {
-    /// The name of an input in messages: the path, or `standard input` for `-`.
-    static func title(of path: String) -> String {
-        path == "-" ? "standard input" : path
     }
 }

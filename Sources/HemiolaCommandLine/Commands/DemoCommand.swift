@@ -69,17 +69,26 @@ struct DemoCommand: Command {
     func run(with registry: PluginRegistry, on console: Console) throws(Failure) -> CommandStatus {
         var console = console.with(self.console.verbosity)
         var registry = registry
-        var output = PipelinePlan.jsonLines
+        var output = SinkPlugin.jsonLinesID
         if System.destination(of: System.standardOutput) == .terminal {
             console = console.withBarOnStandardOutput()
             registry = registry.adding(sinks: [.liveLine(on: console)])
             output = SinkPlugin.liveLineID
         }
-        let plan = PipelinePlan(registry, self, output: output)
-        let pipeline = try plan.assemble()
+        let builder = ConfigurationBuilder(registry, configuration(with: registry, output: output))
+        let pipeline = try builder.assemble()
         console.remark("a drum and bass loop at \(Int(Self.tempo)) BPM, generated and not played: there is no sound")
-        return PipelineSession(
-            pipeline, usesStandardOutput: plan.usesStandardOutput, console: console, showsProgress: false
-        ).run()
+        return pipeline.run(on: console, usesStandardOutput: builder.usesStandardOutput, showsProgress: false)
+    }
+
+    /// - Parameter output: The sink that uses standard output.
+    private func configuration(with registry: PluginRegistry, output: String) -> PipelineConfiguration {
+        var sinks = [PluginSpec(output)]
+        // A program without SwiftNIO has no web server.
+        if registry.sinks.contains(where: { $0.about.id == "web" }) {
+            sinks.append(PluginSpec("web", settings: ["open": .boolean(!noBrowser)]))
+        }
+        return PipelineConfiguration(
+            captures: [capture], analyzers: registry.defaultAnalyzers, sinks: sinks, isPaced: true, seed: UInt64(seed))
     }
 }

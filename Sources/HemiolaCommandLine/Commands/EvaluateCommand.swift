@@ -62,20 +62,10 @@ struct EvaluateCommand: Command {
 
     func events(_ path: String) throws(Failure) -> EventTimes {
         let title = System.title(of: path)
-        let bytes: [UInt8]
-        do {
-            bytes = try System.contents(of: path)
-        } catch {
-            throw Failure("cannot read \(title): \(error)")
-        }
-        guard let text = String(validating: bytes.withoutByteOrderMark, as: UTF8.self) else {
+        guard let text = String(validating: try System.input(path).withoutByteOrderMark, as: UTF8.self) else {
             throw Failure("\(title): not UTF-8 text")
         }
-        do {
-            return try EventTimes(text, kind: onsets ? .onset : .beat)
-        } catch {
-            throw Failure("\(title):\(error.line): \(error.message)")
-        }
+        return try EventTimes(text, kind: onsets ? .onset : .beat, title: title)
     }
 
     /// A measure: its key in JSON, its name in the table, its value.

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Hemiola
+internal import HemiolaRecords
 internal import HemiolaSystem
 
 /// `hemiola listen`
@@ -89,30 +90,51 @@ struct ListenCommand: Command {
             console = console.withBarOnStandardOutput()
             registry = registry.adding(sinks: [.liveLine(on: console)])
         }
-        let plan = try plan(with: registry, defaults: defaults, showsLine: showsLine)
+        let builder = try builder(with: registry, defaults: defaults, showsLine: showsLine)
         if let defaults { report(defaults, on: console) }
-        return PipelineSession(
-            try plan.assemble(), usesStandardOutput: plan.usesStandardOutput, replay: try replay.read(registry.catalog), console: console,
-            showsProgress: false
-        ).run()
+        return try builder.assemble().run(
+            on: console, usesStandardOutput: builder.usesStandardOutput, replaying: try replay.read(registry.catalog),
+            showsProgress: false)
     }
 
     /// - Parameters:
     ///   - defaults: Device, analyzers and sinks for which no option is given.
     ///   - showsLine: Whether the live line is shown. A sink that needs standard output replaces it.
-    func plan(with registry: PluginRegistry, defaults: DefaultsFile? = nil, showsLine: Bool) throws(Failure) -> PipelinePlan {
+    func builder(
+        with registry: PluginRegistry, defaults: DefaultsFile? = nil, showsLine: Bool
+    ) throws(Failure) -> ConfigurationBuilder {
         var registry = registry
         let applied = defaults.map(applied) ?? []
         if let analyzers = defaults?.analyzers, applied.contains("analyzers") { registry.defaultAnalyzers = analyzers }
-        let defaultSink = showsLine ? SinkPlugin.liveLineID : PipelinePlan.jsonLines
-        var plan = try PipelinePlan(
-            registry, device: applied.contains("device") ? defaults?.device : device, captures: capture.captures, waits: wait,
-            rate: rate.sampleRate, options: options, defaultSink: defaultSink)
-        if let sinks = defaults?.sinks, applied.contains("sinks") { try plan.add(sinks, besides: defaultSink) }
-        try plan.addControlInputs(controlInputs)
-        if json { plan.addJSONLines() }
-        if showsLine { plan.addLiveLine() }
-        return plan
+        let defaultSink = showsLine ? SinkPlugin.liveLineID : SinkPlugin.jsonLinesID
+        var builder = ConfigurationBuilder(registry)
+        if capture.captures.isEmpty {
+            let device = applied.contains("device") ? defaults?.device : device
+            builder.configuration.captures = [try liveCapture(of: device, with: registry)]
+        } else if device != nil || wait {
+            throw Failure(
+                "--device and --wait apply to the default live capture only; set them in --capture, as in pulse:auto,wait=true")
+        }
+        try builder.set(options, defaultSink: defaultSink)
+        if !capture.captures.isEmpty {
+            try builder.addCaptures(capture.captures)
+            try builder.checkThatNoInputIsOverwritten()
+            // A capture that is not live runs at real-time speed too.
+            builder.configuration.isPaced = true
+        }
+        builder.configuration.sampleRate = rate.sampleRate
+        if let sinks = defaults?.sinks, applied.contains("sinks") { try builder.add(sinks, besides: defaultSink) }
+        try builder.addControlInputs(controlInputs)
+        if json { builder.addStandardOutputSink(SinkPlugin.jsonLinesID) }
+        if showsLine { builder.addStandardOutputSink(SinkPlugin.liveLineID) }
+        return builder
+    }
+
+    private func liveCapture(of device: String?, with registry: PluginRegistry) throws(Failure) -> PluginSpec {
+        guard var capture = registry.liveCapture else { throw Failure("this program contains no live capture plugin") }
+        if let device { capture.primary = .text(device) }
+        if wait { capture.settings["wait"] = .boolean(true) }
+        return capture
     }
 
     /// The keys of the defaults file that no option replaces.

@@ -7,11 +7,19 @@ internal import HemiolaSystem
 // bottom.
 
 extension PipelineFile {
+    /// Reads a pipeline file and checks it.
+    ///
+    /// - Throws: One line per error.
+    init(at path: String, _ registry: PluginRegistry) throws(Failure) {
+        let title = System.title(of: path)
+        try self.init(checking: try Self.text(at: path, title: title), title: title, registry)
+    }
+
     /// Reads a file's text and checks the plugins and their settings, by building the pipeline once.
     ///
     /// - Parameter title: The name of the file in messages.
     /// - Throws: One line per error.
-    init(checking text: String, kind: Kind, title: String, _ registry: PluginRegistry) throws(Failure) {
+    init(checking text: String, kind: Kind = .pipeline, title: String, _ registry: PluginRegistry) throws(Failure) {
         do throws(Problem) {
             try self.init(text, kind: kind, registry: registry)
         } catch {
@@ -37,13 +45,8 @@ extension PipelineFile {
     ///
     /// - Parameter path: `-` is standard input.
     static func text(at path: String, title: String) throws(Failure) -> String {
-        let bytes: [UInt8]
-        do throws(SystemCallError) {
-            // One byte above the limit is enough to detect a file that is too large.
-            bytes = try System.contents(of: path, atMost: YAMLNode.maxByteCount + 1)
-        } catch {
-            throw Failure("cannot read \(title): \(error)")
-        }
+        // One byte above the limit is enough to detect a file that is too large.
+        let bytes = try System.input(path, atMost: YAMLNode.maxByteCount + 1, title: title)
         guard bytes.count <= YAMLNode.maxByteCount else { throw Failure(line(title, nil, YAMLNode.tooLarge.message)) }
         return try text(of: bytes, title: title)
     }

@@ -6,7 +6,7 @@ internal import HemiolaSystem
 
 /// A parsed pipeline file: the configuration and the errors of the file itself.
 ///
-/// The registry validates the settings of the plugins: `PipelinePlan.init(_:pipelineFile:)` reports the errors of both.
+/// The registry validates the settings of the plugins: `init(checking:kind:title:_:)` reports the errors of both.
 struct PipelineFile {
     /// What the file describes.
     enum Kind {
@@ -53,7 +53,7 @@ struct PipelineFile {
         elements[.analyzers] = registry.defaultAnalyzers.map { _ in .analyzer() }
         switch kind {
         case .pipeline:
-            configuration.sinks = [PluginSpec(PipelinePlan.jsonLines)]
+            configuration.sinks = [PluginSpec(SinkPlugin.jsonLinesID)]
             elements[.sinks] = [.sink()]
         case .defaults:
             configuration.captures = registry.liveCapture.map { [$0] } ?? []

@@ -106,29 +106,28 @@ struct RenderCommand: Command {
     func run(with registry: PluginRegistry, on console: Console) throws(Failure) -> CommandStatus {
         let request = try request()
         let registry = registry.adding(sinks: [.picture(request)])
-        let plan = try PipelinePlan(registry, self)
+        let builder = try builder(with: registry)
         if let fault = Picture.libraryFault { throw Failure(fault, status: .outputFailed) }
         if OutputTarget(output ?? "").isTerminal {
             throw Failure("standard output is a terminal; name a file with --output, or redirect it")
         }
-        return PipelineSession(
-            try assembled(plan, registry), usesStandardOutput: plan.usesStandardOutput, console: console.with(self.console.verbosity)
-        ).run()
+        return try (isRecording ? builder.assemble(replaying: file) : builder.assemble()).run(
+            on: console.with(self.console.verbosity), usesStandardOutput: builder.usesStandardOutput)
     }
 
-    private func assembled(_ plan: PipelinePlan, _ registry: PluginRegistry) throws(Failure) -> Pipeline {
-        guard isRecording else { return try plan.assemble() }
-        let recording: Recording
-        do throws(Problem) {
-            recording = try Recording(file, registry)
-        } catch {
-            throw Failure(error.message, status: .inputFailed)
-        }
-        return try plan.assemble(replaying: recording)
+    private func builder(with registry: PluginRegistry) throws(Failure) -> ConfigurationBuilder {
+        var builder = ConfigurationBuilder(registry)
+        builder.configuration.captures = try captures()
+        builder.configuration.usesLookAhead = !causal && (beats || !analyzers.isEmpty)
+        builder.configuration.syncsFiles = writing.sync
+        try builder.setAnalyzers(analyzerTexts)
+        try builder.addSink(PluginSpec(SinkPlugin.pictureID, primary: output.map { .text($0) }), output: output)
+        try builder.checkThatNoInputIsOverwritten(besides: [file])
+        return builder
     }
 
     /// The options of the picture.
-    func request() throws(Failure) -> PictureRequest {
+    private func request() throws(Failure) -> PictureRequest {
         guard !file.isEmpty else { throw Failure("a file name is empty; is a variable of the shell unset?") }
         guard let output else { throw Failure("no output; name the picture with --output, as in -o picture.png, .svg or .pdf") }
         var request = PictureRequest(
@@ -150,7 +149,7 @@ struct RenderCommand: Command {
     }
 
     /// The capture of a sound file; none for a recording.
-    func captures() throws(Failure) -> [PluginSpec] {
+    private func captures() throws(Failure) -> [PluginSpec] {
         guard !isRecording else { return [] }
         var spec = captureSpec(for: file)
         if start != nil || duration != nil {

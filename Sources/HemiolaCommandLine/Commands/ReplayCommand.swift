@@ -49,24 +49,21 @@ struct ReplayCommand: Command {
     @OptionGroup var console: ConsoleOptions
 
     func run(with registry: PluginRegistry, on console: Console) throws(Failure) -> CommandStatus {
-        let plan = try plan(with: registry)
-        let recording: Recording
-        do throws(Problem) {
-            recording = try Recording(self.recording, registry)
-        } catch {
-            throw Failure(error.message, status: .inputFailed)
-        }
-        return PipelineSession(
-            try plan.assemble(replaying: recording), usesStandardOutput: plan.usesStandardOutput,
-            console: console.with(self.console.verbosity)
-        ).run()
+        let builder = try builder(with: registry)
+        return try builder.assemble(replaying: recording).run(
+            on: console.with(self.console.verbosity), usesStandardOutput: builder.usesStandardOutput)
     }
 
-    func plan(with registry: PluginRegistry) throws(Failure) -> PipelinePlan {
+    private func builder(with registry: PluginRegistry) throws(Failure) -> ConfigurationBuilder {
         if recording.isEmpty || audio.contains("") { throw Failure("a file name is empty; is a variable of the shell unset?") }
         if ([recording] + audio).count(where: { $0 == "-" }) > 1 {
             throw Failure("- is given more than once; standard input can be read only once")
         }
-        return try PipelinePlan(registry, self)
+        var builder = ConfigurationBuilder(registry)
+        builder.configuration.captures = audio.map { captureSpec(for: $0) }
+        builder.configuration.isPaced = realtime
+        try builder.set(writing, defaultSink: SinkPlugin.jsonLinesID)
+        try builder.checkThatNoInputIsOverwritten(besides: [recording])
+        return builder
     }
 }

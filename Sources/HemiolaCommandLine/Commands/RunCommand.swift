@@ -51,29 +51,13 @@ struct RunCommand: Command {
     @OptionGroup var console: ConsoleOptions
 
     func run(with registry: PluginRegistry, on console: Console) throws(Failure) -> CommandStatus {
-        let plan = try PipelinePlan(registry, pipelineFile: path)
+        let builder = ConfigurationBuilder(registry, try PipelineFile(at: path, registry).configuration)
         if path == "-" && replay.controls == "-" {
             throw Failure("standard input cannot be both the pipeline and the controls; use a file for one of them")
         }
         let replay = try self.replay.read(registry.catalog)
-        try plan.checkThatNoInputIsOverwritten()
-        return PipelineSession(
-            try plan.assemble(), usesStandardOutput: plan.usesStandardOutput, replay: replay,
-            console: console.with(self.console.verbosity)
-        ).run()
-    }
-}
-
-extension PipelinePlan {
-    /// Reads a pipeline file and builds it once.
-    ///
-    /// - Throws: One line per problem: `pipeline.yaml:7:5: sinks[1].period_s: …`.
-    init(_ registry: PluginRegistry, pipelineFile path: String) throws(Failure) {
-        let title = System.title(of: path)
-        try self.init(registry, pipeline: try PipelineFile.text(at: path, title: title), title: title)
-    }
-
-    init(_ registry: PluginRegistry, pipeline text: String, title: String) throws(Failure) {
-        self.init(registry, try PipelineFile(checking: text, kind: .pipeline, title: title, registry).configuration)
+        try builder.checkThatNoInputIsOverwritten()
+        return try builder.assemble().run(
+            on: console.with(self.console.verbosity), usesStandardOutput: builder.usesStandardOutput, replaying: replay)
     }
 }

@@ -43,25 +43,36 @@ struct SchemaCommand: Command {
 
     private func declared(
         by pipeline: Pipeline, sampleRate: Int, channelCount: Int
-    ) throws(Problem) -> SchemaText.Analyzers {
+    ) throws(Failure) -> SchemaText.Analyzers {
         let format = StreamFormat(sampleRate: sampleRate, channelCount: channelCount)
-        return try pipeline.describeAnalyzers(for: format).map { ($0.name, $0.outputs.features) }
+        return try pipeline.describedAnalyzers(for: format).map { ($0.name, $0.outputs.features) }
     }
 
     func text(with registry: PluginRegistry) throws(Failure) -> String {
         // A pipeline opens no file until it runs: any file name is accepted here.
-        let plan = try PipelinePlan(registry, describing: analyzing.analyzers, selecting: select, summarizes: summary)
-        let items = plan.configuration.selection
+        var builder = ConfigurationBuilder(registry, PipelineConfiguration(captures: [captureSpec(for: "-")]))
+        try builder.setAnalyzers(analyzing.analyzers, adding: summary ? registry.summaryAnalyzers : [])
+        try builder.select(select)
+        // The selection is that of a sink.
+        builder.configuration.sinks = [PluginSpec(SinkPlugin.jsonLinesID)]
+        let items = builder.configuration.selection
         let selection = items.isEmpty ? Selection.all : Selection(items: items, catalog: registry.catalog)
-        let pipeline = try plan.assemble()
+        let pipeline = try builder.assemble()
+        let features = try declared(by: pipeline, sampleRate: 48_000, channelCount: 2)
+        if columns, summary { return SchemaText.columns(ofSummary: features, selection: selection) }
+        if columns { return SchemaText.columns(analyzers: features, selection: selection, catalog: registry.catalog) }
+        // The format of future input is unknown: whatever differs between two formats is left open in the schema.
+        let other = try declared(by: pipeline, sampleRate: 44_100, channelCount: 1)
+        if summary { return SchemaText.jsonSchema(ofSummary: features, otherFormats: [other], selection: selection) }
+        return SchemaText.jsonSchema(analyzers: features, otherFormats: [other], selection: selection, catalog: registry.catalog)
+    }
+}
+
+extension Pipeline {
+    /// The analyzers with their outputs for a format.
+    func describedAnalyzers(for format: StreamFormat) throws(Failure) -> [StreamHeader.Analyzer] {
         do throws(Problem) {
-            let features = try declared(by: pipeline, sampleRate: 48_000, channelCount: 2)
-            if columns, summary { return SchemaText.columns(ofSummary: features, selection: selection) }
-            if columns { return SchemaText.columns(analyzers: features, selection: selection, catalog: registry.catalog) }
-            // The format of future input is unknown: whatever differs between two formats is left open in the schema.
-            let other = try declared(by: pipeline, sampleRate: 44_100, channelCount: 1)
-            if summary { return SchemaText.jsonSchema(ofSummary: features, otherFormats: [other], selection: selection) }
-            return SchemaText.jsonSchema(analyzers: features, otherFormats: [other], selection: selection, catalog: registry.catalog)
+            return try describeAnalyzers(for: format)
         } catch {
             throw Failure(error.message)
         }

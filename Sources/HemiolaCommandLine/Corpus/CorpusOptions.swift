@@ -43,7 +43,7 @@ enum ResultFormat: String, CaseIterable, ExpressibleByArgument {
     /// The sink that writes it.
     var sink: String {
         switch self {
-        case .jsonLines, .compressedJSONLines: PipelinePlan.jsonLines
+        case .jsonLines, .compressedJSONLines: SinkPlugin.jsonLinesID
         case .csv, .compressedCSV: "csv"
         }
     }

@@ -73,13 +73,7 @@ extension FileList {
     /// - Returns: At least one name, as `PathText` writes it.
     static func names(in path: String, isNullSeparated: Bool) throws(Failure) -> [String] {
         let title = path == "-" ? "the list on standard input" : "the list \"\(path)\""
-        let bytes: [UInt8]
-        do {
-            bytes = try System.contents(of: path)
-        } catch {
-            throw Failure("cannot read \(title): \(error)")
-        }
-        let names = try names(in: bytes, isNullSeparated: isNullSeparated, title: title)
+        let names = try names(in: System.input(path, title: title), isNullSeparated: isNullSeparated, title: title)
         guard !names.isEmpty else { throw empty(title) }
         return names
     }

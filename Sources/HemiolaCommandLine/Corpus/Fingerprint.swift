@@ -10,12 +10,7 @@ extension AnalyzeCommand {
     ///
     /// - Parameter pipeline: The pipeline of this command.
     func fingerprint(of pipeline: Pipeline) throws(Failure) -> String {
-        let analyzers: [StreamHeader.Analyzer]
-        do throws(Problem) {
-            analyzers = try pipeline.describeAnalyzers(for: StreamFormat(sampleRate: 48_000, channelCount: 2))
-        } catch {
-            throw Failure(error.message)
-        }
+        let analyzers = try pipeline.describedAnalyzers(for: StreamFormat(sampleRate: 48_000, channelCount: 2))
         var parts = ["hemiola \(HemiolaVersion.current)", "schema \(StreamHeader.schema)"]
         for analyzer in analyzers {
             parts.append("analyzer \(analyzer.name) \(analyzer.id) \(analyzer.version)")

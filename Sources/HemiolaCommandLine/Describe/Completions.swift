@@ -57,13 +57,13 @@ struct Completions: Sendable {
         let completions = current.withLock { $0 }
         let word = words.indices.contains(index) ? words[index] : prefix
         let found: [String] =
-            switch words.first(where: { ControlMessage.pageRequests.contains($0) }) {
+            switch words.first(where: { PageRequest.types.contains($0) }) {
             case "import": System.paths(startingWith: word) + ["name=", "page="]
             case "call": ["function=", "arguments=", "page="]
             case "tabs": System.paths(startingWith: word)
             case "window" where words.contains("snapshot"): System.paths(startingWith: word)
             case "window" where words.contains("fullscreen"): ["true", "false"]
-            case "window": WindowRequest.names
+            case "window": PageRequest.windowRequests
             default: completions.registry.catalog.fieldsOfControls.map { "\($0.name)=" }
             }
         return found.filter { $0.hasPrefix(word) }
@@ -118,8 +118,8 @@ struct Completions: Sendable {
     /// Record types, default analyzers and their features, appended to the items before the current one.
     private func selections(_ prefix: String) -> [String] {
         let start = prefix.lastIndex { $0 == "," || $0 == "+" }.map { prefix.index(after: $0) } ?? prefix.startIndex
-        let analyzers =
-            (try? PipelinePlan(registry, describing: [], selecting: []).assemble().describeAnalyzers(for: PluginPage.format)) ?? []
+        let configuration = PipelineConfiguration(captures: [captureSpec(for: "-")], analyzers: registry.defaultAnalyzers)
+        let analyzers = (try? registry.assemble(configuration).describeAnalyzers(for: PluginPage.format)) ?? []
         let features = analyzers.flatMap { analyzer in
             [analyzer.name] + analyzer.outputs.features.map { "\(analyzer.name).\($0.name)" }
         }

@@ -24,14 +24,11 @@ struct EventTimes: Equatable {
         emitted.map { zip(times, $0).map { max($0, $1) } }
     }
 
-    struct Fault: Error {
-        var line: Int
-        var message: String
-    }
-
     /// Reads Hemiola's records, or one line per event: the time in seconds and, in a second column, the position in the bar. Columns
     /// are separated by spaces or tabs, not by commas or semicolons, because of decimal commas. `#` starts a comment.
-    init(_ text: String, kind: Kind) throws(Fault) {
+    ///
+    /// - Parameter title: The name of the file in messages.
+    init(_ text: String, kind: Kind, title: String) throws(Failure) {
         var events: [(time: Double, position: Int, emitted: Double?)] = []
         for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
             let content = line.drop { $0 == " " || $0 == "\t" }
@@ -43,16 +40,14 @@ struct EventTimes: Equatable {
                     let position = try record.optionalInteger("position") ?? 0
                     events.append((try record.number("t"), position, try record.optionalNumber("emitted_t")))
                 } catch {
-                    throw Fault(line: index + 1, message: error.message)
+                    throw Failure("\(title):\(index + 1): \(error.message)")
                 }
             } else {
                 let columns = content.split { $0 == "\t" || $0 == " " }
                 guard let time = columns.first.flatMap({ Self.number($0) }), time >= 0 else {
-                    throw Fault(
-                        line: index + 1,
-                        message:
-                            "\"\(content.prefix(40))\" does not begin with a time in seconds; write 1.5, and a space or tab before the next column"
-                    )
+                    throw Failure(
+                        "\(title):\(index + 1): \"\(content.prefix(40))\" does not begin with a time in seconds; write 1.5, and a space or "
+                            + "tab before the next column")
                 }
                 let position = columns.dropFirst().first.flatMap { Self.number($0) }.map { Int($0.clamped(to: 0...1000)) }
                 events.append((time, position ?? 0, nil))

@@ -2,6 +2,27 @@ internal import Glibc
 internal import HemiolaSystem
 
 extension System {
+    /// The name of an input in messages: the path, or `standard input` for `-`.
+    static func title(of path: String) -> String {
+        path == "-" ? "standard input" : path
+    }
+
+    /// The bytes of a file that a command needs; `-` is standard input.
+    ///
+    /// - Parameters:
+    ///   - limit: The maximum number of bytes to read.
+    ///   - title: The name of the file in messages; nil: its path.
+    ///   - option: The beginning of a message: the option that names the file.
+    static func input(
+        _ path: String, atMost limit: Int = .max, title: String? = nil, option: String = ""
+    ) throws(Failure) -> [UInt8] {
+        do {
+            return try contents(of: path, atMost: limit)
+        } catch {
+            throw Failure("\(option)cannot read \(title ?? self.title(of: path)): \(error)")
+        }
+    }
+
     /// The next bytes of a descriptor, which waits for them; empty at the end.
     static func nextBytes(of descriptor: Int32, count: Int) throws(SystemCallError) -> [UInt8] {
         var number: Int32 = 0

@@ -157,7 +157,7 @@ final class LiveLineSink: Sink, Sendable {
         guard let type = context.catalog.control(name) else { return show("\(key.done): no plugin declares this control") }
         var control = Control(type)
         control["bpm"] = tempo
-        context.controls.submit(control, from: context.name) { [self] reply in
+        context.controls.submit(control, from: context.name) { [self] reply, _ in
             switch reply {
             case .done, .switched: show(key.done)
             case .refused(let reason): show("\(key.done): \(reason)")

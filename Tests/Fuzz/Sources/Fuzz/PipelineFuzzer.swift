@@ -33,9 +33,10 @@ extension Fuzzer {
     /// Prints the pipeline in the same way as `hemiola check --print`.
     private func print(_ text: String) -> String? {
         do {
-            let plan = try PipelinePlan(.standard, pipeline: text, title: "pipeline")
-            let analyzers = try plan.assemble().describeAnalyzers(for: PluginPage.format, startsExternals: false)
-            return PipelineFile.text(plan.configuration, analyzers: analyzers, registry: .standard)
+            let configuration = try PipelineFile(checking: text, title: "pipeline", .standard).configuration
+            let analyzers = try PluginRegistry.standard.assemble(configuration).describeAnalyzers(
+                for: PluginPage.format, startsExternals: false)
+            return PipelineFile.text(configuration, analyzers: analyzers, registry: .standard)
         } catch let error as Failure {
             require(!error.lines.isEmpty && error.lines.allSatisfy { !$0.isEmpty }, "refused without a reason")
         } catch {

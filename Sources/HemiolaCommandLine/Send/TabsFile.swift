@@ -2,60 +2,6 @@ internal import Hemiola
 internal import HemiolaRecords
 internal import HemiolaSystem
 
-/// What `hemiola send window` requests.
-enum WindowRequest: Equatable {
-    /// nil: changes between full screen and window.
-    case fullScreen(Bool?)
-    case tab(String)
-    case reload
-    /// Writes the picture into the file of this path.
-    case snapshot(path: String)
-
-    static let names = ["fullscreen", "tab", "reload", "snapshot"]
-
-    /// - Parameters:
-    ///   - name: One of `names`.
-    ///   - value: nil: none was given.
-    init(_ name: String, _ value: String?) throws(Failure) {
-        switch (name, value) {
-        case ("fullscreen", nil): self = .fullScreen(nil)
-        case ("fullscreen", "true"): self = .fullScreen(true)
-        case ("fullscreen", "false"): self = .fullScreen(false)
-        case ("fullscreen", let value?): throw Failure("window fullscreen is true or false, not \"\(value)\"")
-        case ("tab", let name?): self = .tab(name)
-        case ("tab", nil): throw Failure("window tab needs the id or title of a tab; see hemiola send --help")
-        case ("reload", nil): self = .reload
-        case ("reload", _?): throw Failure("window reload has no value")
-        case ("snapshot", let path?): self = .snapshot(path: path)
-        case ("snapshot", nil): throw Failure("window snapshot needs a file; see hemiola send --help")
-        default:
-            let hint = name.nearest(in: Self.names).map { "did you mean \($0)?" } ?? "requests: \(Self.names.joined(separator: ", "))"
-            throw Failure("window has no request \"\(name)\"; \(hint)")
-        }
-    }
-
-    /// One of `names`.
-    var name: String {
-        switch self {
-        case .fullScreen: "fullscreen"
-        case .tab: "tab"
-        case .reload: "reload"
-        case .snapshot: "snapshot"
-        }
-    }
-
-    /// The members of the message.
-    var members: [JSONValue.Member] {
-        let value: JSONValue =
-            switch self {
-            case .fullScreen(let flag): flag.map { .boolean($0) } ?? .null
-            case .tab(let name): .text(name)
-            case .reload, .snapshot: .null
-            }
-        return [.init("action", .text(name)), .init("value", value)]
-    }
-}
-
 /// A list of tabs in a file, for `hemiola send tabs`.
 struct TabsFile {
     /// As long as a message can be.
@@ -82,26 +28,16 @@ struct TabsFile {
         guard bytes.count <= Self.limit else {
             throw Failure("\(title): the list of tabs is larger than 1 MiB", status: .inputFailed)
         }
-        do throws(Fault) {
-            members = try Self.members(of: bytes, in: Self.folder(of: path))
+        do throws(Problem) {
+            members = try Self.members(of: JSONValue(bytes), in: Self.folder(of: path))
         } catch {
             throw Failure("\(title): \(error.message)", status: .inputFailed)
         }
     }
 
-    struct Fault: Error {
-        var message: String
-    }
-
     /// - Parameter folder: The folder of relative paths, absolute.
-    static func members(of bytes: [UInt8], in folder: String) throws(Fault) -> [JSONValue.Member] {
-        let value: JSONValue
-        do throws(Problem) {
-            value = try JSONValue(bytes)
-        } catch {
-            throw Fault(message: error.message)
-        }
-        guard let object = value.members else { throw Fault(message: "not a JSON object; example: {\"active\":\"a\",\"tabs\":[…]}") }
+    static func members(of value: JSONValue, in folder: String) throws(Problem) -> [JSONValue.Member] {
+        guard let object = value.members else { throw Problem("not a JSON object; example: {\"active\":\"a\",\"tabs\":[…]}") }
         var result: [JSONValue.Member] = []
         for member in object {
             try check(member.key, in: Self.members)
@@ -110,11 +46,11 @@ struct TabsFile {
         return result
     }
 
-    private static func tabs(_ value: JSONValue, in folder: String) throws(Fault) -> JSONValue {
+    private static func tabs(_ value: JSONValue, in folder: String) throws(Problem) -> JSONValue {
         guard let elements = value.elements else { return value }
         var tabs: [JSONValue] = []
         for element in elements {
-            guard let object = element.members else { throw Fault(message: "a tab is not a JSON object") }
+            guard let object = element.members else { throw Problem("a tab is not a JSON object") }
             var members: [JSONValue.Member] = []
             for member in object {
                 try check(member.key, in: tabMembers)
@@ -129,10 +65,10 @@ struct TabsFile {
         return .list(tabs)
     }
 
-    private static func check(_ key: String, in known: [String]) throws(Fault) {
+    private static func check(_ key: String, in known: [String]) throws(Problem) {
         if known.contains(key) { return }
         let hint = key.nearest(in: known).map { "did you mean \($0)?" } ?? "members: \(known.joined(separator: ", "))"
-        throw Fault(message: "unknown member \"\(key)\"; \(hint)")
+        throw Problem("unknown member \"\(key)\"; \(hint)")
     }
 
     private static func isRelative(_ path: String) -> Bool {
@@ -148,7 +84,7 @@ struct TabsFile {
 }
 
 /// The picture that a window has written.
-struct Snapshot {
+enum Snapshot {
     /// Maximum size of the picture in bytes.
     private static let limit = 256 << 20
     private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]

@@ -2,44 +2,32 @@ internal import Hemiola
 internal import HemiolaEngine
 internal import HemiolaSystem
 
-/// Runs a pipeline on the command line: stops it on a signal, prints its notices and shows its progress.
-struct PipelineSession {
+extension Pipeline {
     /// Time limit for sinks to finish after a signal, in seconds.
     private static let grace = 5.0
 
-    private let pipeline: Pipeline
-    private let console: Console
-    private let replay: ControlReplay
-    private let showsBar: Bool
-
+    /// Runs the pipeline: stops it on a signal, prints its notices and shows its progress.
+    ///
     /// - Parameters:
     ///   - usesStandardOutput: Whether records go to standard output.
-    ///   - replay: Recorded controls to replay.
+    ///   - controls: Recorded controls to replay.
     ///   - showsProgress: Whether the run has an end, so that a progress bar makes sense.
-    init(
-        _ pipeline: Pipeline, usesStandardOutput: Bool, replay: ControlReplay = ControlReplay(), console: Console,
-        showsProgress: Bool = true
-    ) {
-        self.pipeline = pipeline
-        self.replay = replay
-        self.console = console
-        showsBar =
+    func run(
+        on console: Console, usesStandardOutput: Bool, replaying controls: ControlReplay = ControlReplay(), showsProgress: Bool = true
+    ) -> CommandStatus {
+        let showsBar =
             showsProgress && !console.verbosity.isQuiet
             && ProgressLine.fits(
                 standardError: System.destination(of: System.standardError),
                 standardOutput: usesStandardOutput ? System.destination(of: System.standardOutput) : .nowhere,
                 terminal: EnvironmentVariable.value("TERM"))
-    }
-
-    func run() -> CommandStatus {
-        let configuration = pipeline.configuration
-        let notifier = ServiceNotifier(pipeline)
+        let notifier = ServiceNotifier(self)
         if configuration.jobCount == 1 || configuration.captures.count == 1 { System.useOneArena() }
-        printPipeline()
+        printSettings(on: console)
         let listener = System.SignalListener()
-        startThread { [self] in handleSignals(from: listener, notifier) }
-        let printer = NoticePrinter(pipeline, console)
-        let outcome = pipeline.run(replaying: replay) { notice in
+        startThread { [self] in handleSignals(from: listener, notifier, on: console, showsBar: showsBar) }
+        let printer = NoticePrinter(self, console)
+        let outcome = run(replaying: controls) { notice in
             notifier?.count(notice)
             printer.print(notice)
         }
@@ -51,16 +39,15 @@ struct PipelineSession {
         return CommandStatus(outcome, signal: listener.signal)
     }
 
-    private func printPipeline() {
-        let configuration = pipeline.configuration
+    private func printSettings(on console: Console) {
         let count = configuration.captures.count
         let files = count == 0 ? "files as they are found" : "\(count) file\(count == 1 ? "" : "s")"
-        let inputs = pipeline.recordingName ?? files
+        let inputs = recordingName ?? files
         console.note(
-            "\(pipeline.analyzerNames.joined(separator: ", ")) to \(pipeline.sinkNames.joined(separator: ", ")); "
+            "\(analyzerNames.joined(separator: ", ")) to \(sinkNames.joined(separator: ", ")); "
                 + "\(inputs), \(configuration.batchFrames) frames per batch")
         guard console.verbosity.detail >= 2 else { return }
-        for (name, settings) in pipeline.settings {
+        for (name, settings) in settings {
             console.note("\(name)\(settings.isEmpty ? " has no settings" : ": \(settings)")", detail: 2)
         }
     }
@@ -68,7 +55,9 @@ struct PipelineSession {
     // MARK: - Signals and progress
 
     /// Waits for signals, draws the progress bar and notifies the service manager, on a separate thread.
-    private func handleSignals(from listener: System.SignalListener, _ notifier: ServiceNotifier?) {
+    private func handleSignals(
+        from listener: System.SignalListener, _ notifier: ServiceNotifier?, on console: Console, showsBar: Bool
+    ) {
         var meter = ProgressMeter(start: MonotonicTime.now)
         // Made with the first line: comparing strings takes more of a short run than all else on this thread.
         lazy var style = ProgressLine.Style(environment: EnvironmentVariable.value)
@@ -81,7 +70,7 @@ struct PipelineSession {
             case .finish:
                 return
             case .signal(let number):
-                pipeline.stop()
+                stop()
                 notifier?.stop()
                 showsBar = false
                 console.endBar()
@@ -92,7 +81,7 @@ struct PipelineSession {
                 console.finish()
                 System.exitAtOnce(.signal(listener.signal ?? 0))
             case .nothing:
-                guard showsBar, let line = meter.line(for: pipeline.progress, at: MonotonicTime.now) else { continue }
+                guard showsBar, let line = meter.line(for: progress, at: MonotonicTime.now) else { continue }
                 console.show(bar: line.rendered(width: System.columns(of: System.standardError) ?? 80, style: style))
             }
         }

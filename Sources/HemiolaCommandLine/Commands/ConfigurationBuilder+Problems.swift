@@ -1,23 +1,23 @@
 internal import Hemiola
 internal import HemiolaSystem
 
-extension PipelinePlan {
+extension ConfigurationBuilder {
     /// The message for a problem, with the option in place of its place: `--analyzer spectrum:bandz=3` for `analyzers[0].bandz`.
     func line(for problem: Problem) -> String {
         guard let place = problem.place else { return problem.message }
         let message = problem.message
         switch (place.list, place.index) {
-        case (.captures, let index?) where captureTexts[index] != nil:
-            return Self.line("--capture", captureTexts[index], configuration.captures[index], place.key, message)
+        case (.captures, let index?) where texts[.capture(index)] != nil:
+            return Self.line("--capture", texts[.capture(index)], configuration.captures[index], place.key, message)
         case (.captures, let index?) where configuration.captures.indices.contains(index):
             return "\(configuration.captures[index].primary?.text ?? ""): \(message)"
         case (.analyzers, let index?) where configuration.analyzers.indices.contains(index):
-            return Self.line("--analyzer", analyzerTexts[index], configuration.analyzers[index], place.key, message)
+            return Self.line("--analyzer", texts[.analyzer(index)], configuration.analyzers[index], place.key, message)
         case (.sinks, let index?) where index == outputIndex && (place.key ?? "path") == "path":
             let path = (configuration.sinks[index].primary ?? configuration.sinks[index].settings["path"])?.text ?? ""
             return "--output \(path): \(message)"
         case (.sinks, let index?) where configuration.sinks.indices.contains(index):
-            return Self.line("--sink", sinkTexts[index], configuration.sinks[index], place.key, message)
+            return Self.line("--sink", texts[.sink(index)], configuration.sinks[index], place.key, message)
         case (.captures, nil), (.analyzers, nil), (.sinks, nil): return message
         case (.select, nil): return "--select: \(message)"
         case (nil, _) where ["batch", "rate", "seed", "jobs"].contains(place.key): return "--\(place): \(message)"

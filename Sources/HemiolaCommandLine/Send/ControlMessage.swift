@@ -1,0 +1,156 @@
+internal import Hemiola
+internal import HemiolaRecords
+internal import HemiolaSystem
+
+/// A message of the visualizer protocol, as a line.
+struct ControlMessage: Equatable {
+    /// Sent before it: the client subscribes to replies only.
+    static let quiet = Array("{\"type\":\"subscribe\",\"streams\":[],\"payload\":\"json\"}\n".utf8)
+    /// Requests a `status` message, without a reply.
+    static let status = Array("{\"type\":\"status\"}\n".utf8)
+    static let id = "send"
+    /// Messages that are not controls, and have no fields.
+    private static let others = ["status", "closeViz"]
+
+    let line: [UInt8]
+
+    /// The types that can be sent.
+    static func types(_ catalog: RecordCatalog) -> [String] { others + PageRequest.types + catalog.controls.map(\.name) }
+
+    static func isKnown(_ type: String, _ catalog: RecordCatalog) -> Bool { types(catalog).contains(type) }
+
+    static func unknown(_ type: String, _ catalog: RecordCatalog) -> Failure {
+        let types = types(catalog)
+        let hint = type.nearest(in: types).map { "; did you mean \($0)?" } ?? "; messages: \(types.joined(separator: ", "))"
+        return Failure("unknown message \"\(type)\"\(hint)")
+    }
+
+    /// - Parameter fields: `key=value`; the first may be the value of the first declared field alone.
+    /// - Throws: The first invalid field. Nothing has been sent then.
+    init(_ type: String, _ fields: [String], _ catalog: RecordCatalog) throws(Failure) {
+        guard Self.isKnown(type, catalog) else { throw Self.unknown(type, catalog) }
+        let declared = catalog.control(type)?.fields ?? []
+        var members: [JSONValue.Member] = [.init("type", .text(type)), .init("id", .text(Self.id))]
+        var values: [String: ParameterValue] = [:]
+        for (index, text) in fields.enumerated() {
+            let (field, value) = try Self.field(text, isFirst: index == 0, of: type, declared)
+            guard values.updateValue(value, forKey: field.name) == nil else {
+                throw Failure("\"\(field.name)\" is given twice")
+            }
+            members.append(.init(field.name, value.json))
+        }
+        if let control = catalog.control(type) {
+            do throws(ControlFault) {
+                _ = try Control(control) { values[$0.name] }
+            } catch {
+                throw Failure(error.message)
+            }
+        }
+        line = Array(JSONValue.object(members).line.utf8)
+    }
+
+    private static func field(
+        _ text: String, isFirst: Bool, of type: String, _ declared: [Field]
+    ) throws(Failure) -> (field: Field, value: ParameterValue) {
+        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        let names = declared.map(\.name)
+        if parts.count == 2, let field = declared.first(where: { $0.name == parts[0] }) { return (field, try value(parts[1], of: field)) }
+        // A preset's name may contain an equals sign: only a text that begins like a misspelt field is refused.
+        let looksLikeName = parts.count == 2 && parts[0].allSatisfy { $0.isLetter } && parts[0].nearest(in: names) != nil
+        if isFirst, let main = declared.first, !looksLikeName { return (main, try value(text, of: main)) }
+        guard let key = parts.count == 2 ? parts[0] : nil else {
+            throw Failure(
+                "\"\(text)\" is not key=value" + (names.isEmpty ? "; \(type) has no field" : "; write key=value, or the value alone first"))
+        }
+        let hint =
+            names.isEmpty
+            ? "it has none" : key.nearest(in: names).map { "did you mean \($0)?" } ?? "fields: \(names.joined(separator: ", "))"
+        throw Failure("\(type) has no field \"\(key)\"; \(hint)")
+    }
+
+    private static func value(_ text: String, of field: Field) throws(Failure) -> ParameterValue {
+        if text == "null", field.isNullable { return .none }
+        let value: ParameterValue? =
+            switch field.kind {
+            case .integer: Int(text).map { .integer($0) }
+            case .number: Double(text).flatMap { $0.isFinite ? .number($0) : nil }
+            case .boolean: ["true": .boolean(true), "false": .boolean(false)][text]
+            case .text: .text(text)
+            case .choice(let choices): choices.contains(text) ? .text(text) : nil
+            case .texts: .texts(text.split(separator: "+").map(String.init))
+            case .numbers: Self.numbers(text)
+            }
+        guard let value else { throw Failure("\(field.name) is \(field.kindText), not \"\(text)\"") }
+        return value
+    }
+
+    private static func numbers(_ text: String) -> ParameterValue? {
+        let numbers = text.split(separator: "+").map { Double($0) }
+        return numbers.contains { $0?.isFinite != true } ? nil : .numbers(numbers.compactMap(\.self))
+    }
+}
+
+extension Field {
+    /// The type of a value, for messages.
+    fileprivate var kindText: String {
+        switch kind {
+        case .integer: "a whole number"
+        case .number: "a number"
+        case .boolean: "true or false"
+        case .text: "text"
+        case .choice(let choices): "one of \(choices.joined(separator: ", "))"
+        case .texts: "a list of names, joined with +"
+        case .numbers: "a list of numbers, joined with +"
+        }
+    }
+}
+
+extension ParameterValue {
+    /// The value in a message, where whole numbers have no point.
+    fileprivate var json: JSONValue {
+        switch self {
+        case .number(let number) where number == number.rounded() && abs(number) < 1e15: .integer(Int(number))
+        case .list(let items): .list(items.map(\.json))
+        default: JSONValue(self)
+        }
+    }
+}
+
+extension RecordCatalog {
+    /// The controls that a running program declares in its `hello`.
+    init(hello: JSONValue) throws(Problem) {
+        var controls: [ControlType] = []
+        for control in try hello.objects("controls") {
+            var fields: [Field] = []
+            // A name is used once, whatever the other program sends.
+            for declaration in try control.objects("fields") {
+                guard let field = try Field(declaration), !fields.contains(where: { $0.name == field.name }) else { continue }
+                fields.append(field)
+            }
+            controls.append(ControlType(try control.text("name"), try control.text("description"), fields: fields))
+        }
+        self.init(controls: controls)
+    }
+}
+
+extension Field {
+    /// The field that an object declares; nil for a type that this program does not support.
+    fileprivate init?(_ declaration: JSONValue) throws(Problem) {
+        let name = try declaration.text("name")
+        let description = try declaration.text("description")
+        let isRequired = try declaration.flag("required")
+        let isNullable = try declaration.flag("nullable") || !isRequired
+        let choices = declaration.has("choices") ? try declaration.texts("choices") : []
+        let fallback: ParameterValue? = isRequired ? nil : ParameterValue.none
+        switch try declaration.text("type") {
+        case "integer": self = .integer(name, nullable: isNullable, default: fallback, description)
+        case "number": self = .number(name, nullable: isNullable, default: fallback, description)
+        case "boolean": self = .boolean(name, default: isRequired ? nil : .boolean(false), description)
+        case "text": self = .text(name, nullable: isNullable, default: fallback, description)
+        case "choice": self = .choice(name, of: choices, default: isRequired ? nil : .text(choices.first ?? ""), description)
+        case "texts": self = .texts(name, default: isRequired ? nil : .list([]), description)
+        case "numbers": self = .numbers(name, description)
+        default: return nil
+        }
+    }
+}

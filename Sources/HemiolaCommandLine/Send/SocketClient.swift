@@ -1,0 +1,89 @@
+internal import HemiolaRecords
+internal import HemiolaSystem
+
+/// A connection to the socket of a running hemiola. Its errors name the path of the socket.
+struct SocketClient {
+    private let connection: UnixConnection
+    private let path: String
+
+    /// - Parameter deadline: When to give up, a ``MonotonicTime``.
+    init(_ path: String, until deadline: Double) throws(Failure) {
+        self.path = path
+        do throws(SystemCallError) {
+            connection = try UnixConnection(to: path, until: deadline)
+        } catch {
+            throw Self.failure(error, path)
+        }
+    }
+
+    /// Whether a message, or a part of it, has arrived.
+    var hasInput: Bool { connection.hasInput }
+
+    func write(_ bytes: [UInt8], until deadline: Double) throws(Failure) {
+        do throws(SystemCallError) {
+            try connection.write(bytes, until: deadline)
+        } catch {
+            throw Self.failure(error, path)
+        }
+    }
+
+    /// The next message.
+    ///
+    /// - Throws: The connection has failed or is closed.
+    func next(until deadline: Double) throws(Failure) -> SocketMessage {
+        do throws(SystemCallError) {
+            if let line = try connection.readLine(until: deadline) { return SocketMessage(line) }
+        } catch {
+            throw Self.failure(error, path)
+        }
+        throw failure("the connection was closed without a reply")
+    }
+
+    /// The running program has refused.
+    func failure(_ text: String) -> Failure { Failure("\(path): \(text)", status: .refused) }
+
+    private static func failure(_ error: SystemCallError, _ path: String) -> Failure {
+        let text = error.isUnreachable ? "no running hemiola accepts connections; start one: hemiola listen --sink socket" : "\(error)"
+        return Failure("\(path): \(text)", status: .refused)
+    }
+}
+
+/// A line of a running hemiola.
+struct SocketMessage {
+    /// null for a line that is no message.
+    let value: JSONValue
+    let bytes: [UInt8]
+
+    fileprivate init(_ line: [UInt8]) {
+        value = (try? JSONValue(message: line)) ?? .null
+        bytes = line
+    }
+
+    /// The line as text.
+    var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// Whether it is a message of this type to this program.
+    func isAnswer(_ type: String) -> Bool { value["type"]?.string == type && value["id"]?.string == ControlMessage.id }
+}
+
+/// The reply to a message, or the refusal of the message or the connection.
+struct Reply {
+    let message: SocketMessage
+
+    /// - Returns: nil for a message that is neither.
+    init?(_ message: SocketMessage) {
+        guard message.value["type"]?.string == "error" || message.isAnswer("reply") else { return nil }
+        self.message = message
+    }
+
+    /// Whether the program has refused the message or the connection.
+    var isRefusal: Bool { message.value["type"]?.string == "error" }
+    var ok: Bool { !isRefusal && message.value["ok"]?.flag == true }
+    var error: String { message.value["error"]?.string ?? "refused" }
+
+    /// The value as JSON text: the bytes of the message, so that numbers keep their digits.
+    var value: String {
+        let source = message.value.members?.first { $0.key == "value" }?.source
+        return source.map { String(decoding: message.bytes[$0], as: UTF8.self) } ?? "null"
+    }
+}
