@@ -5,14 +5,16 @@ public import HemiolaRecords
 /// Once per batch the engine empties the inbox, stamps each control with that batch's first frame, calls the analyzers and directors
 /// whose plugins declare it, and adds a `control` record to the batch when it has taken effect.
 public struct ControlPort: Sendable {
+    /// Receives the reply to a control, and the start of the batch with its effect; nil: no batch is being written, or none has the effect.
+    public typealias Reply = @Sendable (ControlReply, _ effect: StreamPosition?) -> Void
     /// Adds a control to the inbox, with its sender and an optional reply.
-    public typealias Submit = @Sendable (Control, _ origin: String, _ reply: (@Sendable (ControlReply) -> Void)?) -> Void
+    public typealias Submit = @Sendable (Control, _ origin: String, _ reply: Reply?) -> Void
     /// Reports that a client of this sink lost batches.
     public typealias Report = @Sendable (DropReport) -> Void
 
     /// A port without a pipeline: it refuses every control.
     public static let closed = ControlPort(
-        submit: { _, _, reply in reply?(.refused("no pipeline is running")) }, report: { _ in })
+        submit: { _, _, reply in reply?(.refused("no pipeline is running"), nil) }, report: { _ in })
 
     private let submitToInbox: Submit
     private let reportDrop: Report
@@ -28,9 +30,8 @@ public struct ControlPort: Sendable {
     /// - Parameters:
     ///   - control: The control.
     ///   - origin: The sender: the `from` of the `control` record.
-    ///   - reply: Called once: when the batch with the effect has reached this sink, or with `busy` as soon as it is known that no
-    ///     batch will take it. While the device is lost it is called without a batch, and the effect is in the first batch after that.
-    public func submit(_ control: Control, from origin: String, reply: (@Sendable (ControlReply) -> Void)? = nil) {
+    ///   - reply: Called once, as soon as the control was handled, on any thread: before the batch with the effect has reached this sink.
+    public func submit(_ control: Control, from origin: String, reply: Reply? = nil) {
         submitToInbox(control, origin, reply)
     }
 

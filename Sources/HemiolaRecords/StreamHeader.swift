@@ -42,6 +42,8 @@ public struct StreamHeader: Sendable, Hashable {
     /// The version of the record schema. Schema 1 may gain keys, never change or lose one.
     public static let schema = 1
 
+    /// Its place among the streams of its run, 0…. No part of the record.
+    public var number = 0
     /// The source.
     public var source: StreamSource
     /// The path as given, when one run has several files: every line then carries it.

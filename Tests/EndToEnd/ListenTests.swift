@@ -59,7 +59,7 @@ import Testing
         try disk.fill(leaving: 8)
         let process = try start(["listen", "--analyzer", "levels", "-o", disk("out.jsonl")], with: server)
         try server.wait(20, for: "a full disk") { try disk.freeBytes == 0 && !disk.text(of: "out.jsonl").isEmpty }
-        // The mailbox holds one second of batches.
+        // The queue of a sink holds one second of batches.
         usleep(3_000_000)
         let before = try disk.text(of: "out.jsonl")
         #expect(before.hasSuffix("\n"))

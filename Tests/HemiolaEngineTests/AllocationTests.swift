@@ -66,10 +66,10 @@ final class AllocationLog: Sendable {
         state = Mutex(empty)
     }
 
-    /// Hops until the mailbox, the block pool and the lists have grown to their final size.
+    /// Hops until the queue, the block pool and the lists have grown to their final size.
     var warmUpHops: Int { hopsPerBlock * 7 }
     var hops: Int { hopsPerBlock * 9 }
-    /// Whether the largest number of blocks is in use: one in the sink, four in the mailbox, one being filled.
+    /// Whether the largest number of blocks is in use: one in the sink, four in its queue, one being filled.
     var isCrowded: Bool { state.withLock { $0.counts.count > hopsPerBlock * 5 } }
     var counts: [UInt64] { state.withLock { $0.counts } }
 

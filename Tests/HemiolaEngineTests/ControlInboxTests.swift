@@ -14,7 +14,7 @@ import Testing
 
     private func post(_ control: Control, from origin: String) {
         let log = log
-        inbox.port(forSink: 0).submit(control, from: origin) { reply in
+        inbox.port.submit(control, from: origin) { reply, _ in
             if reply == .busy { log.append(origin) }
         }
     }
@@ -118,7 +118,7 @@ import Testing
         let replies = Log<ControlReply>()
         inbox.setPreparers([(0, preparer)])
         for _ in 0..<3 {
-            inbox.port(forSink: 0).submit(Control(.loadPreset, .text("x")), from: "a") { replies.append($0) }
+            inbox.port.submit(Control(.loadPreset, .text("x")), from: "a") { reply, _ in replies.append(reply) }
         }
         while preparer.names.count == 0 { pause(milliseconds: 1) }
         inbox.close()

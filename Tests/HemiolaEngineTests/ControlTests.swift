@@ -53,15 +53,25 @@ import Testing
         #expect(sink.streams[0].batchNumber { $0.type.name == "control" } == 1)
     }
 
-    @Test(arguments: [(true, 4), (false, 5)])
-    func `reply: sent after the sink has received the batch with the effect`(isLive: Bool, batches: Int) async throws {
-        // From a file, all five batches are in one block; live, each batch has its own.
+    @Test(arguments: [false, true])
+    func `reply: names the stream and the first frame of the batch with the effect`(isLive: Bool) async throws {
         let sink = try await run(isLive: isLive) { $0.post(Control(.tap)) }
-        #expect(sink.replies.map(\.reply) == [.done])
-        #expect(sink.replies.map(\.batchCount) == [batches])
+        #expect(sink.replies.map(\.effect) == [StreamPosition(stream: 0, frame: 3072)])
     }
 
-    @Test func `reply: not sent before the batch with the effect`() async throws {
+    @Test func `reply in a second stream: has the number of its header`() async throws {
+        let sink = CollectingSink()
+        let other = StreamFormat(sampleRate: 48_000, channelCount: 1)
+        try await Trial(
+            [
+                silence(batches: 2), .format(other), silence(batches: 1), .call { sink.post(Control(.tap)) }, .idle(), silence(batches: 1),
+            ], analyzers: [.witness()], sinks: [.collecting(sink)]
+        ).run()
+        #expect(sink.streams.map(\.header.number) == [0, 1])
+        #expect(sink.replies.map(\.effect) == [StreamPosition(stream: 1, frame: 1024)])
+    }
+
+    @Test func `reply: sent before the batch with the effect`() async throws {
         let gate = Gate()
         let early = Shared<Int?>(nil)
         let sink = CollectingSink(gate: gate)
@@ -74,8 +84,8 @@ import Testing
                 },
             ], isLive: true, analyzers: [.witness()], sinks: [.collecting(sink)]
         ).run()
-        #expect(early.value == 0)
-        #expect(sink.replies.map(\.batchCount) == [4])
+        #expect(early.value == 1)
+        #expect(sink.replies.map(\.batchCount) == [0])
     }
 
     @Test func `control during an outage of the device: its record and its reply are sent before audio returns`() async throws {
@@ -95,7 +105,7 @@ import Testing
             ], isLive: true, analyzers: [.witness()], sinks: [.collecting(sink)]
         ).run()
         #expect(early.value == [.done, .refused("nothing in this pipeline handles randomPreset")])
-        #expect(sink.replies.count == 2)
+        #expect(sink.replies.map(\.effect) == [nil, nil])
         #expect(sink.streams[0].recordTypes.filter { $0 != "event" } == ["device", "control", "device"])
     }
 

@@ -36,9 +36,10 @@ import Testing
     }
 
     @Test func `block without lead_ms: selected events stay, in their batches`() {
-        #expect(schedule().selecting(from: block([onset, lost])).events == [onset, lost])
-        #expect(schedule(["device"]).selecting(from: block([onset, lost])).events == [lost])
-        let empty = schedule(["device"]).selecting(from: block([onset]))
+        var (all, device) = (schedule(), schedule(["device"]))
+        #expect(all.apply(to: block([onset, lost])).events == [onset, lost])
+        #expect(device.apply(to: block([onset, lost])).events == [lost])
+        let empty = device.apply(to: block([onset]))
         #expect(empty.events == [] && empty.count == 1 && empty[0].events.isEmpty)
     }
 

@@ -47,7 +47,7 @@ import Testing
     @Test func `live, blocked sink: gets the newest batches, and dropped batches are counted and reported`() async throws {
         let (stuck, free) = try await runBlocked(batches: 200)
         let (held, whole) = (stuck.streams[0], free.streams[0])
-        // The mailbox holds one second of audio: 46 batches, after the one that is being written.
+        // The queue holds one second of audio: 46 batches, after the one that is being written.
         #expect(held.batches.map(\.number) == [0] + Array(154..<200))
         #expect(whole.batches.map(\.number) == Array(0..<200))
         #expect(whole.summary?.dropped.map(\.sink) == ["stuck"])
@@ -169,7 +169,7 @@ import Testing
         let outcome = try await Trial(
             steps, sinks: sinks.enumerated().map { .collecting($1, as: "sink-\($0)") }, batchFrames: 256
         ).run(report: notices)
-        // At most the capacity of the mailboxes is read, not the whole file.
+        // At most the capacity of the queues is read, not the whole file.
         #expect(hops.value < 64 * 20)
         #expect(outcome.failedSinks == (remedy == .finish ? 0 : 2))
         #expect(outcome.readerIsGone == (remedy == .finish))

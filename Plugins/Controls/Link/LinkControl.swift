@@ -127,7 +127,7 @@ final class LinkFollower: Sink {
         guard let type = context.catalog.control(control.name),
             let control = try? Control(type, fields: { $0 == type.fields.first ? control.value : nil })
         else { return }
-        context.controls.submit(control, from: context.name) { [refused] reply in
+        context.controls.submit(control, from: context.name) { [refused] reply, _ in
             // The first refusal of each.
             guard case .refused(let reason) = reply, refused.insert(control.name) else { return }
             context.warn("\(context.name): \(control.name): \(reason)")

@@ -79,7 +79,7 @@ final class MIDIControlLoop: Sendable {
     private func submit(_ messages: [MIDIMessage], _ pedals: inout MIDIPedals) {
         let own = messages.filter { channel == nil || $0.channel == nil || $0.channel == channel }
         for case (_, .success(let control)) in routes.controls(for: own.flatMap { $0.received(&pedals) }) {
-            context.controls.submit(control, from: context.name) { [self] reply in report(reply, to: control) }
+            context.controls.submit(control, from: context.name) { [self] reply, _ in report(reply, to: control) }
         }
     }
 

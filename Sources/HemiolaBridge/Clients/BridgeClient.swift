@@ -419,7 +419,7 @@ final class BridgeClient {
     private func submitClosing() {
         let client = NIOLoopBound(self, eventLoop: hub.loop)
         let loop = hub.loop
-        hub.controls.submit(Control(.pageClosed), from: origin) { reply in
+        hub.controls.submit(Control(.pageClosed), from: origin) { reply, _ in
             guard reply == .busy else { return }
             loop.scheduleTask(in: .milliseconds(100)) { client.value.submitClosing() }
         }
@@ -431,8 +431,10 @@ final class BridgeClient {
         // The reply arrives on another thread.
         let client = NIOLoopBound(self, eventLoop: hub.loop)
         let loop = hub.loop
-        hub.controls.submit(control, from: origin) { reply in
-            loop.execute { client.value.resolve(number, id, Self.error(reply)) }
+        hub.controls.submit(control, from: origin) { reply, effect in
+            loop.execute {
+                client.value.hub.reply(after: effect) { client.value.resolve(number, id, Self.error(reply)) }
+            }
         }
     }
 

@@ -32,6 +32,8 @@ final class BridgeHub {
     private var nextPresetTime: Double?
     private var beat: TempoReport?
     private var device: DeviceEvent?
+    /// Replies to controls whose batch has not been sent, in order.
+    private var waitingReplies: [(effect: StreamPosition, send: () -> Void)] = []
     private let memory = MemoryTrimmer()
     private var buffer = JSONBuffer(capacity: 4096)
     /// Closes the connections that are not clients: those of a web server that have not been upgraded.
@@ -125,6 +127,7 @@ final class BridgeHub {
     func close(within timeout: TimeAmount) -> EventLoopFuture<Void> {
         closeOtherConnections()
         let promise = loop.makePromise(of: Void.self)
+        sendReplies()
         calls.remove(clients)
         pageErrors.endInterval()
         if clients.isEmpty {
@@ -182,6 +185,21 @@ final class BridgeHub {
             forEachClient { $0.send(status: line) }
         }
         forEachClient { $0.send(batch) }
+        sendReplies(before: batch.end)
+    }
+
+    // MARK: - Replies
+
+    /// Sends a reply to a control: when the batch with the effect was sent, or at once if there is none.
+    func reply(after effect: StreamPosition?, _ send: @escaping () -> Void) {
+        if let effect { waitingReplies.append((effect, send)) } else { send() }
+    }
+
+    /// Sends the replies to the controls that take effect before a place; by default all.
+    private func sendReplies(before end: StreamPosition = StreamPosition(stream: .max, frame: .max)) {
+        let due = waitingReplies.prefix { $0.effect < end }
+        waitingReplies.removeFirst(due.count)
+        for reply in due { reply.send() }
     }
 
     /// The state with the time from the last batch to the next preset change.

@@ -13,6 +13,8 @@ struct StreamEncoders: Sendable {
     var format: StreamFormat
     /// The name of the stream's source.
     var source: String
+    /// The number of the stream in its run.
+    var number: Int
 }
 
 /// Encodes each batch once, in the formats that clients subscribe to. Used on the sink's thread.
@@ -45,7 +47,7 @@ struct BatchEncoder: ~Copyable {
         let encoders = StreamEncoders(
             selected: RecordEncoder(stream, selection: selection, version: HemiolaVersion.current),
             unfiltered: RecordEncoder(stream, version: HemiolaVersion.current), format: stream.format,
-            source: stream.source.name)
+            source: stream.source.name, number: stream.number)
         self.encoders = encoders
         return encoders
     }
@@ -69,21 +71,22 @@ struct BatchEncoder: ~Copyable {
         counters.countBatch(endingAt: batchEnd, now: MonotonicTime.now)
         let parts = encode(batch.events, emitted: { _ in batchEnd }, encoders, subscribed)
         let encoded = EncodedBatch(
-            time: encoders.format.seconds(at: batch.frame), batchLine: batchLine, eventLines: parts.lines, sampleMessages: messages,
-            pageCommands: parts.commands, stateChange: parts.change)
+            time: encoders.format.seconds(at: batch.frame), end: StreamPosition(stream: encoders.number, frame: batch.endFrame),
+            batchLine: batchLine, eventLines: parts.lines, sampleMessages: messages, pageCommands: parts.commands,
+            stateChange: parts.change)
         return encoded.isEmpty && !subscribed.hasClients ? nil : encoded
     }
 
     /// Encodes events outside a batch. Their `emitted_t` is their own time.
     ///
-    /// - Returns: nil if there is nothing to send.
+    /// - Returns: nil if there is nothing to send and no client is connected.
     mutating func encode(_ events: [Event], _ subscribed: SubscriptionUnion.Contents) -> EncodedBatch? {
         guard let encoders, let time = events.map(\.time).max() else { return nil }
         let parts = encode(events.span, emitted: \.time, encoders, subscribed)
         let encoded = EncodedBatch(
-            time: time, batchLine: nil, eventLines: parts.lines, sampleMessages: [], pageCommands: parts.commands, stateChange: parts.change
-        )
-        return encoded.isEmpty ? nil : encoded
+            time: time, end: StreamPosition(stream: encoders.number, frame: encoders.format.frame(at: time) + 1), batchLine: nil,
+            eventLines: parts.lines, sampleMessages: [], pageCommands: parts.commands, stateChange: parts.change)
+        return encoded.isEmpty && !subscribed.hasClients ? nil : encoded
     }
 
     /// Ends the stream: encodes the remaining samples, the late events and the `end` record.
@@ -107,8 +110,8 @@ struct BatchEncoder: ~Copyable {
             if line.count > 0 { parts.lines.append(EncodedBatch.EventLine(stream: .end, bytes: line.bytes)) }
         }
         return EncodedBatch(
-            time: end, batchLine: nil, eventLines: parts.lines, sampleMessages: messages, pageCommands: parts.commands,
-            stateChange: parts.change)
+            time: end, end: StreamPosition(stream: encoders.number, frame: .max), batchLine: nil, eventLines: parts.lines,
+            sampleMessages: messages, pageCommands: parts.commands, stateChange: parts.change)
     }
 
     // MARK: - Events

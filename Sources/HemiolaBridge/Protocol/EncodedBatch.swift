@@ -1,3 +1,4 @@
+internal import HemiolaRecords
 internal import NIOCore
 
 /// The encoded content of a batch, or of events outside a batch: each line is encoded once and shared by all clients.
@@ -12,6 +13,8 @@ final class EncodedBatch: Sendable {
 
     /// Stream time of the batch's first frame, in seconds.
     let time: Double
+    /// The frame after the batch. Controls that take effect before have their replies after it.
+    let end: StreamPosition
     /// The `batch` record; nil if no client subscribes to it.
     let batchLine: ByteBuffer?
     /// The events of the batch.
@@ -25,10 +28,11 @@ final class EncodedBatch: Sendable {
     let eventStreams: StreamSet
 
     init(
-        time: Double, batchLine: ByteBuffer?, eventLines: [EventLine], sampleMessages: [SampleMessage], pageCommands: [PageCommand],
-        stateChange: VisualizerChange
+        time: Double, end: StreamPosition = StreamPosition(stream: 0, frame: 0), batchLine: ByteBuffer?, eventLines: [EventLine],
+        sampleMessages: [SampleMessage], pageCommands: [PageCommand], stateChange: VisualizerChange
     ) {
         self.time = time
+        self.end = end
         self.batchLine = batchLine
         self.eventLines = eventLines
         self.sampleMessages = sampleMessages
@@ -76,7 +80,8 @@ final class EncodedBatch: Sendable {
     /// memory of the other lines is freed as soon as no other client needs them.
     func eventsOnly(for subscription: Subscription) -> EncodedBatch {
         EncodedBatch(
-            time: time, batchLine: nil, eventLines: eventLines.filter { subscription.streams.contains($0.stream) }, sampleMessages: [],
+            time: time, end: end, batchLine: nil, eventLines: eventLines.filter { subscription.streams.contains($0.stream) },
+            sampleMessages: [],
             pageCommands: [], stateChange: VisualizerChange())
     }
 

@@ -29,9 +29,7 @@ final class ControlInbox: Sendable {
     struct Entry: Sendable {
         var control: Control
         var origin: String
-        /// The sink that must have written the batch before the reply is sent.
-        var sink: Int
-        var reply: (@Sendable (ControlReply) -> Void)?
+        var reply: ControlPort.Reply?
         /// The results of the preparers. A prepared control is never removed: a preparer and its director receive the same controls.
         var preparations: [Preparation] = []
         /// The number of the control in order of arrival.
@@ -70,12 +68,10 @@ final class ControlInbox: Sendable {
         state.withLock { $0.preparers = preparers }
     }
 
-    /// The port for one sink.
-    func port(forSink sink: Int) -> ControlPort {
+    /// The port for sinks.
+    var port: ControlPort {
         ControlPort(
-            submit: { [self] control, origin, reply in
-                submit(Entry(control: control, origin: origin, sink: sink, reply: reply))
-            },
+            submit: { [self] control, origin, reply in submit(Entry(control: control, origin: origin, reply: reply)) },
             report: { [self] loss in update { $0.losses.append(loss) } })
     }
 
@@ -97,7 +93,7 @@ final class ControlInbox: Sendable {
             defer { state.unprepared = [] }
             return state.unprepared
         }
-        for entry in drain().entries + rest { entry.reply?(Self.tooLate) }
+        for entry in drain().entries + rest { entry.reply?(Self.tooLate, nil) }
     }
 
     private func update<Result>(_ body: (inout State) -> Result) -> Result {
@@ -139,7 +135,7 @@ final class ControlInbox: Sendable {
         }
         if startsThread { startThread { [self] in prepareAll() } }
         guard let answered else { return }
-        answered.entry.reply?(answered.reply)
+        answered.entry.reply?(answered.reply, nil)
     }
 
     // MARK: - The thread that prepares
@@ -158,7 +154,7 @@ final class ControlInbox: Sendable {
                 if !state.isClosed { state.ready.append(entry) }
                 return state.isClosed
             }
-            if isTooLate { entry.reply?(Self.tooLate) }
+            if isTooLate { entry.reply?(Self.tooLate, nil) }
         }
     }
 }

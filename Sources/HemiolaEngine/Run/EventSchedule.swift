@@ -16,18 +16,16 @@ struct EventSchedule {
         self.selection = selection
     }
 
-    /// Whether all blocks pass unchanged.
-    var isTransparent: Bool { lead == nil && selection.isAll }
-
-    /// The block with the selected events, for a sink without `lead_ms`. Allocates only if an event is left out, which costs less than
-    /// waking a thread.
-    func selecting(from block: BatchBlock) -> BatchBlock {
-        if selection.isAll || block.events.allSatisfy({ selection.contains($0.type.name) }) { return block }
-        var result = block
-        result.replaceEvents { _, old, new in
-            for event in old where selection.contains(event.type.name) { new.append(event) }
+    /// The item with the events that are selected and due.
+    mutating func apply(to item: StreamItem) -> StreamItem {
+        switch item {
+        case .begin(let header): begin(header)
+        case .batches(let block, _): return .batches(apply(to: block))
+        case .events(let events): return .events(EventBuffer(apply(to: Array(events.events))))
+        case .end(let summary): return .end(apply(to: summary))
+        case .inputEnd: break
         }
-        return result
+        return item
     }
 
     mutating func begin(_ header: StreamHeader) {

@@ -9,9 +9,9 @@ internal import Synchronization
 ///     let pipeline = try PluginRegistry.standard.assemble(configuration)
 ///     let outcome = pipeline.run { notice in … }
 ///
-/// Audio runs one way: capture → hop → spectrum → analyzers → row, events → directors → batch ⇒ mailbox ⇒ sink. Everything up
-/// to the mailbox happens on the thread that calls `run`; each sink has a thread of its own. With several jobs, files are analysed ahead
-/// of their turn on threads of their own, and handed to the mailboxes in order.
+/// Audio runs one way: capture → hop → spectrum → analyzers → row, events → directors → batch ⇒ queue ⇒ sink. Everything up
+/// to the queue happens on the thread that calls `run`; each sink has a thread of its own. With several jobs, files are analysed ahead
+/// of their turn on threads of their own, and passed to the queues in order.
 public final class Pipeline: Sendable {
     /// An input and its capture.
     struct Input: Sendable {
@@ -208,23 +208,27 @@ public final class Pipeline: Sendable {
         let run = Self.runCount.add(1, ordering: .relaxed).newValue
         for (index, entry) in sinkEntries.enumerated() {
             let context = context(of: index, run: run, startTime: startTime, inbox: inbox, report: report)
-            let mailbox = Mailbox(capacity: isLive ? liveBlocks : Self.offlineBlocks, isLossless: !isLive)
+            let queue = BoundedQueue<StreamItem>(capacity: isLive ? liveBlocks : Self.offlineBlocks, isLive ? .dropOldest : .wait)
             let runner: SinkRunner
             do throws(Problem) {
                 runner = SinkRunner(
                     try entry.take(), context: context, events: entry.selection.adding(types: entry.needs.events.map(\.name)),
                     lead: entry.needs.schedulesEvents ? nil : entry.lead, policy: entry.policy, hasFilePerInput: hasFilePerInput(entry),
-                    mailbox: mailbox, report: report)
+                    queue: queue, report: report)
                 try runner.open()
                 if let director = try runner.makeDirector() { directors.append(PipelineDirector(director, entry.about)) }
             } catch {
                 report(.sinkFailed(sink: entry.name, error))
                 outcome.failedSinks += 1
-                for sink in sinks { sink.cancel() }
+                for sink in sinks {
+                    sink.queue.abandon()
+                    sink.queue.finish()
+                    _ = sink.join()
+                }
                 return outcome
             }
             sinks.append(
-                SinkThread(entry.name, mailbox, runner) { [self] in
+                SinkThread(runner) { [self] in
                     // The next input may arrive much later, or never.
                     if closedSinks.add(1, ordering: .relaxed).newValue == sinkEntries.count { supply?.source.cancel() }
                 })
@@ -233,19 +237,19 @@ public final class Pipeline: Sendable {
             directors.enumerated().compactMap { index, director in
                 (director.director as? any PreparedDirector).map { (index, $0.preparer) }
             })
-        let dispatcher = SinkDispatcher(self, sinks: sinks, inbox: inbox, outcome: outcome, report: report)
-        if PipelineRun(pipeline: self, dispatcher: dispatcher, directors: directors, replay: replay).run() {
+        let dispatcher = SinkDispatcher(self, sinks: sinks, inbox: inbox)
+        if InputScheduler(pipeline: self, dispatcher: dispatcher, directors: directors, replay: replay, report: report).run() {
             isComplete.store(true, ordering: .releasing)
         }
         inbox.close()
-        for sink in sinks { sink.mailbox.finish() }
+        for sink in sinks { sink.queue.finish() }
         let ends = sinks.map { $0.join() }
         outcome = dispatcher.outcome
         outcome.failedInputs += lostResults.load(ordering: .acquiring)
         outcome.failedSinks += ends.count { $0 == .failed }
         outcome.skippedSinks = ends.count { $0 == .skipped }
-        for sink in sinks where sink.mailbox.isSkipped {
-            report(.sinkLosses(sink: sink.name, batches: sink.mailbox.droppedBatches.load(ordering: .relaxed)))
+        for sink in sinks where sink.queue.isSkipped {
+            report(.sinkLosses(sink: sink.name, batches: sink.queue.loss.batches))
         }
         if outcome.skippedSinks > 0, ends.allSatisfy({ $0 == .skipped || $0 == .failed }) {
             // Nothing has the results.
@@ -299,7 +303,7 @@ public final class Pipeline: Sendable {
         return SinkContext(
             name: name, selection: entry.selection, catalog: catalog, isLive: isLive || isPaced,
             lead: entry.needs.schedulesEvents ? entry.lead ?? 0 : 0, mayUseStandardOutput: writer == nil || writer == index,
-            controls: inbox.port(forSink: index), warn: { report(.sinkWarning(sink: name, $0)) },
+            controls: inbox.port, warn: { report(.sinkWarning(sink: name, $0)) },
             inform: { report(.sinkInformation(sink: name, $0, figure: $1)) },
             announce: { report(.sinkAddress(sink: name, $0, figure: $1)) }, relay: { report(.sinkOutput(sink: name, $0)) },
             endRun: { [weak self] in self?.stop() }, startTime: startTime, run: run, syncsFiles: configuration.syncsFiles,

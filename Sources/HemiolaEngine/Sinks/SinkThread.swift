@@ -1,31 +1,246 @@
 internal import Hemiola
+internal import HemiolaRecords
 internal import HemiolaSystem
 
-/// A sink on its own thread, as the analysis thread knows it: a name and a mailbox.
-final class SinkThread: Sendable {
+/// A sink on its own thread, as the analysis thread knows it.
+struct SinkThread: Sendable {
     let name: String
-    let mailbox: Mailbox
+    let queue: BoundedQueue<StreamItem>
     private let thread: WorkerThread<SinkRunner.Outcome>
 
     /// Starts the thread.
     ///
     /// - Parameter whenClosed: Called by the thread when it has closed the sink.
-    init(_ name: String, _ mailbox: Mailbox, _ runner: sending SinkRunner, whenClosed: @escaping @Sendable () -> Void) {
-        self.name = name
-        self.mailbox = mailbox
+    init(_ runner: sending SinkRunner, whenClosed: @escaping @Sendable () -> Void) {
+        (name, queue) = (runner.context.name, runner.queue)
         thread = WorkerThread {
             defer { whenClosed() }
             return runner.run()
         }
     }
 
-    /// Ends the thread of a sink whose pipeline does not run.
-    func cancel() {
-        mailbox.abandon()
-        mailbox.finish()
-        _ = thread.join()
-    }
-
     /// Waits until the sink is closed.
     func join() -> SinkRunner.Outcome { thread.join() }
+}
+
+/// Runs one sink: takes items from its queue, retries failed calls, and closes the sink at the end. Has one owner, as the sink: the thread
+/// that opens it, then the sink's own.
+final class SinkRunner {
+    /// The result of running a sink.
+    enum Outcome: Sendable {
+        case done
+        /// The reader has closed the output, which is not an error.
+        case readerIsGone
+        case failed
+        /// It has failed, and the run goes on without it.
+        case skipped
+    }
+
+    /// Attempts before a sink fails. From files, the analysis waits meanwhile. Live there is no limit until the run ends: the queue
+    /// drops the oldest batches. Of a paced file the other sinks would fall behind.
+    private static let offlineAttempts = 10
+    private static let pacedAttempts = 3
+    private static let lastAttempts = 3
+    /// Failed attempts after which the trouble is reported: after 0.8 s.
+    private static let silentAttempts = 3
+
+    private let sink: any Sink
+    fileprivate let queue: BoundedQueue<StreamItem>
+    fileprivate let context: SinkContext
+    private let policy: ErrorPolicy
+    /// Whether each input has files of its own, so that one which cannot be written does not concern the others.
+    private let hasFilePerInput: Bool
+    private let report: @Sendable (PipelineNotice) -> Void
+    /// nil: all events are delivered as soon as they are detected.
+    private var schedule: EventSchedule?
+    private var header: StreamHeader?
+    /// A sink whose `open` failed is not closed.
+    private var isOpen = false
+    /// Why the result of the current input cannot be written: the rest of the input is passed over.
+    private var inputError: Problem?
+    /// Why the first opening failed, where the run goes on all the same.
+    private var openError: Problem?
+
+    init(
+        _ sink: any Sink, context: SinkContext, events: Selection, lead: Double?, policy: ErrorPolicy, hasFilePerInput: Bool,
+        queue: BoundedQueue<StreamItem>, report: @escaping @Sendable (PipelineNotice) -> Void
+    ) {
+        self.sink = sink
+        self.context = context
+        self.policy = policy
+        self.hasFilePerInput = hasFilePerInput
+        self.queue = queue
+        self.report = report
+        schedule = lead == nil && events.isAll ? nil : EventSchedule(lead: lead, selection: events)
+    }
+
+    /// Opens the sink before the run. Where the policy allows it, the run goes on without the sink, or `run` opens it again.
+    func open() throws(Problem) {
+        do throws(Problem) {
+            try sink.open(context)
+            isOpen = true
+        } catch {
+            // A director is made before the run, by the open sink.
+            guard policy.onError == .skip || policy.onError == .retry && !(sink is any DirectingSink) else { throw error }
+            openError = error
+            if policy.onError == .skip {
+                report(.sinkSkipped(sink: context.name, error))
+                queue.abandon(countsRest: true)
+            } else {
+                report(.sinkTrouble(sink: context.name, error))
+            }
+        }
+    }
+
+    /// The director of the sink; nil: it has none, or could not be opened and is skipped. Call after `open`.
+    func makeDirector() throws(Problem) -> sending (any Director)? {
+        guard isOpen, let sink = sink as? any DirectingSink else { return nil }
+        return try sink.makeDirector()
+    }
+
+    /// Runs until the queue is finished or the sink has failed.
+    func run() -> Outcome {
+        var outcome = Outcome.done
+        if let openError {
+            // Without a reader the run ends before it begins: another sink could not be opened.
+            outcome = queue.hasReader ? retry(nil, after: openError) : queue.isSkipped ? .skipped : .failed
+            if outcome != .done, !queue.isSkipped { queue.abandon() }
+        }
+        while outcome == .done, let next = queue.next() {
+            // Once per item, not per attempt: the schedule delivers each event only once.
+            let item = schedule?.apply(to: next.joined) ?? next.joined
+            do throws(Problem) {
+                try deliver(item)
+            } catch {
+                outcome = retry(item, after: error)
+                if outcome != .done { abandon(item, isSkipped: outcome == .skipped) }
+            }
+        }
+        do throws(Problem) {
+            try close()
+        } catch {
+            if outcome == .done { outcome = outcomeReporting(error) }
+        }
+        return outcome
+    }
+
+    /// Discards what waits and follows. The inputs of a skipped sink are complete without it.
+    private func abandon(_ item: StreamItem, isSkipped: Bool) {
+        for case .inputEnd(let completion) in queue.abandon(countsRest: isSkipped, at: item) where isSkipped { completion.sinkHasEnded() }
+    }
+
+    private func deliver(_ item: StreamItem) throws(Problem) {
+        if let inputError { return passOver(item, because: inputError) }
+        switch item {
+        case .begin(let header):
+            self.header = header
+            try sink.begin(header)
+        case .batches(let block, _):
+            try sink.write(block)
+            block.storage.noteUse()
+        case .events(let events):
+            if !events.events.isEmpty { try sink.write(Array(events.events)) }
+        case .end(let summary):
+            try sink.end(summary)
+        case .inputEnd(let completion):
+            try sink.end(completion.end)
+            completion.sinkHasEnded()
+        }
+    }
+
+    /// Passes over an item of an input whose result cannot be written.
+    private func passOver(_ item: StreamItem, because error: Problem) {
+        if case .batches(let block, _) = item { block.storage.noteUse() }
+        guard case .inputEnd(let completion) = item else { return }
+        let notice = PipelineNotice.resultFailed(input: completion.end.file, error)
+        report(notice)
+        completion.sinkHasEnded(notice.text)
+        inputError = nil
+    }
+
+    /// Gives up the result of the current input: opens the sink again, for the next one.
+    private func giveUpInput(at item: StreamItem, because error: Problem) -> Outcome {
+        inputError = error
+        try? close()
+        do throws(Problem) {
+            try sink.open(context)
+            isOpen = true
+        } catch {
+            return outcomeReporting(error)
+        }
+        passOver(item, because: error)
+        return .done
+    }
+
+    /// Retries as the policy and the error's remedy require.
+    ///
+    /// - Parameter item: The item whose delivery failed; nil: the sink could not be opened.
+    /// - Returns: `.done` when a retry has delivered the item.
+    private func retry(_ item: StreamItem?, after error: Problem) -> Outcome {
+        var error = underPolicy(error)
+        if item == nil { error.remedy = .reopen }
+        var attempt = 0
+        var isReported = item == nil
+        while error.remedy == .retry || error.remedy == .reopen {
+            if attempt >= attemptLimit { break }
+            attempt += 1
+            MonotonicTime.sleep(for: RetryDelay.seconds(after: attempt))
+            do throws(Problem) {
+                if error.remedy == .reopen {
+                    try? close()
+                    try sink.open(context)
+                    isOpen = true
+                    if case .begin? = item {} else if let header { try sink.begin(header) }
+                }
+                if let item { try deliver(item) }
+                if isReported { report(.sinkRecovered(sink: context.name)) }
+                return .done
+            } catch let again {
+                error = underPolicy(again)
+                // A call cannot be repeated before the sink is open.
+                if !isOpen, error.remedy == .retry || item == nil && error.remedy == .giveUp { error.remedy = .reopen }
+            }
+            if !isReported, attempt == Self.silentAttempts, attempt < attemptLimit, error.remedy == .retry || error.remedy == .reopen {
+                report(.sinkTrouble(sink: context.name, error))
+                isReported = true
+            }
+        }
+        if error.remedy == .nextInput, let item { return giveUpInput(at: item, because: error) }
+        return outcomeReporting(error)
+    }
+
+    /// The error with the remedy that the policy requires. That of a plugin which declares `on_error` is final.
+    private func underPolicy(_ error: Problem) -> Problem {
+        var error = error
+        if error.remedy == .nextInput, !hasFilePerInput { error.remedy = .giveUp }
+        if policy.isOfPlugin || error.remedy == .finish { return error }
+        switch policy.onError {
+        case .auto: break
+        case .fail, .skip: error.remedy = .giveUp
+        case .retry: if error.remedy == .giveUp { error.remedy = .reopen }
+        }
+        return error
+    }
+
+    private func close() throws(Problem) {
+        guard isOpen else { return }
+        isOpen = false
+        try sink.close()
+    }
+
+    private var attemptLimit: Int {
+        if queue.policy == .wait { return context.isLive && policy.onError != .retry ? Self.pacedAttempts : Self.offlineAttempts }
+        return queue.isClosing ? Self.lastAttempts : .max
+    }
+
+    /// The outcome for an error. Reports the error unless the reader has closed the output.
+    private func outcomeReporting(_ error: Problem) -> Outcome {
+        if error.remedy == .finish { return .readerIsGone }
+        if policy.onError == .skip {
+            report(.sinkSkipped(sink: context.name, error))
+            return .skipped
+        }
+        report(.sinkFailed(sink: context.name, error))
+        return .failed
+    }
 }

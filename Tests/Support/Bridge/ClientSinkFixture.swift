@@ -12,7 +12,7 @@ public final class ClientSinkFixture: Sendable {
     public struct Submission: Sendable {
         public var control: Control
         public var origin: String
-        public var reply: (@Sendable (ControlReply) -> Void)?
+        public var reply: ControlPort.Reply?
     }
 
     private struct State {
@@ -176,8 +176,10 @@ public final class ClientSinkFixture: Sendable {
     }
 
     /// Replies to a submitted control, as the engine does.
-    public func reply(to index: Int, with reply: ControlReply = .done) {
-        submitted[index].reply?(reply)
+    ///
+    /// - Parameter frame: The first frame of the batch with the effect, in the first stream; nil: there is no such batch.
+    public func reply(to index: Int, with reply: ControlReply = .done, at frame: Int64? = nil) {
+        submitted[index].reply?(reply, frame.map { StreamPosition(stream: 0, frame: $0) })
     }
 }
 

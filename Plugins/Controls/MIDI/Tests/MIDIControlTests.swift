@@ -65,7 +65,7 @@ import ToneCapture
                 controls: ControlPort(
                     submit: { control, _, reply in
                         self.list.withLock { $0.append(control) }
-                        reply?(answer)
+                        reply?(answer, nil)
                     }, report: { _ in }),
                 warn: { text in self.texts.withLock { $0.append(text) } })
         }

@@ -40,7 +40,7 @@ private final class HubFixture {
 
     /// The controls that clients have submitted since the last batch.
     private final class Inbox: Sendable {
-        typealias Entry = (control: Control, origin: String, reply: (@Sendable (ControlReply) -> Void)?)
+        typealias Entry = (control: Control, origin: String, reply: ControlPort.Reply?)
         private let entries = Mutex<[Entry]>([])
 
         func append(_ entry: Entry) { entries.withLock { $0.append(entry) } }
@@ -135,7 +135,7 @@ private final class HubFixture {
     private func sendBatch(flag: UInt8) {
         let taken = inbox.take()
         guard hasStream else {
-            for post in taken { post.reply?(.busy) }
+            for post in taken { post.reply?(.busy, nil) }
             return
         }
         batchNumber += 1
@@ -159,7 +159,7 @@ private final class HubFixture {
         }
         if let batch = encoder.withLock({ $0.encode(events, subscriptions.current) }) { hub.send(batch) }
         for (index, post) in taken.enumerated() {
-            post.reply?(index % 3 == 0 ? .done : index % 3 == 1 ? .busy : .refused("no \"way\""))
+            post.reply?(index % 3 == 0 ? .done : index % 3 == 1 ? .busy : .refused("no \"way\""), nil)
         }
     }
 

@@ -75,7 +75,7 @@ private enum OutputSinks {
 
     private static let presets = PluginRegistry.standard.sinks.first { $0.about.id == "presets" }!
 
-    /// Replays a recording in the way of `RecordingRun`.
+    /// Replays a recording in the way of `RecordingPlayer`.
     static func replay(_ path: String, to make: Make) {
         guard let recording = try? Recording(path, .standard) else { return }
         let sink = make()

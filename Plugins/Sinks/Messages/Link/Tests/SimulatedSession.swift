@@ -78,7 +78,7 @@ final class Reports: Sendable {
             controls: ControlPort(
                 submit: { control, _, reply in
                     self.list.withLock { $0.append(control) }
-                    reply?(answer)
+                    reply?(answer, nil)
                 }, report: { _ in }),
             warn: { text in self.texts.withLock { $0.warnings.append(text) } },
             inform: { text, _ in self.texts.withLock { $0.information.append(text) } })

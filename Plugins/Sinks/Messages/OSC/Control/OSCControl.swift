@@ -133,7 +133,7 @@ final class OSCControlLoop: Sendable {
                     warnOnce("rate", "more than \(Self.rateLimit) controls in a second; the others are discarded")
                     break
                 }
-                context.controls.submit(control, from: context.name) { [self] reply in
+                context.controls.submit(control, from: context.name) { [self] reply, _ in
                     if case .refused(let reason) = reply { warnOnce(control.name, "\(control.name): \(reason)") }
                 }
             }

@@ -101,7 +101,7 @@ import Testing
                 controls: ControlPort(
                     submit: { control, _, reply in
                         self.list.withLock { $0.append(control) }
-                        reply?(answer)
+                        reply?(answer, nil)
                     }, report: { _ in }),
                 warn: { text in self.texts.withLock { $0.append(text) } })
         }

@@ -6,24 +6,8 @@ internal import HemiolaSystem
 /// The hot path of one stream: from hops to completed batches.
 ///
 /// Used by the analysis thread only. After the first batch it does not allocate or lock, except when it passes a full block to the
-/// mailboxes. Uses raw buffers, because every access to an array of a class is checked for exclusivity.
-final class StreamAnalysis: ControllableStream {
-    /// An analyzer of the pipeline, with its name and its declarations for this stream.
-    struct AnalyzerSlot {
-        var name: String
-        var analyzer: any Analyzer
-        /// The handler of its controls, and their names; nil when its plugin declares none.
-        var handler: (any ControlHandler)?
-        var controls: Set<String> = []
-        var offline: (any OfflineAnalyzer)?
-        /// Its requests among all of the bank's.
-        var requests: Range<Int> = 0..<0
-        /// Its columns of the row.
-        var columns: Range<Int> = 0..<0
-        /// Whether it has event outputs, so that its name must be set in the event list.
-        var hasEvents = false
-    }
-
+/// queues of the sinks. Uses raw buffers, because every access to an array of a class is checked for exclusivity.
+final class BatchProducer: ControllableStream {
     let header: StreamHeader
     /// The frame after the last analysed or lost one.
     private(set) var clock: Int64 = 0
@@ -59,17 +43,15 @@ final class StreamAnalysis: ControllableStream {
     private var hasDeviceEvent = false
     private(set) var isLost = false
 
-    /// - Parameters:
-    ///   - slots: Prepared for this stream.
-    ///   - publish: Receives each full block: one batch live, up to 64 from a file.
+    /// - Parameter publish: Receives each full block: one batch live, up to 64 from a file.
     init(
-        _ header: StreamHeader, slots: [AnalyzerSlot], directors: [PipelineDirector], bank: SpectrumBank, batchesPerBlock: Int,
-        carriesSamples: Bool, silence: SilenceDetector? = nil, publish: @escaping (BatchBlock) -> Void
+        _ preparation: AnalysisJob.Preparation, directors: [PipelineDirector], batchesPerBlock: Int, carriesSamples: Bool,
+        silence: SilenceDetector?, publish: @escaping (BatchBlock) -> Void
     ) {
-        self.header = header
-        self.slots = slots
+        header = preparation.header
+        slots = preparation.slots
+        bank = preparation.bank
         self.directors = directors
-        self.bank = bank
         self.publish = publish
         self.carriesSamples = carriesSamples
         self.silence = silence

@@ -5,7 +5,7 @@ internal import HemiolaSystem
 
 /// Replays a recording: sends its streams to the sinks, each batch when its audio has ended, or as fast as the sinks accept them. Used by
 /// the analysis thread only.
-final class RecordingRun {
+final class RecordingPlayer {
     /// Waiting times from which on controls are applied meanwhile, in seconds.
     private static let longWait = 0.2
     /// The longest time without a look at the stop flag, in seconds.
@@ -18,6 +18,8 @@ final class RecordingRun {
     private let directors: [PipelineDirector]
     private let reader: RecordingReader
     private let carriesSamples: Bool
+    private let dispatcher: SinkDispatcher
+    private let report: @Sendable (PipelineNotice) -> Void
 
     private var stream: RecordedStream?
     private var audio: RecordedAudio?
@@ -29,10 +31,15 @@ final class RecordingRun {
     /// Whether a notice said that the audio has ended.
     private var isEndReported = false
 
-    init(_ pipeline: Pipeline, _ setup: Pipeline.Replay, directors: [PipelineDirector]) {
+    init(
+        _ pipeline: Pipeline, _ setup: Pipeline.Replay, directors: [PipelineDirector], to dispatcher: SinkDispatcher,
+        report: @escaping @Sendable (PipelineNotice) -> Void
+    ) {
         self.pipeline = pipeline
         self.setup = setup
         self.directors = directors
+        self.dispatcher = dispatcher
+        self.report = report
         reader = setup.recording.take()
         carriesSamples = pipeline.sinkEntries.contains { $0.needs.samples }
     }
@@ -40,28 +47,29 @@ final class RecordingRun {
     /// Replays the recording to its end.
     ///
     /// - Returns: Whether the recording was replayed as far as it could be read.
-    func replay(for receiver: any StreamReceiver) -> Bool {
+    func play() -> Bool {
         do throws(Problem) {
             var isOver = false
-            while !isOver, !shouldStop, receiver.hasReaders {
+            while !isOver, !shouldStop, dispatcher.hasReader {
                 let item = reader.next()
-                for warning in reader.takeWarnings() { receiver.report(.recording(warning)) }
+                for warning in reader.takeWarnings() { report(.recording(warning)) }
                 switch item {
-                case .idle: applyControls(for: receiver)
-                case .begin(let header): try begin(header, for: receiver)
-                case .batch(let batch): try send(batch, for: receiver)
-                case .end(let summary): try end(summary, for: receiver)
+                case .idle: applyControls()
+                case .begin(let header): try begin(header)
+                case .batch(let batch): try send(batch)
+                case .end(let summary): try end(summary)
                 case .over(let failure):
                     if let failure { throw failure }
                     isOver = true
                 }
             }
-            finish(.interrupted, for: receiver)
+            finish(.interrupted)
             return isOver
         } catch {
-            finish(error.remedy == .finish ? .interrupted : .error, for: receiver)
+            finish(error.remedy == .finish ? .interrupted : .error)
             if error.remedy == .finish { return false }
-            receiver.fail(.captureFailed(input: setup.recording.name, error))
+            dispatcher.noteFailedInput()
+            report(.captureFailed(input: setup.recording.name, error))
             return true
         }
     }
@@ -73,91 +81,91 @@ final class RecordingRun {
 
     // MARK: - Streams
 
-    private func begin(_ header: StreamHeader, for receiver: any StreamReceiver) throws(Problem) {
+    private func begin(_ header: StreamHeader) throws(Problem) {
         for need in setup.needs {
             guard let fault = need.fault(in: header) else { continue }
             throw Problem("\(setup.recording.name): \(header.source.name): cannot be sent to \(need.sink): \(fault)")
         }
-        audio = try openAudio(of: header, for: receiver)
+        audio = try openAudio(of: header)
         let stream = RecordedStream(
             header, directors: directors, derivedTypes: setup.derivedTypes,
             batchesPerBlock: pipeline.isPaced ? 1 : BatchBlock.capacity, carriesSamples: carriesSamples,
-            publish: { receiver.receive($0) })
+            publish: { [dispatcher] in dispatcher.receive(.batches($0)) })
         self.stream = stream
         for director in directors { director.director.prepare(header) }
-        receiver.open(header.source, input: 0)
-        receiver.begin(header)
+        pipeline.note(header.source, index: 0)
+        dispatcher.receive(.begin(header))
         streamCount += 1
         isEndReported = false
         lastGap = nil
         pace.begin(at: MonotonicTime.now)
     }
 
-    private func openAudio(of header: StreamHeader, for receiver: any StreamReceiver) throws(Problem) -> RecordedAudio? {
+    private func openAudio(of header: StreamHeader) throws(Problem) -> RecordedAudio? {
         guard carriesSamples else {
             if streamCount == 0, let audio = setup.audio.first {
-                receiver.report(.recording("\(audio.name): has no effect, because no sink of this pipeline reads audio"))
+                report(.recording("\(audio.name): has no effect, because no sink of this pipeline reads audio"))
             }
             return nil
         }
         guard setup.audio.indices.contains(streamCount) else {
             let hint = header.source.kind == "file" ? "; add --audio \(header.source.name)" : ""
-            receiver.report(.recording("\(setup.recording.name): the samples of \(header.source.name) are silence\(hint)"))
+            report(.recording("\(setup.recording.name): the samples of \(header.source.name) are silence\(hint)"))
             return nil
         }
         let input = setup.audio[streamCount]
         return try RecordedAudio(
             input.name, input.capture.take(), of: header, isCancelled: { [pipeline] in pipeline.shouldStop },
-            warn: { [reporter = receiver.reporter] in reporter(.captureWarning(input: input.name, $0)) })
+            warn: { [report] in report(.captureWarning(input: input.name, $0)) })
     }
 
-    private func end(_ summary: StreamSummary, for receiver: any StreamReceiver) throws(Problem) {
+    private func end(_ summary: StreamSummary) throws(Problem) {
         guard let stream else { return }
         var end = summary.frames
         // In real time there is nothing to wait for where the input was cut off.
         if pipeline.isPaced, let lastGap, lastGap.upperBound >= end { end = max(stream.position, lastGap.lowerBound) }
-        try fill(to: end, stream, for: receiver)
-        guard wait(until: end, stream, for: receiver) else { return }
+        try fill(to: end, stream)
+        guard wait(until: end, stream) else { return }
         if let audio, !isEndReported, try audio.hasMore(shouldStop: { shouldStop }), !shouldStop {
-            receiver.report(.recording("\(audio.name): is longer than the recording, which ends at \(seconds(summary.frames)) s"))
+            report(.recording("\(audio.name): is longer than the recording, which ends at \(seconds(summary.frames)) s"))
         }
-        finish(summary, for: receiver)
+        finish(summary)
     }
 
     /// Ends a stream without the summary of its record.
-    private func finish(_ reason: StreamSummary.Reason, for receiver: any StreamReceiver) {
+    private func finish(_ reason: StreamSummary.Reason) {
         guard let stream else { return }
-        finish(StreamSummary(frames: stream.position, batches: stream.batchCount, reason: reason), for: receiver)
+        finish(StreamSummary(frames: stream.position, batches: stream.batchCount, reason: reason))
     }
 
-    private func finish(_ summary: StreamSummary, for receiver: any StreamReceiver) {
+    private func finish(_ summary: StreamSummary) {
         guard let stream else { return }
         var summary = summary
         summary.lateEvents = stream.finish()
         (self.stream, audio) = (nil, nil)
-        receiver.end(summary)
-        receiver.report(.finished(input: stream.header.source.name, summary))
+        dispatcher.receive(.end(summary))
+        report(.finished(input: stream.header.source.name, summary))
     }
 
     // MARK: - Batches
 
-    private func send(_ batch: RecordingReader.Batch, for receiver: any StreamReceiver) throws(Problem) {
+    private func send(_ batch: RecordingReader.Batch) throws(Problem) {
         guard let stream else { return }
         var batch = batch
         if batch.row == nil, !stream.hasRows, carriesSamples {
             let end = batch.end ?? batch.frame
-            try fill(to: end, stream, for: receiver, isLastLeft: true)
+            try fill(to: end, stream, isLastLeft: true)
             // The events become part of the batch that ends with them.
             if stream.position < end { (batch.frame, batch.frameCount) = (stream.position, Int(end - stream.position)) }
         }
-        try add(batch, to: stream, for: receiver)
+        try add(batch, to: stream)
     }
 
     /// Adds batches without values up to a frame, if the recording has none: they carry the samples.
     ///
     /// - Parameter isLastLeft: Whether the last batch is left to the caller.
     private func fill(
-        to end: Int64, _ stream: RecordedStream, for receiver: any StreamReceiver, isLastLeft: Bool = false
+        to end: Int64, _ stream: RecordedStream, isLastLeft: Bool = false
     ) throws(Problem) {
         guard carriesSamples, !stream.hasRows else { return }
         let days = Int64(Self.mostSilentDays)
@@ -167,25 +175,25 @@ final class RecordingRun {
                     + "replay it to sinks that read no audio")
         }
         let length = Int64(stream.header.batching.batchFrames)
-        while !shouldStop, receiver.hasReaders, end - stream.position > (isLastLeft ? length : 0) {
+        while !shouldStop, dispatcher.hasReader, end - stream.position > (isLastLeft ? length : 0) {
             let count = min(length, end - stream.position)
             try add(
                 RecordingReader.Batch(
                     number: stream.position / length, frame: stream.position, frameCount: Int(count), isPartial: count < length, row: nil),
-                to: stream, for: receiver)
+                to: stream)
         }
     }
 
     private func add(
-        _ batch: RecordingReader.Batch, to stream: RecordedStream, for receiver: any StreamReceiver
+        _ batch: RecordingReader.Batch, to stream: RecordedStream
     ) throws(Problem) {
         let end = batch.end ?? batch.frame
-        guard wait(until: end, stream, for: receiver) else { return }
+        guard wait(until: end, stream) else { return }
         for event in batch.events where event.type == .gap {
             let start = stream.header.format.frame(at: event.time)
             if let gap = Gap(event) { lastGap = start..<start + gap.frames }
         }
-        receiver.applyControls(to: stream)
+        dispatcher.applyControls(to: stream, at: stream.position)
         try stream.add(batch) { (frame, samples) throws(Problem) in
             guard let audio else {
                 for index in samples.indices { samples[index] = 0 }
@@ -195,7 +203,7 @@ final class RecordingRun {
         }
         if let audio, audio.isAtEnd, audio.position < end, !isEndReported {
             isEndReported = true
-            receiver.report(
+            report(
                 .recording("\(audio.name): ends at \(seconds(audio.position)) s, before the recording; the samples after it are silence"))
         }
     }
@@ -203,27 +211,27 @@ final class RecordingRun {
     /// Waits until the audio before a frame has ended, if the replay is paced.
     ///
     /// - Returns: false when the run is to end.
-    private func wait(until frame: Int64, _ stream: RecordedStream, for receiver: any StreamReceiver) -> Bool {
+    private func wait(until frame: Int64, _ stream: RecordedStream) -> Bool {
         guard pipeline.isPaced else { return !shouldStop }
         let time = stream.header.format.seconds(at: frame)
         if let pause = pace.note(time, now: MonotonicTime.now) {
-            receiver.report(.captureWarning(input: setup.recording.name, "\(setup.recording.name): \(pause)"))
+            report(.captureWarning(input: setup.recording.name, "\(setup.recording.name): \(pause)"))
         }
         while !shouldStop {
             let ahead = pace.timeUntil(time, now: MonotonicTime.now)
             if ahead <= 0 { return true }
-            if ahead > Self.longWait { applyControls(for: receiver) }
+            if ahead > Self.longWait { applyControls() }
             MonotonicTime.sleep(for: min(ahead, Self.longestSleep))
         }
         return false
     }
 
     /// Applies controls while no batch is sent.
-    private func applyControls(for receiver: any StreamReceiver) {
+    private func applyControls() {
         guard let stream else { return }
-        receiver.applyControls(to: stream)
-        receiver.receive(stream.takeEvents())
-        receiver.sendReplies()
+        dispatcher.applyControls(to: stream, at: nil)
+        let events = stream.takeEvents()
+        if !events.isEmpty { dispatcher.receive(.events(EventBuffer(events))) }
     }
 
     /// The time of a frame, for messages.

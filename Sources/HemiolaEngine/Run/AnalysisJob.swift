@@ -1,0 +1,157 @@
+internal import Hemiola
+internal import HemiolaRecords
+internal import HemiolaSignal
+internal import HemiolaSystem
+
+/// The analyzers of one thread, which analyses inputs one after another and keeps them from one input to the next.
+final class AnalysisJob {
+    /// An input to analyse.
+    struct Assignment: Sendable {
+        /// Its place in the order of the run, 0….
+        var index: Int
+        /// The input; a failure: it cannot be analysed.
+        var input: Result<Pipeline.Input, Problem>
+        /// As the source of the pipeline supplied it; nil: the pipeline has no source.
+        var source: SourceInput?
+    }
+
+    let pipeline: Pipeline
+    let directors: [PipelineDirector]
+    let replay: ControlReplay
+    private let report: @Sendable (PipelineNotice) -> Void
+
+    private let slots: [AnalyzerSlot]
+    /// Why the analyzers cannot be made: every input fails; nil: they were made.
+    let fault: Problem?
+    /// The analyzers that use something outside of this process; usually none.
+    let externals: [(name: String, analyzer: any ExternalAnalyzer, isSkippable: Bool)]
+    /// The last bank with its requests and sample rate: files of one format share it.
+    private var bank: (bank: SpectrumBank, requests: [SpectrumRequest], sampleRate: Int)?
+
+    init(
+        _ pipeline: Pipeline, directors: [PipelineDirector] = [], replay: ControlReplay,
+        report: @escaping @Sendable (PipelineNotice) -> Void
+    ) {
+        self.pipeline = pipeline
+        self.directors = directors
+        self.replay = replay
+        self.report = report
+        var slots: [AnalyzerSlot] = []
+        var fault: Problem?
+        do throws(Problem) {
+            for entry in pipeline.analyzerEntries {
+                slots.append(AnalyzerSlot(entry, try entry.analyzer.take(), looksAhead: pipeline.configuration.usesLookAhead))
+            }
+        } catch {
+            fault = error
+        }
+        self.slots = slots
+        self.fault = fault
+        externals = zip(slots, pipeline.analyzerEntries).compactMap { slot, entry in
+            (slot.analyzer as? any ExternalAnalyzer).map { (slot.name, $0, entry.policy.onError == .skip) }
+        }
+    }
+
+    /// Analyses an input to its end and passes its streams and its end to the receiver.
+    ///
+    /// - Returns: Whether the input was taken to its end, or failed.
+    @discardableResult
+    func analyze(_ assignment: Assignment, for receiver: any StreamReceiver) -> Bool {
+        let report: @Sendable (PipelineNotice) -> Void = { [report, inTurn = receiver.inTurn] notice in inTurn { report(notice) } }
+        let end: InputEnd
+        var isSkippable = false
+        switch assignment.input {
+        case .success(let input):
+            isSkippable = input.policy.onError == .skip
+            var analysis = InputAnalysis(input, index: assignment.index, of: self, for: receiver, report: report)
+            end = analysis.run()
+        case .failure(let error):
+            let path = assignment.source?.capture.primary?.text ?? ""
+            let notice = PipelineNotice.captureFailed(input: PathText.shown(path), error)
+            report(notice)
+            end = InputEnd(
+                file: PathText.shown(path), fileBytes: PathText.nonUTF8Bytes(of: path), error: notice.text, streamCount: 0)
+        }
+        let completion = InputCompletion(end, isSkippable: isSkippable, sinks: pipeline.sinkEntries.count) {
+            [pipeline, source = assignment.source] written in
+            if end.error == nil, written.error != nil { pipeline.noteLostResult() }
+            if let source, let supply = pipeline.supply { supply.source.inputEnded(source, written) }
+        }
+        receiver.receive(.inputEnd(completion))
+        return !end.wasInterrupted
+    }
+
+    /// The analyzers and the spectra of one stream, and its header. An analyzer that refuses the stream and is skipped is not among them.
+    struct Preparation {
+        var header: StreamHeader
+        var slots: [AnalyzerSlot]
+        var bank: SpectrumBank
+    }
+
+    /// Prepares the analyzers for a stream.
+    func prepare(
+        _ source: StreamSource, of input: Pipeline.Input, report: @Sendable (PipelineNotice) -> Void
+    ) throws(Problem) -> Preparation {
+        let format = AnalysisFormat(source.format, batching: pipeline.batching, seed: pipeline.seed)
+        var requests: [SpectrumRequest] = []
+        var width = 0
+        var analyzers: [StreamHeader.Analyzer] = []
+        var active: [AnalyzerSlot] = []
+        for (entry, var slot) in zip(pipeline.analyzerEntries, slots) {
+            let outputs: AnalyzerOutputs
+            do throws(Problem) {
+                outputs = try slot.analyzer.prepare(format)
+            } catch {
+                guard entry.policy.onError == .skip else { throw error }
+                report(.analyzerSkipped(input: source.name, analyzer: entry.name, error))
+                continue
+            }
+            slot.requests = requests.count..<requests.count + outputs.spectra.count
+            slot.columns = width..<width + outputs.width
+            slot.hasEvents = !outputs.events.isEmpty
+            requests += outputs.spectra
+            width += outputs.width
+            analyzers.append(entry.header(outputs))
+            active.append(slot)
+        }
+        let path = pipeline.namesFiles ? input.path ?? source.name : nil
+        var header = StreamHeader(
+            source: source, file: path.map(PathText.shown), fileBytes: path.flatMap(PathText.nonUTF8Bytes), isLive: pipeline.isLive,
+            batching: pipeline.batching, seed: pipeline.seed, analyzers: analyzers, catalog: pipeline.catalog)
+        header.relativePath = input.relativePath
+        header.fingerprint = pipeline.configuration.fingerprint
+        return Preparation(header: header, slots: active, bank: bank(requests, sampleRate: source.format.sampleRate))
+    }
+
+    private func bank(_ requests: [SpectrumRequest], sampleRate: Int) -> SpectrumBank {
+        if let bank, bank.requests == requests, bank.sampleRate == sampleRate { return bank.bank }
+        let new = SpectrumBank(requests, hopFrames: pipeline.batching.hopFrames, sampleRate: sampleRate)
+        bank = (new, requests, sampleRate)
+        return new
+    }
+}
+
+/// An analyzer of a job, with its declarations for one stream.
+struct AnalyzerSlot {
+    let name: String
+    let analyzer: any Analyzer
+    /// The handler of its controls, and their names; nil when its plugin declares none.
+    let handler: (any ControlHandler)?
+    let controls: Set<String>
+    let offline: (any OfflineAnalyzer)?
+    /// Its requests among all of the bank's.
+    var requests: Range<Int> = 0..<0
+    /// Its columns of the row.
+    var columns: Range<Int> = 0..<0
+    /// Whether it has event outputs, so that its name must be set in the event list.
+    var hasEvents = false
+
+    init(_ entry: Pipeline.AnalyzerEntry, _ analyzer: any Analyzer, looksAhead: Bool) {
+        name = entry.name
+        self.analyzer = analyzer
+        controls = Set(entry.about.controls.map(\.name))
+        // A cast searches all conformances of the program, which takes longer than a batch.
+        handler = controls.isEmpty ? nil : analyzer as? any ControlHandler
+        offline = looksAhead ? analyzer as? any OfflineAnalyzer : nil
+    }
+}

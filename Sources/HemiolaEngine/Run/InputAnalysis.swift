@@ -1,0 +1,367 @@
+internal import Hemiola
+internal import HemiolaRecords
+internal import HemiolaSignal
+internal import HemiolaSystem
+
+/// The analysis of one input by a job: opens it, divides it into streams, and passes their batches on.
+struct InputAnalysis {
+    /// How a stream ended.
+    private enum Ending {
+        case over(StreamSummary.Reason)
+        case failed(Problem)
+        case newSource(StreamSource)
+        case noReaders
+    }
+
+    /// A stream of the input.
+    private struct Stream {
+        let producer: BatchProducer
+        /// The analyzers that have not refused it.
+        let slots: [AnalyzerSlot]
+        /// The controls that remain to be replayed.
+        var controls: ArraySlice<StampedControl>
+        /// The reasons of refusals that were reported.
+        var refusals: Set<String> = []
+        /// Missing and damaged parts of a file, which are reported at the end of the stream, in one line.
+        var damage: FileDamage?
+        /// The name of the device from which it comes now; that of the header is of the stream's beginning.
+        var deviceName: String?
+
+        var name: String { producer.header.source.name }
+    }
+
+    /// Attempts to open a file after the first, in 17 s.
+    private static let openAttempts = 10
+
+    private let job: AnalysisJob
+    private let pipeline: Pipeline
+    private let input: Pipeline.Input
+    private let index: Int
+    private let receiver: any StreamReceiver
+    private let report: @Sendable (PipelineNotice) -> Void
+
+    /// Streams that were begun.
+    private var streamCount = 0
+    /// Why the input failed, or was incomplete or damaged; nil: it did not.
+    private var error: String?
+    /// Whether the input was taken to its end.
+    private var isAtEnd = false
+    /// The external analyzers whose failure was reported, because the input is analysed without them.
+    private var skippedExternals: Set<String> = []
+    /// Whether a notice said that the channels have opposite polarity.
+    private var isPolarityReported = false
+    /// Measures silence over all streams; nil for a file.
+    private var silence: SilenceDetector?
+    /// Seconds of the earlier streams: notices count from the input's start.
+    private var secondsBefore = 0.0
+    /// The description of the device from which the input comes now.
+    private var deviceSummary: String?
+
+    init(
+        _ input: Pipeline.Input, index: Int, of job: AnalysisJob, for receiver: any StreamReceiver,
+        report: @escaping @Sendable (PipelineNotice) -> Void
+    ) {
+        self.job = job
+        pipeline = job.pipeline
+        self.input = input
+        self.index = index
+        self.receiver = receiver
+        self.report = report
+        silence = job.pipeline.isLive ? SilenceDetector() : nil
+    }
+
+    /// Analyses the input to its end.
+    mutating func run() -> InputEnd {
+        do throws(Problem) {
+            try analyze()
+        } catch {
+            if error.remedy != .finish { fail(.captureFailed(input: input.name, error), of: input.name) }
+        }
+        let path = input.path ?? input.name
+        return InputEnd(
+            file: PathText.shown(path), fileBytes: PathText.nonUTF8Bytes(of: path), error: error, streamCount: streamCount,
+            wasInterrupted: error == nil && !isAtEnd)
+    }
+
+    private mutating func analyze() throws(Problem) {
+        if let fault = job.fault { throw fault }
+        let (made, capture, first) = try open()
+        defer { capture.close() }
+        for external in job.externals {
+            external.analyzer.open(
+                AnalyzerContext(
+                    name: external.name, isLive: pipeline.isRealTime, warn: warn, isCancelled: { [pipeline] in pipeline.shouldStop }))
+        }
+        defer { for external in job.externals { external.analyzer.close() } }
+        var next: StreamSource? = first
+        while let source = next {
+            guard source.format.isSupported else { throw Self.unsupported(source) }
+            receiver.inTurn { [pipeline, index] in pipeline.note(source, index: index) }
+            next = nil
+            switch try analyze(source, from: capture, base: made) {
+            case .over, .noReaders: break
+            case .failed(let error): throw error
+            case .newSource(let new): next = new
+            }
+        }
+    }
+
+    /// Reports that the input failed or was incomplete.
+    private mutating func fail(_ notice: PipelineNotice, of name: String) {
+        error = notice.text
+        report(input.policy.onError == .skip ? .inputSkipped(input: name, reason: notice.text) : notice)
+    }
+
+    private var warn: @Sendable (String) -> Void {
+        { [report, name = input.name] in report(.captureWarning(input: name, $0)) }
+    }
+
+    /// Opens the capture, where the policy is `retry` until it succeeds: live without end, a file at most ten times.
+    private func open() throws(Problem) -> (made: any Capture, capture: any Capture, source: StreamSource) {
+        var attempts = 0
+        while true {
+            let made = try input.capture.take()
+            let capture = pipeline.isPaced && !made.isLive ? PacedCapture(made) : made
+            do throws(Problem) {
+                let rate = pipeline.configuration.sampleRate
+                let source = try capture.open(
+                    FormatRequest(
+                        sampleRate: rate == 0 ? nil : rate, followsDeviceRate: rate == 0, batchFrames: pipeline.batching.batchFrames,
+                        isCancelled: { [pipeline] in pipeline.shouldStop }, warn: warn))
+                return (made, capture, source)
+            } catch {
+                let mayRetry = input.policy.onError == .retry && !input.policy.isOfPlugin && error.remedy != .finish
+                guard mayRetry, made.isLive || attempts < Self.openAttempts, !pipeline.shouldStop else { throw error }
+                attempts += 1
+                if attempts == 1 { report(.captureTrouble(input: input.name, error)) }
+                pause(for: RetryDelay.seconds(after: attempts))
+                if pipeline.shouldStop { throw error }
+            }
+        }
+    }
+
+    /// Waits, or until the run is to end.
+    private func pause(for seconds: Double) {
+        // Steps of 0.1 s, after which the run's end is noticed.
+        for _ in 0..<Int((seconds * 10).rounded(.up)) where !pipeline.shouldStop {
+            pipeline.noteActivity()
+            MonotonicTime.sleep(for: 0.1)
+        }
+    }
+
+    private static func unsupported(_ source: StreamSource) -> Problem {
+        let (rates, counts) = (StreamFormat.sampleRates, StreamFormat.channelCounts)
+        return Problem(
+            "\(source.name): \(source.format.sampleRate) Hz and \(source.format.channelCount) channels are outside "
+                + "\(rates.lowerBound)...\(rates.upperBound) Hz and \(counts.lowerBound)...\(counts.upperBound) channels; convert it: "
+                + "ffmpeg -i FILE -ar 48000 -ac 2 out.wav")
+    }
+
+    // MARK: - Streams
+
+    private mutating func analyze(
+        _ source: StreamSource, from capture: any Capture, base: any Capture
+    ) throws(Problem) -> Ending {
+        let preparation: AnalysisJob.Preparation
+        do throws(Problem) {
+            preparation = try job.prepare(source, of: input, report: report)
+        } catch {
+            fail(.analyzerRefused(input: source.name, error), of: source.name)
+            return .over(.error)
+        }
+        let producer = BatchProducer(
+            preparation, directors: job.directors, batchesPerBlock: pipeline.isRealTime ? 1 : BatchBlock.capacity,
+            carriesSamples: pipeline.sinkEntries.contains { $0.needs.samples }, silence: silence,
+            publish: { [receiver] in receiver.receive(.batches($0)) })
+        if preparation.slots.contains(where: { $0.offline != nil }) { try analyzeFirstPass(producer, base) }
+        for director in job.directors { director.director.prepare(preparation.header) }
+        receiver.receive(.begin(preparation.header))
+        streamCount += 1
+        var stream = Stream(producer: producer, slots: preparation.slots, controls: job.replay.controls(for: source.name)[...])
+        let reached = drive(&stream, capture)
+        let ending = finish(stream, reached)
+        silence = producer.silence
+        secondsBefore += producer.seconds
+        return ending
+    }
+
+    /// The first of two passes, for the analyzers that look ahead.
+    private func analyzeFirstPass(_ producer: BatchProducer, _ capture: any Capture) throws(Problem) {
+        guard let capture = capture as? any RewindableCapture else {
+            throw Problem(
+                "this input can be read only once, but the analysis of a whole file reads it twice; use a file, or causal analysis (beats --causal)"
+            )
+        }
+        reading: while !pipeline.shouldStop {
+            pipeline.noteActivity()
+            let delivery: ReadResult
+            do throws(Problem) {
+                delivery = try producer.analyzeFirstPass(capture)
+            } catch {
+                // The second pass fails at the same frame and reports the error; it analyses the audio before that frame.
+                break reading
+            }
+            switch delivery {
+            case .end: break reading
+            case .format, .source:
+                // Rewinding would return to the stream before the format change, which has ended.
+                throw Problem(
+                    "the format changes within this input, which the analysis of a whole file does not support; use causal analysis")
+            case .frames, .gap, .device, .idle: break
+            }
+        }
+        try capture.rewind()
+        producer.finishFirstPass()
+    }
+
+    private mutating func drive(_ stream: inout Stream, _ capture: any Capture) -> Ending {
+        let producer = stream.producer
+        while true {
+            pipeline.noteActivity()
+            if pipeline.shouldStop { return .over(.interrupted) }
+            if !receiver.hasReader { return .noReaders }
+            if producer.isBetweenBatches {
+                if !stream.controls.isEmpty { replayControls(&stream) }
+                receiver.applyControls(to: producer, at: producer.isLost ? nil : producer.clock)
+            }
+            do throws(Problem) {
+                switch try producer.advance(capture) {
+                case .frames:
+                    if let error = externalFailure(of: stream.name) { return .failed(error) }
+                    if producer.hasOppositePolarity, !isPolarityReported {
+                        isPolarityReported = true
+                        report(.oppositePolarity(input: deviceSummary ?? stream.name))
+                    }
+                    if pipeline.isLive, let seconds = producer.takeSilence() {
+                        report(.silence(input: deviceSummary ?? stream.name, seconds: seconds))
+                    }
+                case .device(let notice):
+                    stream.deviceName = notice.name
+                    deviceSummary = notice.summary
+                    report(.device(input: stream.name, notice))
+                case .idle:
+                    let events = producer.takeEventsOfOutage()
+                    if !events.isEmpty { receiver.receive(.events(EventBuffer(events))) }
+                case .gap(let gap):
+                    note(gap, in: &stream)
+                case .format(let format):
+                    var source = producer.header.source
+                    source.format = format
+                    source.duration = nil
+                    return .newSource(source)
+                case .source(let source):
+                    return .newSource(source)
+                case .end:
+                    return .over(.endOfInput)
+                }
+            } catch {
+                return error.remedy == .finish ? .over(.endOfInput) : .failed(error)
+            }
+        }
+    }
+
+    private func note(_ gap: Gap, in stream: inout Stream) {
+        let duration = stream.producer.header.format.seconds(at: gap.frames)
+        let start = secondsBefore + stream.producer.secondsRead - duration
+        if gap.reason.isOfFile {
+            stream.damage = stream.damage ?? FileDamage(reason: gap.reason, start: start)
+            stream.damage?.add(from: start, duration: duration, frames: gap.frames)
+        } else {
+            let name = stream.deviceName ?? stream.name
+            report(.gap(input: name, at: start, duration: duration, frames: gap.frames, reason: gap.reason))
+        }
+    }
+
+    /// The failure of an external analyzer, as an error of the input. One that is skipped is reported once; its values are null.
+    private mutating func externalFailure(of name: String) -> Problem? {
+        for external in job.externals {
+            guard let failure = external.analyzer.failure else { continue }
+            guard external.isSkippable else { return Problem(failure.message) }
+            if skippedExternals.insert(external.name).inserted {
+                report(.analyzerSkipped(input: name, analyzer: external.name, failure))
+            }
+        }
+        return nil
+    }
+
+    /// Applies the replayed controls of the batch that begins.
+    private func replayControls(_ stream: inout Stream) {
+        let end = stream.producer.clock + Int64(pipeline.batching.batchFrames)
+        while let control = stream.controls.first, control.frame < end {
+            stream.controls.removeFirst()
+            guard case .refused(let reason) = stream.producer.apply(control.control, from: control.origin),
+                stream.refusals.insert(reason).inserted
+            else { continue }
+            report(.controlRefused(input: stream.name, control, reason: reason))
+        }
+    }
+
+    /// - Returns: The ending, which is another one if an analyzer has failed at the end of the stream.
+    private mutating func finish(_ stream: Stream, _ ending: Ending) -> Ending {
+        let (producer, name) = (stream.producer, stream.name)
+        let late = producer.finish()
+        var ending = ending
+        if case .over(.endOfInput) = ending, let error = externalFailure(of: name) { ending = .failed(error) }
+        let reason: StreamSummary.Reason =
+            switch ending {
+            case .over(let reason): reason
+            case .failed: .error
+            case .newSource: .formatChange
+            case .noReaders: .interrupted
+            }
+        isAtEnd = reason == .endOfInput
+        let damage = stream.damage?.notice(input: name)
+        var error = damage?.text ?? self.error
+        if case .failed(let failure) = ending { error = PipelineNotice.captureFailed(input: name, failure).text }
+        let summary = StreamSummary(
+            frames: producer.clock, batches: producer.batchCount, nonFinite: producer.nonFinite, dropped: receiver.losses,
+            sections: stream.slots.map { .init(analyzer: $0.name, values: $0.analyzer.summary()) }.filter { !$0.values.isEmpty },
+            reason: reason, error: error, lateEvents: late)
+        receiver.receive(.end(summary))
+        if let damage {
+            // An input that fails is counted once. Of one without any sound, its error says all.
+            if case .failed = ending {
+                if producer.clock > stream.damage?.frames ?? 0 { report(damage) }
+            } else {
+                fail(damage, of: name)
+            }
+        }
+        for slot in stream.slots {
+            if let warning = slot.analyzer.warning { report(.analyzerWarning(input: name, analyzer: slot.name, warning)) }
+        }
+        if producer.nonFinite > 0 { report(.nonFinite(input: name, samples: producer.nonFinite)) }
+        report(.finished(input: name, summary))
+        return ending
+    }
+}
+
+/// Collects the missing and damaged parts of a file, for one report: there may be thousands.
+private struct FileDamage {
+    private let reason: Gap.Reason
+    /// The start of the first gap, in seconds.
+    private let start: Double
+    private var places = 0
+    private var duration = 0.0
+    private(set) var frames: Int64 = 0
+    /// The end of the last gap, in seconds.
+    private var end = -1.0
+
+    init(reason: Gap.Reason, start: Double) {
+        self.reason = reason
+        self.start = start
+    }
+
+    /// Adds a gap. A gap that starts at the end of the last one belongs to the same part.
+    mutating func add(from start: Double, duration: Double, frames: Int64) {
+        if start - end > 1e-6 { places += 1 }
+        self.duration += duration
+        self.frames += frames
+        end = start + duration
+    }
+
+    func notice(input: String) -> PipelineNotice {
+        places == 1
+            ? .gap(input: input, at: start, duration: duration, frames: frames, reason: reason)
+            : .damage(input: input, places: places, first: start, duration: duration, frames: frames)
+    }
+}
