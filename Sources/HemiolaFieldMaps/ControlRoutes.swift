@@ -78,10 +78,10 @@ public struct ControlRoutes: Sendable {
         return "there is no \(what) \"\(name.onOneLine)\"; \(name.nearest(in: names).map { "did you mean \($0)?" } ?? list)"
     }
 
-    /// The controls of messages that arrived together, in their order; a fault for a value that a control cannot have.
+    /// The controls of messages that arrived together, in their order; a refusal for a value that a control cannot have.
     ///
     /// Of the values of a fader, the last counts.
-    public func controls(for messages: [ReceivedMessage]) -> [(message: String, result: Result<Control, ControlFault>)] {
+    public func controls(for messages: [ReceivedMessage]) -> [(message: String, result: Result<Control, Refusal>)] {
         var last: [String: Int] = [:]
         for (index, message) in messages.enumerated() where replacesValue(message) { last[message.name] = index }
         return messages.enumerated().flatMap { index, message in
@@ -98,7 +98,7 @@ public struct ControlRoutes: Sendable {
     }
 
     /// The controls of a message, in the order of the map.
-    private func controls(of message: ReceivedMessage) -> [Result<Control, ControlFault>] {
+    private func controls(of message: ReceivedMessage) -> [Result<Control, Refusal>] {
         (routes[message.name] ?? []).compactMap { route in
             let isMet = route.conditions.allSatisfy { condition in
                 let value = condition.field == "value" ? message.values.first : message.fields[condition.field]
@@ -116,8 +116,8 @@ public struct ControlRoutes: Sendable {
         }
     }
 
-    private static func control(_ route: Route, _ value: ParameterValue?, _ all: [ParameterValue]) -> Result<Control, ControlFault> {
-        do throws(ControlFault) {
+    private static func control(_ route: Route, _ value: ParameterValue?, _ all: [ParameterValue]) -> Result<Control, Refusal> {
+        do throws(Refusal) {
             return .success(
                 try Control(route.control) { field in
                     guard field == route.field, let value else { return nil }

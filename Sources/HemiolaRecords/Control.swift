@@ -54,14 +54,14 @@ public struct Control: Sendable, Hashable {
     /// A control with a value for every field.
     ///
     /// - Throws: The first field that has a value of another type or none at all.
-    public init(_ type: ControlType, fields: (Field) -> ParameterValue?) throws(ControlFault) {
+    public init(_ type: ControlType, fields: (Field) -> ParameterValue?) throws(Refusal) {
         self.type = type
         values = []
         for field in type.fields {
             guard let value = fields(field) ?? field.defaultValue else {
-                throw ControlFault(message: "the control \(type.name) needs its \"\(field.name)\"")
+                throw Refusal("the control \(type.name) needs its \"\(field.name)\"")
             }
-            guard field.accepts(value) else { throw ControlFault(message: field.typeFault) }
+            guard field.accepts(value) else { throw Refusal(field.typeFault) }
             values.append(value)
         }
     }
@@ -98,13 +98,13 @@ extension Field {
     }
 }
 
-/// Why fields do not make a control.
-public struct ControlFault: Error, Sendable, Hashable {
+/// Why a control has no effect, or is none.
+public struct Refusal: Error, Sendable, Hashable {
     /// One line.
     public var message: String
 
-    /// A fault in one line.
-    public init(message: String) {
+    /// A refusal, in one line.
+    public init(_ message: String) {
         self.message = message
     }
 }

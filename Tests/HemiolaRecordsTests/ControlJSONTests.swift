@@ -6,16 +6,16 @@ import Testing
     private static let whole = Fixture.clapControls[0]
     private static let required = #""loudness_db":-12,"place":null,"partials_hz":[1,2.5]"#
 
-    private func control(_ type: ControlType, _ text: String) throws(Problem) -> Control {
+    private func control(_ type: ControlType, _ text: String) throws -> Control {
         try Control(type, from: JSONValue(Array(text.utf8)))
     }
 
     private func fault(_ type: ControlType, _ text: String) -> String? {
-        do throws(Problem) {
+        do {
             _ = try control(type, text)
             return nil
         } catch {
-            return error.message
+            return (error as? Refusal)?.message ?? "not JSON: \(error)"
         }
     }
 
@@ -80,7 +80,7 @@ import Testing
 
     @Test func `what is not an object: an error`() {
         for text in ["[]", "1", #""tap""#] {
-            #expect(throws: Problem.self) { try control(.setSpeed, text) }
+            #expect(throws: Refusal.self) { try control(.setSpeed, text) }
         }
     }
 
@@ -95,10 +95,10 @@ import Testing
     }
 
     @Test func `values that are made in the program: of another type or missing, refused`() {
-        #expect(throws: ControlFault(message: "\"speed\" has another type")) {
+        #expect(throws: Refusal("\"speed\" has another type")) {
             try Control(.setSpeed) { _ in .text("1") }
         }
-        #expect(throws: ControlFault(message: "the control setSpeed needs its \"speed\"")) { try Control(.setSpeed) { _ in nil } }
+        #expect(throws: Refusal("the control setSpeed needs its \"speed\"")) { try Control(.setSpeed) { _ in nil } }
         #expect(throws: Never.self) { try Control(.lockTempo) { _ in ParameterValue.none } }
     }
 }

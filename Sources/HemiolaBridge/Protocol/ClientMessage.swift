@@ -112,11 +112,13 @@ public struct ClientMessage: Sendable, Hashable {
         case "call", "import", "importData", "importReady", "result", "progress", "pageError", "tabs", "window":
             return try PageFields(message, line: line).body(of: type, hasID: hasID)
         default:
-            guard let control = catalog.control(type) else {
+            guard let declared = catalog.control(type) else {
                 try check(.text(type), "type")
                 throw Problem("unknown message type \"\(type.prefix(64))\"")
             }
-            return .control(try checked(Control(control, from: message)))
+            let control: Control
+            do throws(Refusal) { control = try Control(declared, from: message) } catch { throw Problem(error.message) }
+            return .control(try checked(control))
         }
     }
 

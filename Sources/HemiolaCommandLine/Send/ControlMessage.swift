@@ -40,7 +40,7 @@ struct ControlMessage: Equatable {
             members.append(.init(field.name, value.json))
         }
         if let control = catalog.control(type) {
-            do throws(ControlFault) {
+            do throws(Refusal) {
                 _ = try Control(control) { values[$0.name] }
             } catch {
                 throw Failure(error.message)

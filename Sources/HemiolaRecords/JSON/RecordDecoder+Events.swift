@@ -56,21 +56,18 @@ extension RecordDecoder {
     private mutating func control(_ record: JSONValue) throws(Problem) -> Control {
         let name = try record.text("control")
         if let type = catalog.control(name) {
-            let control = Result { () throws(ControlFault) in
-                try Control(type) { field in record[field.name].flatMap { field.value(of: $0) } }
-            }
-            do throws(ControlFault) { return try control.get() } catch { throw Problem(error.message) }
+            return try Self.control(type) { field in record[field.name].flatMap { field.value(of: $0) } }
         }
         note(undeclared: name)
         let own = ["type", "file", "file_base64", "t", "frame", "control", "from"]
         let members = (record.members ?? []).filter { !own.contains($0.key) }
         let (fields, values) = try inferredFields(members)
         let type = ControlType(name, "A control of another program.", fields: fields)
-        do throws(ControlFault) {
-            return try Control(type) { field in values[fields.firstIndex { $0.name == field.name } ?? 0] }
-        } catch {
-            throw Problem(error.message)
-        }
+        return try Self.control(type) { field in values[fields.firstIndex { $0.name == field.name } ?? 0] }
+    }
+
+    private static func control(_ type: ControlType, fields: (Field) -> ParameterValue?) throws(Problem) -> Control {
+        do throws(Refusal) { return try Control(type, fields: fields) } catch { throw Problem(error.message) }
     }
 
     // MARK: - Undeclared types

@@ -145,8 +145,8 @@ final class OSCControlLoop: Sendable {
         return routes.controls(for: messages.map { ReceivedMessage($0.address, $0.values) }).compactMap { address, result in
             switch result {
             case .success(let control): return control
-            case .failure(let fault):
-                warnOnce(address, "\(address): \(fault.message)")
+            case .failure(let refusal):
+                warnOnce(address, "\(address): \(refusal.message)")
                 return nil
             }
         }
@@ -162,7 +162,7 @@ final class OSCControlLoop: Sendable {
             warnOnce("unknown", "there is no control \"\(name.onOneLine)\"\(hint)")
             return nil
         }
-        do throws(ControlFault) {
+        do throws(Refusal) {
             return try Control(type) { field in
                 let place = type.fields.firstIndex(of: field) ?? 0
                 guard place < message.values.count else { return nil }
