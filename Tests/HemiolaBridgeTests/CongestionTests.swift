@@ -29,7 +29,7 @@ import Testing
         try await onLoop { hub in
             let connection = CountingConnection()
             let client = try #require(hub.addClient(connection, refusal: nil))
-            for _ in 0..<65 { client.receive(ClientMessage.Fault(text: "wrong")) }
+            for _ in 0..<65 { client.receive(ClientMessage(id: nil, body: .invalid("wrong"))) }
             #expect(client.isCongested && connection.resumeCount == 0)
             hub.begin(Self.encoders())
             #expect(!client.isCongested && connection.resumeCount == 1)
@@ -41,8 +41,8 @@ import Testing
         try await onLoop { hub in
             let connection = CountingConnection()
             let client = try #require(hub.addClient(connection, refusal: nil))
-            connection.onResume = { client.receive(ClientMessage.Fault(text: "later")) }
-            for _ in 0..<65 { client.receive(ClientMessage.Fault(text: "first")) }
+            connection.onResume = { client.receive(ClientMessage(id: nil, body: .invalid("later"))) }
+            for _ in 0..<65 { client.receive(ClientMessage(id: nil, body: .invalid("first"))) }
             hub.begin(Self.encoders())
             #expect(connection.lines.last?.contains("later") == true && connection.resumeCount == 1)
         }
@@ -55,7 +55,7 @@ import Testing
             hub.begin(Self.encoders())
             client.receive(ClientMessage(id: nil, body: .subscribe(streams: ["batch"], payload: nil)))
             connection.isWritable = false
-            for _ in 0..<100 { client.receive(ClientMessage.Fault(text: "wrong")) }
+            for _ in 0..<100 { client.receive(ClientMessage(id: nil, body: .invalid("wrong"))) }
             #expect(client.isCongested && connection.resumeCount == 0)
             let batch = ByteBuffer(repeating: 0x20, count: SendQueue.byteCapacity - 100)
             hub.send(

@@ -340,6 +340,8 @@ final class BridgeClient {
             follow(control)
             if control.type == .ready { becomeReady(requestsPresetNames: control["presets"].items?.isEmpty != false) }
             submit(control, id: message.id)
+        case .invalid(let reason):
+            reply(to: message.id, error: reject(reason))
         }
     }
 
@@ -347,13 +349,6 @@ final class BridgeClient {
     private var windowRefusal: String? {
         if !connection.isLocal { return "messages of windows are accepted on the sink socket only" }
         return isPageConnection ? "messages of windows are not accepted from pages" : nil
-    }
-
-    func receive(_ fault: ClientMessage.Fault) {
-        if isClosing { return }
-        errorCount += 1
-        send(hub.line { $0.appendError(fault.text, count: errorCount) })
-        reply(to: fault.id, error: fault.text)
     }
 
     /// - Returns: The error; nil if the subscription has changed.
@@ -394,7 +389,7 @@ final class BridgeClient {
         return nil
     }
 
-    /// Sends an error line for an invalid subscription, with or without an id.
+    /// Sends an error line for an invalid message or subscription, with or without an id.
     private func reject(_ text: String) -> String {
         errorCount += 1
         send(hub.line { $0.appendError(text, count: errorCount) })

@@ -93,9 +93,9 @@ final class MessageProcessor {
             limiter.count(byteCount: message.bytes.count)
             messages.removeFirst()
             if message.isCut {
-                client.receive(ClientMessage.Fault(text: "line longer than \(Self.longestMessage) bytes"))
+                client.receive(ClientMessage(id: nil, body: .invalid("line longer than \(Self.longestMessage) bytes")))
             } else if message.bytes.count <= Self.shortMessage {
-                Self.deliver(Self.parse(message.bytes, catalog), to: client)
+                client.receive(ClientMessage(message.bytes, catalog))
             } else {
                 parseInBackground(message.bytes)
             }
@@ -108,7 +108,7 @@ final class MessageProcessor {
         for message in messages.prefix(Self.messagesAfterDisconnect) {
             guard message.bytes.count <= Self.shortMessage, limiter.delay(at: hub.loop.now) == nil else { break }
             limiter.count(byteCount: message.bytes.count)
-            Self.deliver(Self.parse(message.bytes, catalog), to: client)
+            client.receive(ClientMessage(message.bytes, catalog))
         }
         messages = []
     }
@@ -129,11 +129,11 @@ final class MessageProcessor {
         client?.hasSentLongLine = true
         let processor = NIOLoopBound(self, eventLoop: hub.loop)
         let catalog = catalog
-        BackgroundThread.pool.runIfActive(eventLoop: hub.loop) { Self.parse(bytes, catalog) }.whenComplete { result in
+        BackgroundThread.pool.runIfActive(eventLoop: hub.loop) { ClientMessage(bytes, catalog) }.whenComplete { result in
             let processor = processor.value
             processor.isParsing = false
             if case .success(let message) = result, let client = processor.client {
-                Self.deliver(message, to: client)
+                client.receive(message)
                 processor.limiter.refund(byteCount: client.takeImportedBytes())
             }
             processor.connection?.resume()
@@ -141,17 +141,6 @@ final class MessageProcessor {
     }
 
     private var catalog: RecordCatalog { hub.catalog.declarations }
-
-    private static func parse(_ bytes: [UInt8], _ catalog: RecordCatalog) -> Result<ClientMessage, ClientMessage.Fault> {
-        Result { () throws(ClientMessage.Fault) in try ClientMessage(bytes, catalog) }
-    }
-
-    private static func deliver(_ message: Result<ClientMessage, ClientMessage.Fault>, to client: BridgeClient) {
-        switch message {
-        case .success(let message): client.receive(message)
-        case .failure(let fault): client.receive(fault)
-        }
-    }
 }
 
 /// Limits the rate at which messages of one client are read (generic cell rate algorithm), because all clients share the event loop.

@@ -29,6 +29,8 @@ public struct ClientMessage: Sendable, Hashable {
         case answer(PageAnswer, call: Int)
         /// An error in the page's scripts.
         case pageError(PageError)
+        /// No message: the reason.
+        case invalid(String)
     }
 
     /// The client's identifier of a request. The reply repeats it.
@@ -49,15 +51,7 @@ public struct ClientMessage: Sendable, Hashable {
         }
     }
 
-    /// Why a line is not a valid message.
-    public struct Fault: Error, Sendable, Hashable {
-        /// The error message.
-        public var text: String
-        /// The id of the message, if it could be read.
-        public var id: ID?
-    }
-
-    /// The identifier of the request; nil: the client expects no reply.
+    /// The identifier of the request; nil: the client expects no reply, or it cannot be read.
     public var id: ID?
     /// The type of the message and its fields.
     public var body: Body
@@ -74,23 +68,20 @@ public struct ClientMessage: Sendable, Hashable {
     /// Maximum number of items in a list.
     public static let longestList = 10_000
 
-    /// Parses a line.
+    /// Parses a line. One that is no message is ``Body/invalid(_:)``, with the id that it has nevertheless.
     ///
     /// - Parameters:
     ///   - line: Any bytes, without the newline.
     ///   - catalog: The controls that the program declares.
-    /// - Throws: The error message of a line that is not a valid message.
     /// - Complexity: O(bytes).
-    public init(_ line: [UInt8], _ catalog: RecordCatalog) throws(Fault) {
-        var id: ID?
+    public init(_ line: [UInt8], _ catalog: RecordCatalog) {
         do throws(Problem) {
             let message = try JSONValue(message: line)
-            // First, so that the fault of any other member has the id.
-            id = message.has("id") ? try ID(message) : nil
-            self.id = id
+            // First, so that a message with any other invalid member has the id.
+            if message.has("id") { id = try ID(message) }
             body = try Self.body(of: try message.text("type"), message, line, hasID: id != nil, catalog)
         } catch {
-            throw Fault(text: error.message, id: id)
+            body = .invalid(error.message)
         }
     }
 
@@ -117,7 +108,7 @@ public struct ClientMessage: Sendable, Hashable {
                 throw Problem("unknown message type \"\(type.prefix(64))\"")
             }
             let control: Control
-            do throws(Refusal) { control = try Control(declared, from: message) } catch { throw Problem(error.message) }
+            do throws(Refusal) { control = try Control(declared, from: message) } catch { return .invalid(error.message) }
             return .control(try checked(control))
         }
     }

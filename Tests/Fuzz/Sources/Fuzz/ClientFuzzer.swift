@@ -6,7 +6,7 @@ import HemiolaPlugins
 @testable import HemiolaSystem
 
 extension Fuzzer {
-    /// Any bytes from a client: the lines do not depend on the size of the pieces, each line is a message or a fault, the name of a
+    /// Any bytes from a client: the lines do not depend on the size of the pieces, each line is a message or has a reason why it is none, the name of a
     /// control can be written, and a reply is one line.
     func tryClient(_ bytes: [UInt8]) {
         let catalog = PluginRegistry.standard.catalog
@@ -15,22 +15,18 @@ extension Fuzzer {
         require(split(bytes, by: size) == lines, "other lines in pieces of \(size)")
         for line in lines.filter({ !$0.isCut }).map(\.bytes) {
             require(!line.contains(UInt8(ascii: "\n")), "a line contains a newline")
-            let id: ClientMessage.ID?
-            do throws(ClientMessage.Fault) {
-                let message = try ClientMessage(line, catalog)
-                if case .control(let control) = message.body {
-                    require(catalog.control(control.name) == control.type, "unknown control \(control.name)")
-                    require(written { $0.append(string: control.name) }.count == control.name.utf8.count + 2, "a name is quoted")
-                }
-                checkPageMessage(message.body)
-                id = message.id
-            } catch {
-                require(!error.text.isEmpty, "a fault has no text")
-                let count = written { $0.appendError(error.text, count: 1) }.count { $0 == UInt8(ascii: "\n") }
+            let message = ClientMessage(line, catalog)
+            switch message.body {
+            case .control(let control):
+                require(catalog.control(control.name) == control.type, "unknown control \(control.name)")
+                require(written { $0.append(string: control.name) }.count == control.name.utf8.count + 2, "a name is quoted")
+            case .invalid(let reason):
+                require(!reason.isEmpty, "an invalid message has no reason")
+                let count = written { $0.appendError(reason, count: 1) }.count { $0 == UInt8(ascii: "\n") }
                 require(count == 1, "an error has \(count) lines")
-                id = error.id
+            default: checkPageMessage(message.body)
             }
-            guard let id else { continue }
+            guard let id = message.id else { continue }
             let reply = Array(written { $0.appendReply(to: id, error: nil) }.dropLast())
             // The id in a reply is valid JSON and equal to that of the request.
             let echo = written {
@@ -38,7 +34,11 @@ extension Fuzzer {
                 id.append(to: &$0)
                 $0.append("}")
             }
-            require((try? ClientMessage(echo, catalog))?.id == id, "\(String(decoding: reply, as: UTF8.self)) has another id")
+            let again = ClientMessage(echo, catalog)
+            if case .invalid(let reason) = again.body {
+                require(false, "\(String(decoding: echo, as: UTF8.self)) is no message: \(reason)")
+            }
+            require(again.id == id, "\(String(decoding: reply, as: UTF8.self)) has another id")
         }
     }
 
@@ -65,7 +65,7 @@ extension Fuzzer {
         case .answer(.value(let value), _), .answer(.progress(let value), _): checkValue(value)
         case .pageError(let error):
             require(error.message.utf8.count <= ClientMessage.longestText, "a message of \(error.message.utf8.count) bytes")
-        case .answer, .control, .subscribe, .status, .clock, .close, .windowReady, .pageConnection: break
+        case .answer, .control, .subscribe, .status, .clock, .close, .windowReady, .pageConnection, .invalid: break
         }
     }
 
