@@ -128,10 +128,9 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
             return send(WebResponse(.badRequest, "The path is invalid."), isHead: isHead, keepsAlive: false)
         }
         let permission: WebAccess.Permission
-        do throws(WebAccess.Refusal) {
-            permission = try server.permission(for: head, request)
-        } catch {
-            return send(WebResponse(error.status, error.text), isHead: isHead, keepsAlive: false)
+        switch server.decision(on: head, request) {
+        case .permitted(let given): permission = given
+        case .refused(let status, let text): return send(WebResponse(status, text), isHead: isHead, keepsAlive: false)
         }
         server.connections.accept(self)
         if hasBody {

@@ -12,18 +12,18 @@ struct WebAccess: Sendable {
     static let protocolName = "hemiola.v1"
     private static let tokenProtocolPrefix = "hemiola.token."
 
-    /// Why a request is refused.
-    struct Refusal: Error, Equatable {
-        var status: HTTPResponseStatus
-        var text: String
+    /// What is done with a request.
+    enum Decision: Equatable {
+        case permitted(Permission)
+        /// The status and the text of the response.
+        case refused(HTTPResponseStatus, String)
 
-        static let host = Refusal(
-            status: .misdirectedRequest,
-            text: "This server does not have the name in the Host header; open the URL that hemiola has printed.")
-        static let origin = Refusal(
-            status: .forbidden, text: "Pages of this origin may not connect; allow it with --sink web:origin=http://HOST:PORT.")
-        static let token = Refusal(
-            status: .forbidden, text: "The token is missing or wrong; open the URL that hemiola has printed, which ends with ?token=….")
+        static let otherHost = refused(
+            .misdirectedRequest, "This server does not have the name in the Host header; open the URL that hemiola has printed.")
+        static let otherOrigin = refused(
+            .forbidden, "Pages of this origin may not connect; allow it with --sink web:origin=http://HOST:PORT.")
+        static let noToken = refused(
+            .forbidden, "The token is missing or wrong; open the URL that hemiola has printed, which ends with ?token=….")
     }
 
     /// A request that may be served.
@@ -61,20 +61,20 @@ struct WebAccess: Sendable {
     /// Checks a request.
     ///
     /// - Parameter isSocket: Whether it is for the WebSocket, where a subprotocol can contain the token.
-    func check(_ head: HTTPRequestHead, _ request: WebRequest, isSocket: Bool) throws(Refusal) -> Permission {
+    func check(_ head: HTTPRequestHead, _ request: WebRequest, isSocket: Bool) -> Decision {
         let hostValues = head.headers["host"]
-        guard hostValues.count == 1, let host = hostValues.first?.lowercased(), isOwn(host) else { throw .host }
+        guard hostValues.count == 1, let host = hostValues.first?.lowercased(), isOwn(host) else { return .otherHost }
         var allowedOrigin: String?
         for origin in head.headers["origin"] where origin.lowercased() != "http://\(host)" {
-            guard origins.contains(origin.lowercased()) else { throw .origin }
+            guard origins.contains(origin.lowercased()) else { return .otherOrigin }
             allowedOrigin = origin
         }
         let hasQueryToken = request.queryToken.map(isToken) ?? false
         guard
             hasQueryToken || hasBearerToken(head.headers) || isSocket && hasTokenProtocol(head.headers)
                 || hasCookie(head.headers) && (allowedOrigin != nil || !isForSibling(head.headers))
-        else { throw .token }
-        return Permission(host: host, allowedOrigin: allowedOrigin, setsCookie: hasQueryToken)
+        else { return .noToken }
+        return .permitted(Permission(host: host, allowedOrigin: allowedOrigin, setsCookie: hasQueryToken))
     }
 
     /// The subprotocols that a client of the WebSocket offers.

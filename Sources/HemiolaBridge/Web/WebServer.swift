@@ -104,7 +104,7 @@ final class WebServer {
     /// - Returns: The headers of the response; nil: the request is answered like any other.
     func upgradeHeaders(for head: HTTPRequestHead) -> HTTPHeaders? {
         guard let request = WebRequest(target: head.uri), request.path == Self.socketPath,
-            (try? access.check(head, request, isSocket: true)) != nil
+            case .permitted = access.check(head, request, isSocket: true)
         else { return nil }
         // A browser closes the connection if the server selects none of the offered subprotocols.
         let isOffered = WebAccess.offeredProtocols(head.headers).contains { $0 == WebAccess.protocolName }
@@ -114,10 +114,8 @@ final class WebServer {
     // MARK: - Pages
 
     /// Checks a request.
-    ///
-    /// - Throws: The refusal.
-    func permission(for head: HTTPRequestHead, _ request: WebRequest) throws(WebAccess.Refusal) -> WebAccess.Permission {
-        try access.check(head, request, isSocket: request.path == Self.socketPath)
+    func decision(on head: HTTPRequestHead, _ request: WebRequest) -> WebAccess.Decision {
+        access.check(head, request, isSocket: request.path == Self.socketPath)
     }
 
     /// The answer to a permitted request of the method GET or HEAD.
