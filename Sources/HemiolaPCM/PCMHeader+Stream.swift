@@ -5,19 +5,18 @@ internal import HemiolaSystem
 extension PCMHeader {
     /// Reads the header of a stream, and leaves the stream at the first sample. Blocks until the header is complete.
     init(reading stream: ByteStream) throws(Problem) {
-        let result = try PCMHeader.read(stream, from: stream.consumed, size: stream.size, isStream: true)
-        switch result {
-        case .success(let header):
+        switch try PCMHeader.read(stream, from: stream.consumed, size: stream.size, isStream: true) {
+        case .header(let header):
             guard try stream.skip(to: header.offset) else { throw Self.incomplete(header.container, stream.name) }
             self = header
-        case .failure(.otherFormat):
+        case .otherFormat:
             throw stream.count == 0 ? UnsupportedFormat.empty(stream.name) : UnsupportedFormat.error(for: stream)
-        case .failure(.incomplete(let container)):
+        case .incomplete(let container):
             throw Self.incomplete(container, stream.name)
-        case .failure(.dataFirst(let container)):
+        case .dataFirst(let container):
             throw Problem(
                 "\(stream.name): this \(container.rawValue) stream has its data before its format; convert it with ffmpeg")
-        case .failure(.damaged(let container)):
+        case .damaged(let container):
             throw Problem(
                 "\(stream.name): this \(container.rawValue) stream has a damaged header; check the program that writes it")
         }

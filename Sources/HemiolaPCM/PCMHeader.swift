@@ -21,8 +21,10 @@ package struct PCMHeader: Sendable, Hashable {
         case other(String, formatTag: Int?)
     }
 
-    /// Why the header cannot be used.
-    package enum Refusal: Error, Hashable {
+    /// What the start of a source is.
+    package enum Outcome: Sendable, Hashable {
+        /// A header that can be used.
+        case header(PCMHeader)
         /// It is not that of one of the containers.
         case otherFormat
         /// The source ends, or the chunks end, before the samples.
@@ -31,6 +33,9 @@ package struct PCMHeader: Sendable, Hashable {
         case dataFirst(Container)
         /// The format has fewer bytes than it needs.
         case damaged(Container)
+
+        /// The header that can be used, if it is one.
+        package var header: PCMHeader? { if case .header(let header) = self { header } else { nil } }
     }
 
     /// The container.
@@ -71,9 +76,9 @@ extension PCMHeader {
     ///     samples are read too.
     package static func read<Source: ChunkSource>(
         _ source: Source, from start: Int64 = 0, size: Int64?, isStream: Bool = false
-    ) throws(Source.Failure) -> Result<PCMHeader, Refusal> {
+    ) throws(Source.Failure) -> Outcome {
         let head = try source.bytes(at: start, count: WaveFileHeader.size)
-        guard let container = Container(head) else { return .failure(.otherFormat) }
+        guard let container = Container(head) else { return .otherFormat }
         var parser = PCMHeaderParser(source, container, start: start, size: size, isStream: isStream)
         return try parser.parse(head)
     }

@@ -27,8 +27,8 @@ struct PCMHeaderParser<Source: ChunkSource> {
     private static var chunkLimit: Int { 1000 }
 
     /// - Parameter head: The first 12 bytes.
-    mutating func parse(_ head: [UInt8]) throws(Source.Failure) -> Result<PCMHeader, PCMHeader.Refusal> {
-        if let refusal = try header.container == .au ? readAU() : readChunks(WaveFileHeader(head)) { return .failure(refusal) }
+    mutating func parse(_ head: [UInt8]) throws(Source.Failure) -> PCMHeader.Outcome {
+        if let failure = try header.container == .au ? readAU() : readChunks(WaveFileHeader(head)) { return failure }
         header.stream = StreamFormat(sampleRate: sampleRate, channelCount: channelCount, channelMap: channelMap)
         let frameSize = Int64(max(1, (sampleSize ?? 0) * channelCount))
         if let declared = header.byteCount, declared / frameSize > DeclaredLength.maximumFrames { header.byteCount = nil }
@@ -37,11 +37,11 @@ struct PCMHeaderParser<Source: ChunkSource> {
             header.isLengthTooShort = true
             header.byteCount = nil
         }
-        return .success(header)
+        return .header(header)
     }
 
-    /// Sun and NeXT audio, in either byte order: six numbers, then the samples.
-    private mutating func readAU() throws(Source.Failure) -> PCMHeader.Refusal? {
+    /// Sun and NeXT audio, in either byte order: six numbers, then the samples. Returns why it cannot be used; nil: it can.
+    private mutating func readAU() throws(Source.Failure) -> PCMHeader.Outcome? {
         let head = try source.bytes(at: start, count: 24)
         guard head.count == 24 else { return .incomplete(.au) }
         isBigEndian = head.hasText(".snd", at: 0)
@@ -59,8 +59,8 @@ struct PCMHeaderParser<Source: ChunkSource> {
         return nil
     }
 
-    /// The other containers, which consist of chunks.
-    private mutating func readChunks(_ riff: WaveFileHeader?) throws(Source.Failure) -> PCMHeader.Refusal? {
+    /// The other containers, which consist of chunks. Returns why the header cannot be used; nil: it can.
+    private mutating func readChunks(_ riff: WaveFileHeader?) throws(Source.Failure) -> PCMHeader.Outcome? {
         let container = header.container
         isBigEndian = riff?.isBigEndian ?? (container != .wave64)
         let (layout, first): (ChunkLayout, Int64) =

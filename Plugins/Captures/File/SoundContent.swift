@@ -67,7 +67,7 @@ struct SoundContent {
 
     /// A container of samples, or of a codec.
     private mutating func chooseForSamples(_ file: InputFile, _ range: Range<Int64>) {
-        guard case .success(let header) = PCMHeader.read(file, from: range.lowerBound, size: file.size) else {
+        guard let header = PCMHeader.read(file, from: range.lowerBound, size: file.size).header else {
             refusal = "its header is incomplete or damaged"
             return
         }

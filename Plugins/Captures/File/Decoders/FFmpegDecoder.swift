@@ -72,7 +72,7 @@ struct FFmpegDecoder: Sendable {
         let message = String(decoding: text.bytes(at: 0, count: Self.longestText), as: UTF8.self)
         if status & 0x7f != 0 { throw .killed(status & 0x7f) }
         if status != 0, message.contains(SystemCallError(number: ENOSPC).description) { throw .noSpace(folder: TemporaryFile.folder) }
-        guard case .success(let header) = PCMHeader.read(output, size: output.size), output.size > header.offset else {
+        guard let header = PCMHeader.read(output, size: output.size).header, output.size > header.offset else {
             throw .failed(Self.reason(message))
         }
         let frameSize = Int64(4 * max(1, header.stream.channelCount))

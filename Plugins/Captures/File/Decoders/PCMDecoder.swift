@@ -53,7 +53,7 @@ final class FFmpegOutputDecoder: Decoder {
     private let samples: PCMDecoder
 
     init(_ output: FFmpegDecoder.Output) throws(Problem) {
-        guard case .success(let header) = PCMHeader.read(output.file, size: output.file.size) else {
+        guard let header = PCMHeader.read(output.file, size: output.file.size).header else {
             throw Problem("ffmpeg wrote no samples")
         }
         self.output = output

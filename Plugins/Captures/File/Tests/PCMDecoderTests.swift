@@ -25,7 +25,7 @@ private struct Decoded {
 
     init(_ path: String, room: Int = 1024) throws {
         let file = try InputFile(path)
-        let header = try PCMHeader.read(file, size: file.size).get()
+        let header = try #require(PCMHeader.read(file, size: file.size).header)
         try self.init(PCMDecoder(file, header), room: room)
     }
 
@@ -54,7 +54,7 @@ private struct Decoded {
 
     private func decode(_ bytes: [UInt8], _ name: String = "a.wav") throws -> Decoded { try Decoded(fixture.write(bytes, to: name)) }
 
-    private func header(_ bytes: [UInt8]) throws -> Result<PCMHeader, PCMHeader.Refusal> {
+    private func header(_ bytes: [UInt8]) throws -> PCMHeader.Outcome {
         let file = try InputFile(fixture.write(bytes, to: "header"))
         return PCMHeader.read(file, size: file.size)
     }
@@ -229,7 +229,7 @@ private struct Decoded {
     func `compressed samples: their codec, their range and their length`(codec: String, name: String, shown: String) throws {
         let path = try make(name, .ffmpeg, ["-ac", "2", "-c:a", codec])
         let file = try InputFile(path)
-        let header = try PCMHeader.read(file, size: file.size).get()
+        let header = try #require(PCMHeader.read(file, size: file.size).header)
         guard case .other(shown, let tag) = header.encoding else { throw CocoaError(.featureUnsupported) }
         #expect(tag == ["a.wav": 2, "b.wav": 0x55, "c.wav": 7][name])
         #expect(header.stream == StreamFormat(sampleRate: 44_100, channelCount: 2) && header.format == nil)
@@ -240,18 +240,18 @@ private struct Decoded {
     @Test func `AU whose samples begin within its header, and files of other kinds: refused`() throws {
         var bytes = au(4, [1, 2, 3, 4])
         bytes[7] = 23
-        #expect(try header(bytes) == .failure(.damaged(.au)))
-        #expect(try header(Array(bytes.prefix(23))) == .failure(.incomplete(.au)))
-        #expect(try header(Array("FORM\0\0\0\u{4}8SVX".utf8)) == .failure(.otherFormat))
-        #expect(try header([]) == .failure(.otherFormat))
-        #expect(try header(WAVBytes(samples: []).bytes.dropLast(8)) == .failure(.incomplete(.wav)))
+        #expect(try header(bytes) == .damaged(.au))
+        #expect(try header(Array(bytes.prefix(23))) == .incomplete(.au))
+        #expect(try header(Array("FORM\0\0\0\u{4}8SVX".utf8)) == .otherFormat)
+        #expect(try header([]) == .otherFormat)
+        #expect(try header(WAVBytes(samples: []).bytes.dropLast(8)) == .incomplete(.wav))
     }
 
     @Test func `header after other bytes: the same samples`() throws {
         let junk = [UInt8](repeating: 0x55, count: 1001)
         for bytes in [WAVBytes.sines(frames: 500).bytes, aiff(bits: 16, frames: 240, Self.ramp), au(960, Self.ramp)] {
             let file = try InputFile(fixture.write(junk + bytes, to: "shifted"))
-            let decoder = try PCMDecoder(file, PCMHeader.read(file, from: 1001, size: file.size).get())
+            let decoder = try PCMDecoder(file, #require(PCMHeader.read(file, from: 1001, size: file.size).header))
             #expect(try Decoded(decoder).bits == (try decode(bytes)).bits)
         }
     }
@@ -291,7 +291,7 @@ private struct Decoded {
         #expect(decoded.frameCount == 301 && decoded.gaps.isEmpty)
         #expect(decoded.tags.title == "Title" && decoded.tags.artist == "Ärtist" && decoded.tags.album == "Album")
         #expect(decoded.tags.track == "7/12" && decoded.tags.genre == "Genre" && decoded.tags.year == 1998)
-        let range = try #require(try header(bytes).get().id3)
+        let range = try #require(header(bytes).header?.id3)
         #expect(Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)]) == id3)
     }
 
@@ -300,7 +300,7 @@ private struct Decoded {
         let tags = ["-metadata", "title=A title", "-metadata", "artist=Somebody", "-metadata", "author=Somebody"]
         let path = try make(name, .ffmpeg, tags + (name == "d.aiff" ? ["-write_id3v2", "1"] : []))
         let file = try InputFile(path)
-        let header = try PCMHeader.read(file, size: file.size).get()
+        let header = try #require(PCMHeader.read(file, size: file.size).header)
         if name == "d.aiff" {
             let range = try #require(header.id3)
             #expect(file.bytes(at: range.lowerBound, count: 3) == Array("ID3".utf8) && range.upperBound <= file.size)
@@ -393,7 +393,7 @@ private struct Decoded {
     @Test func `file that shrinks while it is read: a gap of the missing frames`() throws {
         let path = try fixture.write(WAVBytes.sines(frames: 400_000).bytes, to: "a.wav")
         let file = try InputFile(path)
-        let decoder = try PCMDecoder(file, PCMHeader.read(file, size: file.size).get())
+        let decoder = try PCMDecoder(file, #require(PCMHeader.read(file, size: file.size).header))
         try #require(truncate(path, 44 + 2 * 200_000) == 0)
         let decoded = try Decoded(decoder)
         #expect(decoded.frameCount == 200_000 && decoded.gaps == [Gap(frames: 200_000, reason: .truncatedFile)])
@@ -425,7 +425,7 @@ private struct Decoded {
                 var bytes = whole
                 for _ in 0...random(4) { bytes[random(min(bytes.count, 80))] = [0, 0xff, 0x7f, 0x80, UInt8(random(256))][random(5)] }
                 if random(3) == 0 { bytes.removeLast(random(bytes.count)) }
-                guard case .success(let header) = try header(bytes), header.format != nil, header.stream.isSupported else { continue }
+                guard let header = try header(bytes).header, header.format != nil, header.stream.isSupported else { continue }
                 #expect(try decode(bytes).samples.count <= bytes.count)
             }
         }
