@@ -1,7 +1,7 @@
 public import Hemiola
 internal import HemiolaRecords
 internal import HemiolaSignal
-internal import HemiolaSystem
+public import HemiolaSystem
 
 /// Checks the rules that every analyzer follows.
 ///
@@ -41,7 +41,7 @@ public struct AnalyzerConformanceSuite {
     /// Runs all checks. Takes about a second for a light analyzer.
     ///
     /// - Throws: All rules that the analyzer violates.
-    public func run() throws(ConformanceFailure) {
+    public func run() throws(Problem) {
         var report = ConformanceReport()
         var run = Run(plugin: plugin)
         if let values = report.settings(settings, of: plugin.about), let analyzer = run.make(values, &report) {

@@ -1,7 +1,7 @@
 public import Hemiola
 internal import HemiolaRecords
 public import HemiolaSignal
-internal import HemiolaSystem
+public import HemiolaSystem
 
 /// Checks the rules that every capture follows.
 ///
@@ -46,7 +46,7 @@ public struct CaptureConformanceSuite {
     /// Runs all checks.
     ///
     /// - Throws: All rules that the capture violates.
-    public func run() throws(ConformanceFailure) {
+    public func run() throws(Problem) {
         var report = ConformanceReport()
         if let values = report.settings(settings, of: plugin.about), let first = make(values, &report) {
             let capacities = first.isLive ? [1024] : Self.capacities

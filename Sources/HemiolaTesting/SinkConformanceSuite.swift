@@ -1,7 +1,7 @@
 public import Hemiola
 internal import HemiolaRecords
 internal import HemiolaSignal
-internal import HemiolaSystem
+public import HemiolaSystem
 
 /// Checks the rules that every sink follows.
 ///
@@ -32,7 +32,7 @@ public struct SinkConformanceSuite: Sendable {
     /// Runs all checks.
     ///
     /// - Throws: All rules that the sink violates.
-    public func run() throws(ConformanceFailure) {
+    public func run() throws(Problem) {
         var report = ConformanceReport()
         if let values = report.settings(settings, of: plugin.about) {
             let needs = plugin.needs(values)
@@ -149,7 +149,7 @@ public struct DirectorConformanceSuite: Sendable {
     /// Runs all checks.
     ///
     /// - Throws: All rules that the director violates.
-    public func run() throws(ConformanceFailure) {
+    public func run() throws(Problem) {
         var report = ConformanceReport()
         if let values = report.settings(settings, of: plugin.about) { check(values, &report) }
         try report.throwIfFailed(plugin.about.id)

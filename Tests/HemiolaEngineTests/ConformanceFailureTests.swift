@@ -15,18 +15,19 @@ import Testing
             #expect(throws: Never.self) { try AnalyzerConformanceSuite(plugin).run() }
             return
         }
-        let failure = #expect(throws: ConformanceFailure.self) { try AnalyzerConformanceSuite(plugin).run() }
+        let failure = #expect(throws: Problem.self) { try AnalyzerConformanceSuite(plugin).run() }
         #expect(failure?.description.contains(fault.rawValue) == true)
     }
 
     @Test func `analyzer that refuses every format: reported`() {
         let plugin = AnalyzerPlugin("refusing", "Refuses.") { _ throws(Problem) in Refusing() }
-        let failure = #expect(throws: ConformanceFailure.self) { try AnalyzerConformanceSuite(plugin).run() }
+        let failure = #expect(throws: Problem.self) { try AnalyzerConformanceSuite(plugin).run() }
         #expect(failure?.violations == ["The analyzer refuses every format of the suite."])
+        #expect(failure?.description == "refusing violates the rules of its role:\n- The analyzer refuses every format of the suite.")
     }
 
     @Test func `settings that are not valid: reported`() {
-        let failure = #expect(throws: ConformanceFailure.self) { try AnalyzerConformanceSuite(.witness(), settings: "size=3").run() }
+        let failure = #expect(throws: Problem.self) { try AnalyzerConformanceSuite(.witness(), settings: "size=3").run() }
         #expect(
             failure?.violations == [
                 "The settings of the conformance suite are not valid: witness.size: witness has no such setting; it has none."
@@ -38,7 +39,7 @@ import Testing
         let plugin = AnalyzerPlugin("Odd_Name", "No sentence", settings: [odd.declared], primary: "length", version: 0) {
             _ throws(Problem) in Faulty(.none)
         }
-        let failure = #expect(throws: ConformanceFailure.self) { try AnalyzerConformanceSuite(plugin).run() }
+        let failure = #expect(throws: Problem.self) { try AnalyzerConformanceSuite(plugin).run() }
         #expect(failure?.violations.count == 7)
     }
 
@@ -50,18 +51,18 @@ import Testing
     ])
     func `capture with a fault: reported`(fault: String, deliveries: [ReadResult]) {
         let plugin = CapturePlugin("faulty", "Has a fault.") { _ throws(Problem) in FaultyCapture(deliveries) }
-        #expect(throws: ConformanceFailure.self) { try CaptureConformanceSuite(plugin).run() }
+        #expect(throws: Problem.self) { try CaptureConformanceSuite(plugin).run() }
     }
 
     @Test func `capture that cannot be opened: reported`() {
-        let failure = #expect(throws: ConformanceFailure.self) {
+        let failure = #expect(throws: Problem.self) {
             try CaptureConformanceSuite(.scripted(openFailure: Problem("nothing there"), [])).run()
         }
         #expect(failure?.violations.contains("The capture cannot be opened: nothing there.") == true)
     }
 
     @Test func `capture with a wrong declared length: reported`() {
-        #expect(throws: ConformanceFailure.self) { try CaptureConformanceSuite(.scripted(duration: 1, [silence(batches: 3)])).run() }
+        #expect(throws: Problem.self) { try CaptureConformanceSuite(.scripted(duration: 1, [silence(batches: 3)])).run() }
         #expect(throws: Never.self) {
             try CaptureConformanceSuite(.scripted(duration: 1, [.samples(TestSignal.silence(frames: 44_100))])).run()
         }
@@ -74,7 +75,7 @@ import Testing
             sink.fail(call, with: Problem("broken"))
             return sink
         }
-        let failure = #expect(throws: ConformanceFailure.self) { try SinkConformanceSuite(plugin).run() }
+        let failure = #expect(throws: Problem.self) { try SinkConformanceSuite(plugin).run() }
         #expect(failure?.description.contains("broken") == true)
     }
 
@@ -84,9 +85,14 @@ import Testing
             sink.fail(.open, after: 1, with: Problem("broken"))
             return sink
         }
-        let failure = #expect(throws: ConformanceFailure.self) { try SinkConformanceSuite(plugin).run() }
+        let failure = #expect(throws: Problem.self) { try SinkConformanceSuite(plugin).run() }
         #expect(failure?.violations.count == 1)
     }
+}
+
+extension Problem {
+    /// The sentences of a conformance suite.
+    var violations: [String] { others.map { String($0.message.dropFirst(2)) } }
 }
 
 /// An analyzer with one fault.

@@ -17,17 +17,17 @@ import Testing
             #expect(throws: Never.self) { try SinkConformanceSuite(plugin).run() }
             return
         }
-        let failure = #expect(throws: ConformanceFailure.self) { try DirectorConformanceSuite(plugin).run() }
+        let failure = #expect(throws: Problem.self) { try DirectorConformanceSuite(plugin).run() }
         #expect(failure?.violations.count == 1)
         #expect(failure?.description.contains(fault.rawValue) == true)
         // The suite of the sink includes that of its director.
-        let sinkFailure = #expect(throws: ConformanceFailure.self) { try SinkConformanceSuite(plugin).run() }
+        let sinkFailure = #expect(throws: Problem.self) { try SinkConformanceSuite(plugin).run() }
         #expect(sinkFailure?.violations == failure?.violations)
     }
 
     @Test func `sink without a director: reported`() {
         let plugin = SinkPlugin.collecting(CollectingSink())
-        let failure = #expect(throws: ConformanceFailure.self) { try DirectorConformanceSuite(plugin).run() }
+        let failure = #expect(throws: Problem.self) { try DirectorConformanceSuite(plugin).run() }
         #expect(failure?.violations == ["The sink is not a DirectingSink."])
     }
 }

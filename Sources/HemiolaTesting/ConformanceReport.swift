@@ -2,19 +2,7 @@ internal import Hemiola
 internal import HemiolaRecords
 internal import HemiolaSystem
 
-/// The rules of its role that a plugin violates, all of them, one sentence each.
-public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
-    /// The plugin's id.
-    public var plugin: String
-    /// The violations, at most 40, each once, in the order in which they were found.
-    public var violations: [String]
-
-    public var description: String {
-        "\(plugin) violates the rules of its role:\n" + violations.map { "- \($0)" }.joined(separator: "\n")
-    }
-}
-
-/// Collects the violations that a conformance suite finds.
+/// Collects the rules of its role that a plugin violates, one sentence each: at most 40, each once, in the order in which they were found.
 struct ConformanceReport {
     /// A broken plugin repeats its violations in every format; more sentences do not help to find the cause.
     private static let limit = 40
@@ -29,9 +17,10 @@ struct ConformanceReport {
         if !condition { fail(sentence()) }
     }
 
-    /// - Throws: When there is a violation.
-    func throwIfFailed(_ plugin: String) throws(ConformanceFailure) {
-        if !violations.isEmpty { throw ConformanceFailure(plugin: plugin, violations: violations) }
+    /// - Throws: When there is a violation: all of them.
+    func throwIfFailed(_ plugin: String) throws(Problem) {
+        if violations.isEmpty { return }
+        throw Problem([Problem("\(plugin) violates the rules of its role:")] + violations.map { Problem("- \($0)") })
     }
 }
 
