@@ -34,7 +34,7 @@ final class FileCapture: RewindableCapture {
     private let path: String
     private let excerpt: Excerpt
     private let ffmpeg: FFmpegDecoder?
-    private let openFile: @Sendable (String) throws(InputFile.OpenError) -> InputFile
+    private let openFile: @Sendable (String) throws(Problem) -> InputFile
     private var sound: OpenedSound?
     private var decoder: (any Decoder)?
     private var format = StreamFormat(sampleRate: 0, channelCount: 0)
@@ -55,8 +55,8 @@ final class FileCapture: RewindableCapture {
     ///   - openFile: Opens a path; tests replace it by a function that blocks.
     init(
         _ path: String, excerpt: Excerpt = Excerpt(), ffmpeg: FFmpegDecoder? = FFmpegDecoder(),
-        openFile: @escaping @Sendable (String) throws(InputFile.OpenError) -> InputFile = {
-            (path) throws(InputFile.OpenError) in try InputFile(path)
+        openFile: @escaping @Sendable (String) throws(Problem) -> InputFile = {
+            (path) throws(Problem) in try InputFile(path)
         }
     ) {
         self.path = path
@@ -67,12 +67,7 @@ final class FileCapture: RewindableCapture {
     }
 
     func open(_ request: FormatRequest) throws(Problem) -> StreamSource {
-        let file: InputFile
-        do throws(InputFile.OpenError) {
-            file = try InputFile.opened(path, isCancelled: request.isCancelled, by: openFile)
-        } catch {
-            throw FileError.cannotOpen(path, error)
-        }
+        let file = try InputFile.opened(path, isCancelled: request.isCancelled, by: openFile)
         stamp = file.stamp
         guard file.size > 0 else { throw FileError.empty(path) }
         let (sound, decoder) = try OpenedSound.open(file, path, ffmpeg, request)

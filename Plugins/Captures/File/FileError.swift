@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Hemiola
 internal import HemiolaSignal
 internal import HemiolaSystem
@@ -10,32 +11,47 @@ enum FileError {
     /// The shell command that decodes a file with ffmpeg and analyses the result.
     static func ffmpegPipe(_ path: String) -> String { "ffmpeg -v error -i \(path.quotedForShell) -f wav - | hemiola analyze -" }
 
-    static func cannotOpen(_ path: String, _ error: InputFile.OpenError) -> Problem {
+    /// The error code of a system call that opens a file.
+    static func cannotOpen(_ path: String, _ code: Int32) -> Problem {
         let name = path.displayName
-        switch error {
-        case .notFound:
-            return missing(path)
-        case .folder:
-            return Problem(
-                "\(name): is a folder; to analyse the sound files in it: hemiola analyze \(path.quotedForShell)")
-        case .pipe where path.hasPrefix("/dev/") || path.hasPrefix("/proc/"):
-            return Problem("\(name): is a pipe, not a file; to analyse the output of a command: COMMAND | hemiola analyze -")
-        case .pipe:
-            return Problem(
-                "\(name): is a pipe, not a file; to read from it: hemiola analyze - < \(path.quotedForShell)")
-        case .device where path.hasPrefix("/dev/snd") || path.hasPrefix("/dev/dsp"):
-            return Problem("\(name): is a device, not a file; record from it first: arecord -f cd out.wav")
-        case .device:
-            return Problem("\(name): is a device, not a file; specify an audio file, or pipe it in: hemiola analyze - < FILE")
-        case .socket:
-            return Problem("\(name): is a socket, not a file; specify an audio file")
-        case .notPermitted:
-            return Problem("\(name): permission denied; show its owner and mode: ls -ld \(path.quotedForShell)")
-        case .cancelled:
-            return Problem("\(name): interrupted during opening", remedy: .finish)
-        case .system(let reason):
+        switch code {
+        case ENOENT, ENOTDIR: return missing(path)
+        case EACCES, EPERM: return Problem("\(name): permission denied; show its owner and mode: ls -ld \(path.quotedForShell)")
+        case ENXIO: return socket(path)
+        default:
+            let reason = SystemCallError(number: code)
             return Problem("\(name): cannot be opened (\(reason)); show its type and mode: ls -ld \(path.quotedForShell)")
         }
+    }
+
+    /// nil for the mode of a regular file.
+    static func notRegular(_ path: String, _ mode: mode_t) -> Problem? {
+        let name = path.displayName
+        switch mode & S_IFMT {
+        case S_IFREG: return nil
+        case S_IFDIR:
+            return Problem(
+                "\(name): is a folder; to analyse the sound files in it: hemiola analyze \(path.quotedForShell)")
+        case S_IFIFO where path.hasPrefix("/dev/") || path.hasPrefix("/proc/"):
+            return Problem("\(name): is a pipe, not a file; to analyse the output of a command: COMMAND | hemiola analyze -")
+        case S_IFIFO:
+            return Problem(
+                "\(name): is a pipe, not a file; to read from it: hemiola analyze - < \(path.quotedForShell)")
+        case S_IFSOCK: return socket(path)
+        case _ where path.hasPrefix("/dev/snd") || path.hasPrefix("/dev/dsp"):
+            return Problem("\(name): is a device, not a file; record from it first: arecord -f cd out.wav")
+        default:
+            return Problem("\(name): is a device, not a file; specify an audio file, or pipe it in: hemiola analyze - < FILE")
+        }
+    }
+
+    private static func socket(_ path: String) -> Problem {
+        Problem("\(path.displayName): is a socket, not a file; specify an audio file")
+    }
+
+    /// The run was cancelled.
+    static func interrupted(_ path: String) -> Problem {
+        Problem("\(path.displayName): interrupted during opening", remedy: .finish)
     }
 
     static func missing(_ path: String) -> Problem {
@@ -80,45 +96,6 @@ enum FileError {
         case .samples, .flac, .ogg, .mpeg, .other: return nil
         }
     }
-
-    /// A file that no decoder opens.
-    ///
-    /// - Parameters:
-    ///   - reason: Of the first decoder, if there is one besides ffmpeg.
-    ///   - failure: Of ffmpeg; nil: the capture is not to use it.
-    static func notDecoded(
-        _ path: String, _ signature: FileSignature, _ reason: String?, _ failure: FFmpegDecoder.Failure?
-    ) -> Problem {
-        let name = path.displayName
-        switch failure {
-        case .cancelled:
-            return Problem("\(name): interrupted during decoding", remedy: .finish)
-        case .noSpace(let folder):
-            return Problem(
-                "\(name): no space left in \(folder.displayName) for the decoded sound; set TMPDIR to a folder with more space")
-        case .killed(let signal):
-            return Problem(
-                "\(name): ffmpeg was killed by signal \(signal) while decoding; free memory and try again, or show its "
-                    + "messages: \(messages(of: path))")
-        case .failed(let text):
-            if let error = notAudio(path, signature) { return error }
-            return Problem(
-                "\(name): looks like \(signature.name ?? "sound"), but cannot be decoded "
-                    + "(\((reason ?? text).displayName)); show the messages of ffmpeg: \(messages(of: path))")
-        case .notInstalled, nil:
-            if let error = notAudio(path, signature) { return error }
-            guard let reason else {
-                return Problem(
-                    "\(name): looks like \(signature.name ?? "sound"), which needs ffmpeg, and ffmpeg is not installed; "
-                        + "install it: apt install ffmpeg")
-            }
-            return Problem(
-                "\(name): looks like \(signature.name ?? "sound"), but cannot be decoded (\(reason.displayName)); install ffmpeg, which may "
-                    + "decode it: apt install ffmpeg")
-        }
-    }
-
-    private static func messages(of path: String) -> String { "ffmpeg -protocol_whitelist file -i \(path.quotedForShell) -f null -" }
 
     /// nil for a format within the supported range.
     static func outOfRange(_ path: String, _ format: StreamFormat) -> Problem? {
@@ -170,4 +147,48 @@ enum FileError {
     static func changed(_ path: String) -> Problem {
         Problem("\(path.displayName): changed during the analysis; run again once it is complete")
     }
+}
+
+/// A file that no decoder opens besides ffmpeg: the errors if ffmpeg does not open it either.
+struct UndecodedFile {
+    let path: String
+    let signature: FileSignature
+    /// Of the first decoder, if there is one besides ffmpeg.
+    let reason: String?
+
+    /// ffmpeg is not installed, or not to be used.
+    var withoutFFmpeg: Problem {
+        if let error = FileError.notAudio(path, signature) { return error }
+        let title = "\(path.displayName): looks like \(signature.name ?? "sound")"
+        guard let reason else {
+            return Problem("\(title), which needs ffmpeg, and ffmpeg is not installed; install it: apt install ffmpeg")
+        }
+        return Problem(
+            "\(title), but cannot be decoded (\(reason.displayName)); install ffmpeg, which may decode it: apt install ffmpeg")
+    }
+
+    /// - Parameter text: What is wrong with the file, without its name: "it holds no audio".
+    func notDecoded(_ text: String) -> Problem {
+        FileError.notAudio(path, signature)
+            ?? Problem(
+                "\(path.displayName): looks like \(signature.name ?? "sound"), but cannot be decoded "
+                    + "(\((reason ?? text).displayName)); show the messages of ffmpeg: \(messages)")
+    }
+
+    /// The folder for temporary files is full.
+    func noSpace(in folder: String) -> Problem {
+        Problem(
+            "\(path.displayName): no space left in \(folder.displayName) for the decoded sound; set TMPDIR to a folder with more space")
+    }
+
+    func killed(by signal: Int32) -> Problem {
+        Problem(
+            "\(path.displayName): ffmpeg was killed by signal \(signal) while decoding; free memory and try again, or show its "
+                + "messages: \(messages)")
+    }
+
+    /// The run was cancelled.
+    var interrupted: Problem { Problem("\(path.displayName): interrupted during decoding", remedy: .finish) }
+
+    private var messages: String { "ffmpeg -protocol_whitelist file -i \(path.quotedForShell) -f null -" }
 }

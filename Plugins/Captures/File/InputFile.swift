@@ -5,20 +5,6 @@ internal import HemiolaSystem
 
 /// A regular file that is open for reading. All file access of this plugin that is not ffmpeg's goes through this type.
 final class InputFile: ChunkSource, Sendable {
-    /// Why a path cannot be opened.
-    enum OpenError: Error, Hashable, Sendable {
-        case notFound
-        case folder
-        case pipe
-        case device
-        case socket
-        case notPermitted
-        /// The run was cancelled.
-        case cancelled
-        /// Any other error, with the system's message.
-        case system(String)
-    }
-
     /// The file descriptor. Read by pread(2) only: several decoders share it.
     let descriptor: Int32
     /// Size in bytes when the file was opened.
@@ -27,23 +13,23 @@ final class InputFile: ChunkSource, Sendable {
     let stamp: FileStamp?
 
     /// Opens a regular file; anything else is an error. Does not block on a pipe without a writer.
-    init(_ path: String) throws(OpenError) {
+    init(_ path: String) throws(Problem) {
         // The system would ignore a zero byte and all that follows it.
-        guard !path.utf8.contains(0) else { throw .notFound }
+        guard !path.utf8.contains(0) else { throw FileError.missing(path) }
         // Checks the type before opening: to open a device may have side effects.
         var status = stat()
         let systemPath = PathText.systemPath(path)
-        guard stat(systemPath, &status) == 0 else { throw OpenError(errno) }
-        if let error = OpenError(mode: status.st_mode) { throw error }
+        guard stat(systemPath, &status) == 0 else { throw FileError.cannotOpen(path, errno) }
+        if let error = FileError.notRegular(path, status.st_mode) { throw error }
         // The path may have been replaced since: O_NONBLOCK keeps open(2) from blocking on a pipe.
         let descriptor = open(systemPath, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-        guard descriptor >= 0 else { throw OpenError(errno) }
+        guard descriptor >= 0 else { throw FileError.cannotOpen(path, errno) }
         guard fstat(descriptor, &status) == 0 else {
-            let reason = OpenError(errno)
+            let error = FileError.cannotOpen(path, errno)
             Glibc.close(descriptor)
-            throw reason
+            throw error
         }
-        if let error = OpenError(mode: status.st_mode) {
+        if let error = FileError.notRegular(path, status.st_mode) {
             Glibc.close(descriptor)
             throw error
         }
@@ -86,11 +72,11 @@ extension InputFile {
     ///   - isCancelled: Polled every 50 ms.
     ///   - openFile: `InputFile.init`; tests replace it by a function that blocks.
     static func opened(
-        _ path: String, isCancelled: () -> Bool, by openFile: @escaping @Sendable (String) throws(OpenError) -> InputFile
-    ) throws(OpenError) -> InputFile {
-        let opening = Future<Result<InputFile, OpenError>>()
+        _ path: String, isCancelled: () -> Bool, by openFile: @escaping @Sendable (String) throws(Problem) -> InputFile
+    ) throws(Problem) -> InputFile {
+        let opening = Future<Result<InputFile, Problem>>()
         // Without a thread, for which the system has no room, the caller opens the file itself.
-        guard let thread = startJoinableThread({ opening.complete(Result { () throws(OpenError) in try openFile(path) }) }).thread
+        guard let thread = startJoinableThread({ opening.complete(Result { () throws(Problem) in try openFile(path) }) }).thread
         else { return try openFile(path) }
         while true {
             if let result = opening.value(within: 0.05) {
@@ -99,7 +85,7 @@ extension InputFile {
             }
             if isCancelled() {
                 pthread_detach(thread)
-                throw .cancelled
+                throw FileError.interrupted(path)
             }
         }
     }
@@ -123,28 +109,5 @@ struct FileStamp: Hashable, Sendable {
     fileprivate init(_ status: stat) {
         (device, number, size) = (UInt64(status.st_dev), UInt64(status.st_ino), Int64(status.st_size))
         (seconds, nanoseconds) = (Int64(status.st_mtim.tv_sec), Int64(status.st_mtim.tv_nsec))
-    }
-}
-
-extension InputFile.OpenError {
-    /// From an error code of a system call.
-    init(_ code: Int32) {
-        switch code {
-        case ENOENT, ENOTDIR: self = .notFound
-        case EACCES, EPERM: self = .notPermitted
-        case ENXIO: self = .socket
-        default: self = .system(SystemCallError(number: code).description)
-        }
-    }
-
-    /// From a file type; nil for a regular file.
-    init?(mode: mode_t) {
-        switch mode & S_IFMT {
-        case S_IFREG: return nil
-        case S_IFDIR: self = .folder
-        case S_IFIFO: self = .pipe
-        case S_IFSOCK: self = .socket
-        default: self = .device
-        }
     }
 }

@@ -76,17 +76,16 @@ struct OpenedSound {
         {
             throw refusal
         }
-        guard let ffmpeg, content.signature.mayBeSound else { throw FileError.notDecoded(path, content.signature, reason, nil) }
+        let undecoded = UndecodedFile(path: path, signature: content.signature, reason: reason)
+        guard let ffmpeg, content.signature.mayBeSound else { throw undecoded.withoutFFmpeg }
         let output: FFmpegDecoder.Output
-        do throws(FFmpegDecoder.Failure) {
-            output = try ffmpeg.decode(file, isCancelled: request.isCancelled)
-        } catch {
-            if let refusal, error != .cancelled { throw refusal }
-            throw FileError.notDecoded(path, content.signature, reason, error)
+        do throws(Problem) { output = try ffmpeg.decode(file, undecoded, isCancelled: request.isCancelled) } catch {
+            // A cancelled run says nothing about the file.
+            throw error.remedy == .finish ? error : refusal ?? error
         }
         let decoder: any Decoder
         do throws(Problem) { decoder = try FFmpegOutputDecoder(output) } catch {
-            throw FileError.notDecoded(path, content.signature, reason, .failed(error.message))
+            throw undecoded.notDecoded(error.message)
         }
         if let error = FileError.outOfRange(path, decoder.format) { throw error }
         return (OpenedSound(file, .output(output), decoder, content.tags), decoder)

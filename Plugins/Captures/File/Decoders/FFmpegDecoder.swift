@@ -13,17 +13,6 @@ internal import HemiolaSystem
 /// (`-protocol_whitelist`), and reads only formats that hold the sound themselves (`-format_whitelist`): a playlist or a manifest would name
 /// other files and addresses. Sound, memory and processor time are limited.
 struct FFmpegDecoder: Sendable {
-    enum Failure: Error, Hashable {
-        case notInstalled
-        case cancelled
-        /// The folder for temporary files is full.
-        case noSpace(folder: String)
-        /// ffmpeg was killed by this signal.
-        case killed(Int32)
-        /// What is wrong with the file, without its name: "it holds no audio".
-        case failed(String)
-    }
-
     /// A decoded file, and what its container declares.
     struct Output {
         /// WAV in 32-bit floating point, whose header declares no length: the sound ends with the file.
@@ -58,22 +47,26 @@ struct FFmpegDecoder: Sendable {
         + "shn,smjpeg,sol,sox,svag,swf,tak,truehd,tta,vag,voc,vqf,w64,wav,wsd,wtv,wv,wve,xa,xvag,xwma"
 
     /// Decodes the first audio stream of a file. Kills ffmpeg when the run is cancelled. Blocks until ffmpeg ends.
-    func decode(_ file: InputFile, isCancelled: () -> Bool) throws(Failure) -> Output {
+    ///
+    /// - Parameter undecoded: The same file, for messages.
+    func decode(_ file: InputFile, _ undecoded: UndecodedFile, isCancelled: () -> Bool) throws(Problem) -> Output {
         let ends = file.endsWithoutTags
-        let facts = try examine(file, end: ends.id3, isCancelled)
-        if isCancelled() { throw .cancelled }
+        let facts = try examine(file, undecoded, end: ends.id3, isCancelled)
+        if isCancelled() { throw undecoded.interrupted }
         // 4 GiB, 3 hours of stereo at 48 kHz, and the thousandfold size of the file up to 32 GiB. An hour of silence in WavPack has 1.3 GiB.
         let sizeLimit = 1 << 32 + min(file.size, 1 << 25) << 10
         // Checksums are compared, and packets that cannot be decoded make it end with a status other than 0.
         let options = ["-nostdin", "-v", "error", "-max_error_rate", "0", "-err_detect:a", "crccheck"] + Self.input(end: ends.ape)
         let rate = facts.sampleRate.flatMap(Self.supportedRate).map { ["-ar", "\($0)"] } ?? []
         let encoding = ["-map", "0:a:0", "-map_metadata", "-1", "-c:a", "pcm_f32le"] + rate + ["-bitexact", "-f", "wav", "pipe:1"]
-        let (status, output, text) = try run(program, options + encoding, file, sizeLimit, isCancelled)
+        let (status, output, text) = try run(program, options + encoding, file, undecoded, sizeLimit, isCancelled)
         let message = String(decoding: text.bytes(at: 0, count: Self.longestText), as: UTF8.self)
-        if status & 0x7f != 0 { throw .killed(status & 0x7f) }
-        if status != 0, message.contains(SystemCallError(number: ENOSPC).description) { throw .noSpace(folder: TemporaryFile.folder) }
+        if status & 0x7f != 0 { throw undecoded.killed(by: status & 0x7f) }
+        if status != 0, message.contains(SystemCallError(number: ENOSPC).description) {
+            throw undecoded.noSpace(in: TemporaryFile.folder)
+        }
         guard let header = PCMHeader.read(output, size: output.size).header, output.size > header.offset else {
-            throw .failed(Self.reason(message))
+            throw undecoded.notDecoded(Self.reason(message))
         }
         let frameSize = Int64(4 * max(1, header.stream.channelCount))
         let frames = (output.size - header.offset) / frameSize
@@ -94,11 +87,17 @@ struct FFmpegDecoder: Sendable {
     }
 
     /// What ffprobe says about the first audio stream; nothing when it is not installed or fails. Then ffmpeg decides.
-    private func examine(_ file: InputFile, end: Int64, _ isCancelled: () -> Bool) throws(Failure) -> ContainerFacts {
+    private func examine(
+        _ file: InputFile, _ undecoded: UndecodedFile, end: Int64, _ isCancelled: () -> Bool
+    ) throws(Problem) -> ContainerFacts {
         let options = ["-v", "quiet", "-select_streams", "a:0", "-show_entries", ContainerFacts.entries] + Self.input(end: end)
-        guard let (status, output, _) = try? run(probe, options, file, 1 << 20, isCancelled), status == 0 else { return ContainerFacts([]) }
+        guard let (status, output, _) = try? run(probe, options, file, undecoded, 1 << 20, isCancelled), status == 0 else {
+            return ContainerFacts([])
+        }
         let facts = ContainerFacts(output.bytes(at: 0, count: Self.longestText))
-        if ["unknown", "none"].contains(facts.codec) { throw .failed("its audio codec is unknown, or it is encrypted") }
+        if ["unknown", "none"].contains(facts.codec) {
+            throw undecoded.notDecoded("its audio codec is unknown, or it is encrypted")
+        }
         return facts
     }
 
@@ -112,9 +111,10 @@ struct FFmpegDecoder: Sendable {
     /// - Parameter sizeLimit: Bytes that it may write.
     /// - Returns: The status of waitpid(2), and what the program wrote to standard output and standard error.
     private func run(
-        _ program: String, _ arguments: [String], _ file: InputFile, _ sizeLimit: Int64, _ isCancelled: () -> Bool
-    ) throws(Failure) -> (status: Int32, output: InputFile, messages: InputFile) {
-        let (output, messages) = (try InputFile.temporary(), try InputFile.temporary())
+        _ program: String, _ arguments: [String], _ file: InputFile, _ undecoded: UndecodedFile, _ sizeLimit: Int64,
+        _ isCancelled: () -> Bool
+    ) throws(Problem) -> (status: Int32, output: InputFile, messages: InputFile) {
+        let (output, messages) = (try InputFile.temporary(for: undecoded), try InputFile.temporary(for: undecoded))
         // In the group of this process: Ctrl-C also ends a decoder whose parent is killed.
         var spawn = Spawn(.named(program), arguments.map { Array($0.utf8) }, hasOwnGroup: false)
         // 512 MiB, ten times what ffmpeg takes for the formats of the tests.
@@ -122,23 +122,23 @@ struct FFmpegDecoder: Sendable {
         spawn.descriptors = (file.descriptor, output.descriptor, messages.descriptor)
         let process: pid_t
         do throws(SystemCallError) { process = try spawn.start() } catch {
-            throw error.number == ENOENT ? .notInstalled : .failed("\(program) cannot be started: \(error)")
+            throw error.number == ENOENT ? undecoded.withoutFFmpeg : undecoded.notDecoded("\(program) cannot be started: \(error)")
         }
         var status: Int32 = 0
         while waitpid(process, &status, WNOHANG) == 0 {
             let size = output.currentSize + messages.currentSize
-            var failure: Failure?
+            var problem: Problem?
             if size > sizeLimit {
-                failure = .failed("its \(file.size) bytes hold more than \(sizeLimit >> 30) GiB of sound")
+                problem = undecoded.notDecoded("its \(file.size) bytes hold more than \(sizeLimit >> 30) GiB of sound")
             } else if MonotonicTime.processorTime(of: process) > timeLimit + Double(size) / Self.leastSpeed {
-                failure = .failed("processor time without sound: \(timeLimit) s")
+                problem = undecoded.notDecoded("processor time without sound: \(timeLimit) s")
             } else if isCancelled() {
-                failure = .cancelled
+                problem = undecoded.interrupted
             }
-            if let failure {
+            if let problem {
                 kill(process, SIGKILL)
                 waitpid(process, &status, 0)
-                throw failure
+                throw problem
             }
             MonotonicTime.sleep(for: 0.005)
         }
@@ -162,9 +162,9 @@ struct FFmpegDecoder: Sendable {
 
 extension InputFile {
     /// Creates a file without a name.
-    fileprivate static func temporary() throws(FFmpegDecoder.Failure) -> InputFile {
+    fileprivate static func temporary(for undecoded: UndecodedFile) throws(Problem) -> InputFile {
         let descriptor = TemporaryFile.create()
-        guard descriptor >= 0 else { throw .failed("no temporary file in \(TemporaryFile.folder): \(SystemCallError.last)") }
+        guard descriptor >= 0 else { throw undecoded.notDecoded("no temporary file in \(TemporaryFile.folder): \(SystemCallError.last)") }
         return InputFile(descriptor: descriptor, size: 0)
     }
 

@@ -2,6 +2,7 @@ import Foundation
 import Hemiola
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import TestSupport
 import Testing
 
@@ -22,7 +23,7 @@ struct FFmpegRecording {
     }
 
     init(of path: String, by ffmpeg: FFmpegDecoder = FFmpegDecoder()) throws {
-        output = try ffmpeg.decode(InputFile(path), isCancelled: { false })
+        output = try ffmpeg.decode(InputFile(path), undecoded(path), isCancelled: { false })
         let bytes = output.file.bytes(at: 0, count: Int(output.file.size))
         let data = try #require(bytes.prefix(256).firstRange(of: Array("data".utf8) + [0xff, 0xff, 0xff, 0xff]))
         channelCount = Int(bytes[22]) | Int(bytes[23]) << 8
@@ -34,9 +35,12 @@ struct FFmpegRecording {
     }
 }
 
-/// The reason of the decoder for a file that it refuses.
-func failure(_ path: String, _ ffmpeg: FFmpegDecoder = FFmpegDecoder()) -> FFmpegDecoder.Failure? {
-    #expect(throws: FFmpegDecoder.Failure.self) { try ffmpeg.decode(InputFile(path), isCancelled: { false }) }
+/// The errors of a file that looks like sound and has no other decoder.
+func undecoded(_ path: String) -> UndecodedFile { UndecodedFile(path: path, signature: .mpeg, reason: nil) }
+
+/// The error of the decoder for a file that it refuses.
+func failure(_ path: String, _ ffmpeg: FFmpegDecoder = FFmpegDecoder()) -> Problem? {
+    #expect(throws: Problem.self) { try ffmpeg.decode(InputFile(path), undecoded(path), isCancelled: { false }) }
 }
 
 private func le(_ value: Int, _ count: Int = 4) -> BytePart {
@@ -241,7 +245,7 @@ extension FileFixture {
 
     @Test(arguments: [0, 8, 31]) func `nothing but an APE tag and an ID3v1 tag: refused`(count: Int) throws {
         let path = try fixture.write(Self.ape().suffix(32).prefix(count) + Self.id3v1, to: "a")
-        #expect(throws: FFmpegDecoder.Failure.self) { try FFmpegRecording(of: path) }
+        #expect(throws: Problem.self) { try FFmpegRecording(of: path) }
     }
 
     @Test(arguments: ["a.aac", "a.latm -c:a aac", "a.ac3", "a.eac3", "a.dts -c:a dca", "a.thd"], [10, 1000])
@@ -281,24 +285,29 @@ extension FileFixture {
     @Test(.enabled(if: Program.ffmpeg.isRequired, "ffmpeg is not installed"))
     func `cut MPEG-4 file whose index is at its end: says so`() throws {
         try fixture.encode("a.m4a")
-        #expect(try failure(fixture.cut("a.m4a", as: "b.m4a")) == .failed("it is truncated: its index (moov) is missing"))
+        let path = try fixture.cut("a.m4a", as: "b.m4a")
+        #expect(failure(path) == undecoded(path).notDecoded("it is truncated: its index (moov) is missing"))
     }
 
     @Test(.enabled(if: Program.ffmpeg.isRequired, "ffmpeg is not installed"), arguments: ["ffprobe", "/nowhere/ffprobe"])
     func `video without sound: holds no audio`(probe: String) throws {
         try Program.ffmpeg.run(["-v", "error", "-f", "lavfi", "-i", "testsrc=s=64x64:d=1", fixture.path("a.mkv")])
-        #expect(failure(fixture.path("a.mkv"), FFmpegDecoder(probe: probe)) == .failed("it holds no audio"))
+        let path = fixture.path("a.mkv")
+        #expect(
+            failure(path, FFmpegDecoder(probe: probe))?.message
+                == "\(path): looks like MPEG audio, but cannot be decoded (it holds no audio); show the messages of ffmpeg: "
+                + "ffmpeg -protocol_whitelist file -i '\(path)' -f null -")
     }
 
     @Test(.enabled(if: Program.ffmpeg.isRequired, "ffmpeg is not installed"))
     func `random bytes: refused`() throws {
         let path = try fixture.write((0..<20_000).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 5) }, to: "a")
-        #expect(failure(path) == .failed("its content is damaged or unknown"))
+        #expect(failure(path) == undecoded(path).notDecoded("its content is damaged or unknown"))
     }
 
     @Test func `ffmpeg not installed: says so`() throws {
         let path = try fixture.write([1, 2, 3], to: "a.m4a")
-        #expect(failure(path, FFmpegDecoder(program: fixture.path("none"), probe: fixture.path("none"))) == .notInstalled)
+        #expect(failure(path, FFmpegDecoder(program: fixture.path("none"), probe: fixture.path("none"))) == undecoded(path).withoutFFmpeg)
     }
 
     @Test(.mayNotHang, arguments: [true, false])
@@ -306,8 +315,9 @@ extension FileFixture {
         let pid = fixture.path("pid")
         let (path, slow) = try fixture.fakeFFmpeg("echo $$ > '\(pid)'\nexec sleep 1000")
         let ffmpeg = isProbe ? FFmpegDecoder(program: fixture.path("none"), probe: slow.program) : slow
-        #expect(throws: FFmpegDecoder.Failure.cancelled) {
-            try ffmpeg.decode(InputFile(path), isCancelled: { (try? Data(contentsOf: URL(fileURLWithPath: pid)))?.last == 0x0a })
+        #expect(throws: Problem("\(path): interrupted during decoding", remedy: .finish)) {
+            try ffmpeg.decode(
+                InputFile(path), undecoded(path), isCancelled: { (try? Data(contentsOf: URL(fileURLWithPath: pid)))?.last == 0x0a })
         }
         let number = try #require(pid_t(String(contentsOfFile: pid, encoding: .utf8).trimmingCharacters(in: .newlines)))
         #expect(kill(number, 0) == -1 && errno == ESRCH)
@@ -315,16 +325,22 @@ extension FileFixture {
 
     @Test(.mayNotHang) func `full temporary folder: its name`() throws {
         let (path, ffmpeg) = try fixture.fakeFFmpeg("echo 'av_interleaved_write_frame(): No space left on device' >&2; exit 1")
-        #expect(failure(path, ffmpeg) == .noSpace(folder: ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"))
+        let folder = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
+        #expect(
+            failure(path, ffmpeg)?.message
+                == "\(path): no space left in \(folder) for the decoded sound; set TMPDIR to a folder with more space")
     }
 
     @Test(.mayNotHang) func `ffmpeg killed by a signal: its number`() throws {
         let (path, ffmpeg) = try fixture.fakeFFmpeg("kill -9 $$")
-        #expect(failure(path, ffmpeg) == .killed(9))
+        #expect(
+            failure(path, ffmpeg)?.message
+                == "\(path): ffmpeg was killed by signal 9 while decoding; free memory and try again, or show its messages: "
+                + "ffmpeg -protocol_whitelist file -i '\(path)' -f null -")
     }
 
     @Test(.mayNotHang) func `ffmpeg that prints errors without end: refused in one line of ours`() throws {
         let (path, ffmpeg) = try fixture.fakeFFmpeg("head -c 1000000 /dev/zero | tr '\\0' x >&2; exit 1")
-        #expect(failure(path, ffmpeg) == .failed("its content is damaged or unknown"))
+        #expect(failure(path, ffmpeg) == undecoded(path).notDecoded("its content is damaged or unknown"))
     }
 }
