@@ -8,12 +8,9 @@ public struct PluginDescription: Sendable {
     /// One sentence for people.
     public var summary: String
     /// What can be set, in the order in which help prints it.
-    public var settings: [DeclaredSetting] {
-        get { declareSettings() }
-        set { declareSettings = { newValue } }
-    }
+    public var settings: [Field] { declareSettings() }
     /// Called when the settings are needed: a plugin that is not named takes no time to declare them.
-    private var declareSettings: @Sendable () -> [DeclaredSetting]
+    private let declareSettings: @Sendable () -> [Field]
     /// The setting that the first item without `=` of a SPEC stands for.
     public var primary: String?
     /// Raised when the outputs' meaning changes. A pipeline can require one (`min_version`).
@@ -31,7 +28,7 @@ public struct PluginDescription: Sendable {
     public let usesNetwork: Bool
 
     package init(
-        id: String, summary: String = "", settings: @escaping @Sendable () -> [DeclaredSetting], primary: String? = nil,
+        id: String, summary: String = "", settings: @escaping @Sendable () -> [Field], primary: String? = nil,
         version: Int = 1, records: [RecordType] = [], controls: [ControlType] = [], fallbackControls: [ControlType] = [],
         libraries: @escaping @Sendable () -> [SharedLibrary] = { [] }, usesNetwork: Bool = false
     ) {
@@ -48,7 +45,7 @@ public struct PluginDescription: Sendable {
     }
 
     /// The declared keys.
-    public var keys: [String] { settings.map(\.key) }
+    public var keys: [String] { settings.map(\.name) }
 }
 
 /// A plugin is a value, so that one found at run time looks like one compiled in.
@@ -76,7 +73,7 @@ public struct CapturePlugin: Plugin {
     /// - Parameters:
     ///   - id: Kebab-case noun, stable for ever.
     ///   - summary: One sentence for people.
-    ///   - settings: What can be set: the `declared` of each ``Setting``. Evaluated whenever the settings are needed.
+    ///   - settings: The type of its settings; `NoSettings.self`: there are none.
     ///   - primary: The key that the first item without `=` of a SPEC stands for.
     ///   - version: Raised when the outputs' meaning changes.
     ///   - devices: Lists the devices; nil for a capture without devices.
@@ -85,22 +82,22 @@ public struct CapturePlugin: Plugin {
     ///   - libraries: The shared libraries that it calls.
     ///   - usesNetwork: Whether it receives from other computers.
     ///   - make: Checks the settings; opens nothing.
-    public init(
-        _ id: String, _ summary: String, settings: @escaping @autoclosure @Sendable () -> [DeclaredSetting] = [],
+    public init<Settings: PluginSettings>(
+        _ id: String, _ summary: String, settings: Settings.Type,
         primary: String? = nil, version: Int = 1,
         devices: (@Sendable () throws(Problem) -> DeviceList)? = nil,
         loopback: (@Sendable () throws(Problem) -> any Loopback)? = nil,
         fileTypes: @escaping @autoclosure @Sendable () -> FileTypes? = nil,
         libraries: @escaping @autoclosure @Sendable () -> [SharedLibrary] = [], usesNetwork: Bool = false,
-        make: @escaping @Sendable (SettingValues) throws(Problem) -> any Capture
+        make: @escaping @Sendable (Settings) throws(Problem) -> any Capture
     ) {
         about = PluginDescription(
-            id: id, summary: summary, settings: settings, primary: primary, version: version, libraries: libraries,
+            id: id, summary: summary, settings: { Settings.fields }, primary: primary, version: version, libraries: libraries,
             usesNetwork: usesNetwork)
         self.devices = devices
         self.loopback = loopback
         declareFileTypes = fileTypes
-        self.make = make
+        self.make = { values throws(Problem) in try make(Settings(values)) }
     }
 }
 
@@ -114,24 +111,25 @@ public struct AnalyzerPlugin: Plugin {
     /// - Parameters:
     ///   - id: Kebab-case noun, stable for ever.
     ///   - summary: One sentence for people.
-    ///   - settings: What can be set: the `declared` of each ``Setting``. Evaluated whenever the settings are needed.
+    ///   - settings: The type of its settings; `NoSettings.self`: there are none.
     ///   - primary: The key that the first item without `=` of a SPEC stands for.
     ///   - version: Raised when the outputs' meaning changes.
     ///   - records: The record types that it emits, besides those of the plugin API.
     ///   - controls: The controls that it handles; it is a ``ControlHandler`` then.
     ///   - libraries: The shared libraries that it calls.
     ///   - make: Checks the settings; opens nothing.
-    public init(
-        _ id: String, _ summary: String, settings: @escaping @autoclosure @Sendable () -> [DeclaredSetting] = [],
+    public init<Settings: PluginSettings>(
+        _ id: String, _ summary: String, settings: Settings.Type,
         primary: String? = nil, version: Int = 1,
         records: [RecordType] = [], controls: [ControlType] = [],
         libraries: @escaping @autoclosure @Sendable () -> [SharedLibrary] = [],
-        make: @escaping @Sendable (SettingValues) throws(Problem) -> any Analyzer
+        make: @escaping @Sendable (Settings) throws(Problem) -> any Analyzer
     ) {
         about = PluginDescription(
-            id: id, summary: summary, settings: settings, primary: primary, version: version, records: records, controls: controls,
+            id: id, summary: summary, settings: { Settings.fields }, primary: primary, version: version, records: records,
+            controls: controls,
             libraries: libraries)
-        makeUnloaded = make
+        makeUnloaded = { values throws(Problem) in try make(Settings(values)) }
     }
 
     /// Makes an analyzer and loads it, so that `prepare` can follow.
@@ -215,7 +213,7 @@ public struct SinkPlugin: Plugin {
     /// - Parameters:
     ///   - id: Kebab-case noun, stable for ever.
     ///   - summary: One sentence for people.
-    ///   - settings: What can be set: the `declared` of each ``Setting``. Evaluated whenever the settings are needed.
+    ///   - settings: The type of its settings; `NoSettings.self`: there are none.
     ///   - primary: The key that the first item without `=` of a SPEC stands for.
     ///   - version: Raised when the outputs' meaning changes.
     ///   - records: The record types that its director emits, besides those of the plugin API.
@@ -225,18 +223,19 @@ public struct SinkPlugin: Plugin {
     ///   - usesNetwork: Whether it sends to other computers, or can be reached by them.
     ///   - needs: What it needs of its pipeline, given its settings.
     ///   - make: Checks the settings; opens nothing.
-    public init(
-        _ id: String, _ summary: String, settings: @escaping @autoclosure @Sendable () -> [DeclaredSetting] = [],
+    public init<Settings: PluginSettings>(
+        _ id: String, _ summary: String, settings: Settings.Type,
         primary: String? = nil, version: Int = 1,
         records: [RecordType] = [], controls: [ControlType] = [], fallbackControls: [ControlType] = [],
         libraries: @escaping @autoclosure @Sendable () -> [SharedLibrary] = [], usesNetwork: Bool = false,
-        needs: @escaping @Sendable (SettingValues) -> Needs = { _ in Needs() },
-        make: @escaping @Sendable (SettingValues) throws(Problem) -> any Sink
+        needs: @escaping @Sendable (Settings) -> Needs = { _ in Needs() },
+        make: @escaping @Sendable (Settings) throws(Problem) -> any Sink
     ) {
         about = PluginDescription(
-            id: id, summary: summary, settings: settings, primary: primary, version: version, records: records, controls: controls,
+            id: id, summary: summary, settings: { Settings.fields }, primary: primary, version: version, records: records,
+            controls: controls,
             fallbackControls: fallbackControls, libraries: libraries, usesNetwork: usesNetwork)
-        self.needs = needs
-        self.make = make
+        self.needs = { needs(Settings($0)) }
+        self.make = { values throws(Problem) in try make(Settings(values)) }
     }
 }

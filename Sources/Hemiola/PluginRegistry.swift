@@ -73,7 +73,7 @@ extension PluginDescription {
     ///   - problems: Where every problem goes, with its place.
     /// - Returns: nil when there was a problem.
     package func values(
-        from spec: PluginSpec, common: [DeclaredSetting] = [], at place: Place? = nil, problems: inout [Problem]
+        from spec: PluginSpec, common: [Field] = [], at place: Place? = nil, problems: inout [Problem]
     ) -> SettingValues? {
         let before = problems.count
         var given = spec.settings
@@ -86,7 +86,7 @@ extension PluginDescription {
                 problems.append(Problem("\(id) takes no \"\(item.text)\" without a key; write key=value", at: place))
             }
         }
-        let known = given.isEmpty ? [] : keys + common.map(\.key)
+        let known = given.isEmpty ? [] : keys + common.map(\.name)
         for key in given.keys.sorted() where !known.contains(key) {
             let hint =
                 key.nearest(in: known + ["as"]).map { "did you mean \($0)?" }
@@ -95,15 +95,15 @@ extension PluginDescription {
         }
         var parameters: [SettingValues.Parameter] = []
         for setting in settings {
-            var value = setting.defaultValue
-            if let raw = given[setting.key] {
-                switch setting.check(raw) {
-                case .success(let checked): value = checked
-                case .failure(let fault):
-                    problems.append(Problem(fault.message, at: .key(setting.key).below(place)))
+            var value = setting.defaultValue ?? .none
+            if let raw = given[setting.name] {
+                do throws(Problem) {
+                    value = try setting.parse(raw)
+                } catch {
+                    problems.append(Problem(error.message, at: .key(setting.name).below(place)))
                 }
             }
-            parameters.append(SettingValues.Parameter(key: setting.key, value: value))
+            parameters.append(SettingValues.Parameter(key: setting.name, value: value))
         }
         return problems.count == before ? SettingValues(parameters) : nil
     }

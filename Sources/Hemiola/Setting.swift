@@ -1,250 +1,212 @@
 public import HemiolaRecords
-public import HemiolaSignal
 public import HemiolaSystem
+internal import Synchronization
 
-/// A plugin's setting with its type: key, default, range and sentence. Help and validation come from it.
+/// The settings of a plugin: a struct in which each is one line, which declares it and reads it.
 ///
-///     private static let period = Setting("period_s", default: 15.0, in: 1...3600, unit: .seconds, "Seconds on a preset.")
-public struct Setting<Value: SettingType>: Sendable {
-    /// What the registry, help and validation see.
-    public let declared: DeclaredSetting
+///     struct Options: PluginSettings {
+///         var path = Setting.text("path", default: "-", "The file, or - for standard output.")
+///         var period = Setting.seconds("period_s", default: 15, in: 1...3600, "Time on a preset.")
+///         var fade = Setting.milliseconds("fade_ms", default: 0, in: 0...10_000, "Fade of the first colours.")
+///     }
+///
+/// Help, completions, pipeline files and the headers of streams have the settings from these lines. A plugin names the struct in its
+/// declaration and gets it with the values, in range and in seconds and hertz. `Options()` alone has the defaults. A property may be such a
+/// struct itself, with settings that several plugins have.
+public protocol PluginSettings: Sendable {
+    /// The settings with their values; outside of a pipeline, with the defaults.
+    init()
+}
 
-    private init(_ declared: DeclaredSetting) {
-        self.declared = declared
+/// For a plugin without settings.
+public struct NoSettings: PluginSettings {
+    public init() {}
+}
+
+extension PluginSettings {
+    /// The declarations, in the order of the properties.
+    package static var fields: [Field] {
+        let reader = SettingReader([:])
+        SettingReader.$current.withValue(reader) { _ = Self() }
+        return reader.fields.withLock { $0 }
     }
 
-    /// Its name in a SPEC and in a pipeline file.
-    public var key: String { declared.key }
+    /// The settings with checked values.
+    package init(_ values: SettingValues) {
+        self = SettingReader.$current.withValue(SettingReader(values.byName)) { Self() }
+    }
 }
 
-/// A type that a setting can have.
-public protocol SettingType: Sendable {
-    /// The value, or nil when it is of another type.
-    init?(_ value: ParameterValue)
-    /// The value as records and pipeline files bear it.
-    var parameterValue: ParameterValue { get }
-    /// How the value is read and what the manual calls it.
-    static var kind: DeclaredSetting.Kind { get }
+/// Passes values to the lines of a `PluginSettings` while it is made, and collects the declarations.
+private final class SettingReader: Sendable {
+    @TaskLocal static var current: SettingReader?
+
+    let values: [String: ParameterValue]
+    let fields = Mutex<[Field]>([])
+
+    init(_ values: [String: ParameterValue]) {
+        self.values = values
+    }
 }
 
-/// A setting without its Swift type: what the registry, help and validation see.
-public struct DeclaredSetting: Sendable, Hashable {
-    /// What a setting's value is.
-    public indirect enum Kind: Sendable, Hashable {
-        /// One value: true or false, a whole number, any number, text.
-        case boolean, integer, number, text
-        /// One of these names.
-        case choice([String])
-        /// Any number of these.
-        case list(of: Kind)
-        /// Text for the shell, or a list: a program and its arguments.
-        case command
+/// A setting: each function declares one and returns its value. To be called where a property of a ``PluginSettings`` is initialized.
+///
+/// A setting without `default:` may stay unset. Names are `snake_case` and end with the unit.
+public enum Setting {
+    /// True or false.
+    public static func boolean(_ name: String, default value: Bool, _ summary: String) -> Bool {
+        read(.boolean(name, default: .boolean(value), summary)).flag ?? value
+    }
 
-        /// As the manual names it.
-        public var name: String {
-            switch self {
-            case .boolean: "true or false"
-            case .integer: "a whole number"
-            case .number: "a number"
-            case .text: "text"
-            case .choice(let names): "one of \(names.joined(separator: ", "))"
-            case .list(let kind): "\(kind.name), joined with +"
-            case .command: "a command, or a list of a program and its arguments"
-            }
+    /// A whole number.
+    public static func integer(
+        _ name: String, default value: Int, in range: ClosedRange<Int>, unit: Unit = .none, _ summary: String
+    ) -> Int {
+        read(.integer(name, unit: unit, in: range, default: .integer(value), summary)).integer ?? value
+    }
+
+    /// A whole number, or nil.
+    public static func integer(_ name: String, in range: ClosedRange<Int>, unit: Unit = .none, _ summary: String) -> Int? {
+        read(.integer(name, unit: unit, nullable: true, in: range, default: ParameterValue.none, summary)).integer
+    }
+
+    /// A number in a unit.
+    public static func number(
+        _ name: String, default value: Double, in range: ClosedRange<Double>, unit: Unit = .none, _ summary: String
+    ) -> Double {
+        read(.number(name, unit: unit, in: range, default: .number(value), summary)).number ?? value
+    }
+
+    /// A number in a unit, or nil.
+    public static func number(_ name: String, in range: ClosedRange<Double>, unit: Unit = .none, _ summary: String) -> Double? {
+        read(.number(name, unit: unit, nullable: true, in: range, default: ParameterValue.none, summary)).number
+    }
+
+    /// Seconds.
+    public static func seconds(_ name: String, default value: Double, in range: ClosedRange<Double>, _ summary: String) -> Double {
+        number(name, default: value, in: range, unit: .seconds, summary)
+    }
+
+    /// Seconds, or nil.
+    public static func seconds(_ name: String, in range: ClosedRange<Double>, _ summary: String) -> Double? {
+        number(name, in: range, unit: .seconds, summary)
+    }
+
+    /// Milliseconds for the user, default and range included.
+    ///
+    /// - Returns: Seconds.
+    public static func milliseconds(_ name: String, default value: Double, in range: ClosedRange<Double>, _ summary: String) -> Double {
+        number(name, default: value, in: range, unit: .milliseconds, summary) / 1000
+    }
+
+    /// Milliseconds for the user, the range included, or nil.
+    ///
+    /// - Returns: Seconds.
+    public static func milliseconds(_ name: String, in range: ClosedRange<Double>, _ summary: String) -> Double? {
+        number(name, in: range, unit: .milliseconds, summary).map { $0 / 1000 }
+    }
+
+    /// Hertz.
+    public static func hertz(_ name: String, default value: Double, in range: ClosedRange<Double>, _ summary: String) -> Double {
+        number(name, default: value, in: range, unit: .hertz, summary)
+    }
+
+    /// Hertz, or nil.
+    public static func hertz(_ name: String, in range: ClosedRange<Double>, _ summary: String) -> Double? {
+        number(name, in: range, unit: .hertz, summary)
+    }
+
+    /// Text.
+    ///
+    /// - Parameter example: The value for the examples of the manual; nil: the name in capitals.
+    public static func text(_ name: String, default value: String, example: String? = nil, _ summary: String) -> String {
+        read(.text(name, default: .text(value), example: example, summary)).string ?? value
+    }
+
+    /// Text, or nil.
+    ///
+    /// - Parameter example: The value for the examples of the manual; nil: the name in capitals.
+    public static func text(_ name: String, example: String? = nil, _ summary: String) -> String? {
+        read(.text(name, nullable: true, default: ParameterValue.none, example: example, summary)).string
+    }
+
+    /// Any number of texts; by default none.
+    public static func texts(_ name: String, _ summary: String) -> [String] {
+        read(.texts(name, default: .list([]), summary)).items?.compactMap(\.string) ?? []
+    }
+
+    /// One of the names of an enumeration.
+    public static func choice<Choice: CaseIterable & RawRepresentable<String>>(
+        _ name: String, default value: Choice, _ summary: String
+    ) -> Choice {
+        read(.choice(name, of: Choice.allCases.map { $0.rawValue }, default: .text(value.rawValue), summary)).string
+            .flatMap { Choice(rawValue: $0) } ?? value
+    }
+
+    /// One of the names of an enumeration, or nil.
+    public static func choice<Choice: CaseIterable & RawRepresentable<String>>(_ name: String, _ summary: String) -> Choice? {
+        read(.choice(name, of: Choice.allCases.map { $0.rawValue }, nullable: true, default: ParameterValue.none, summary)).string
+            .flatMap { Choice(rawValue: $0) }
+    }
+
+    /// Any number of names of an enumeration.
+    public static func choices<Choice: CaseIterable & RawRepresentable<String>>(
+        _ name: String, default values: [Choice], _ summary: String
+    ) -> [Choice] {
+        let field = Field.choices(
+            name, of: Choice.allCases.map { $0.rawValue }, default: .list(values.map { .text($0.rawValue) }), summary)
+        return read(field).items?.compactMap { $0.string.flatMap { Choice(rawValue: $0) } } ?? values
+    }
+
+    /// A program to start; by default none.
+    ///
+    /// - Parameter example: The value for the examples of the manual.
+    public static func command(_ name: String, example: String, _ summary: String) -> ProgramCommand {
+        switch read(.command(name, example: example, summary)) {
+        case .list(let words): .arguments(words.compactMap(\.string))
+        case let value: .shell(value.string ?? "")
         }
     }
 
-    /// Its name in a SPEC and in a pipeline file.
-    public var key: String
-    /// What its value is.
-    public var kind: Kind
-    /// `.none` when it may stay unset.
-    public var defaultValue: ParameterValue
-    /// Within which a number must lie; nil: anything goes.
-    public var range: ClosedRange<Double>?
-    /// In which a number is given.
-    public var unit: Unit
-    /// One sentence for people.
-    public var summary: String
-    /// A value for the examples of the manual; nil: the key in capitals for a text, the default for others.
-    public var example: String?
-}
-
-extension Setting where Value: Comparable {
-    /// A number within a range.
-    public init(_ key: String, default value: Value, in range: ClosedRange<Value>, unit: Unit = .none, _ summary: String)
-    where Value: BoundedSetting {
-        self.init(
-            DeclaredSetting(
-                key: key, kind: Value.kind, defaultValue: value.parameterValue,
-                range: range.lowerBound.bound...range.upperBound.bound, unit: unit, summary: summary))
+    /// Declares a setting to the reader under way.
+    ///
+    /// - Returns: The value given, else the default.
+    private static func read(_ field: Field) -> ParameterValue {
+        guard let reader = SettingReader.current else { return field.defaultValue ?? .none }
+        reader.fields.withLock { $0.append(field) }
+        return reader.values[field.name] ?? field.defaultValue ?? .none
     }
 }
-
-extension Setting {
-    /// Anything, with a default, and a value for the examples of the manual.
-    public init(_ key: String, default value: Value, example: String? = nil, unit: Unit = .none, _ summary: String) {
-        self.init(
-            DeclaredSetting(
-                key: key, kind: Value.kind, defaultValue: value.parameterValue, range: nil, unit: unit, summary: summary,
-                example: example))
-    }
-
-    /// A number that may stay unset; within a range if it is set.
-    public init<Number: BoundedSetting>(_ key: String, in range: ClosedRange<Number>, unit: Unit = .none, _ summary: String)
-    where Value == Number? {
-        self.init(
-            DeclaredSetting(
-                key: key, kind: Number.kind, defaultValue: .none, range: range.lowerBound.bound...range.upperBound.bound,
-                unit: unit, summary: summary))
-    }
-}
-
-/// A number that a range can bound.
-public protocol BoundedSetting: SettingType, Comparable {
-    /// The number as a bound of a range.
-    var bound: Double { get }
-}
-
-extension Int: BoundedSetting {
-    public init?(_ value: ParameterValue) {
-        guard case .integer(let number) = value else { return nil }
-        self = number
-    }
-    public var parameterValue: ParameterValue { .integer(self) }
-    public var bound: Double { Double(self) }
-    public static var kind: DeclaredSetting.Kind { .integer }
-}
-
-extension Double: BoundedSetting {
-    public init?(_ value: ParameterValue) {
-        guard case .number(let number) = value else { return nil }
-        self = number
-    }
-    public var parameterValue: ParameterValue { .number(self) }
-    public var bound: Double { self }
-    public static var kind: DeclaredSetting.Kind { .number }
-}
-
-extension Bool: SettingType {
-    public init?(_ value: ParameterValue) {
-        guard case .boolean(let flag) = value else { return nil }
-        self = flag
-    }
-    public var parameterValue: ParameterValue { .boolean(self) }
-    public static var kind: DeclaredSetting.Kind { .boolean }
-}
-
-extension String: SettingType {
-    public init?(_ value: ParameterValue) {
-        guard case .text(let text) = value else { return nil }
-        self = text
-    }
-    public var parameterValue: ParameterValue { .text(self) }
-    public static var kind: DeclaredSetting.Kind { .text }
-}
-
-extension Array: SettingType where Element: SettingType {
-    public init?(_ value: ParameterValue) {
-        guard case .list(let items) = value else { return nil }
-        var elements: [Element] = []
-        for item in items {
-            guard let element = Element(item) else { return nil }
-            elements.append(element)
-        }
-        self = elements
-    }
-    // A closure, here and below: a key path of a generic type is made at run time, at a high cost.
-    public var parameterValue: ParameterValue { .list(map { $0.parameterValue }) }
-    public static var kind: DeclaredSetting.Kind { .list(of: Element.kind) }
-}
-
-extension Optional: SettingType where Wrapped: SettingType {
-    public init?(_ value: ParameterValue) {
-        if case .none = value {
-            self = Self.none
-        } else if let wrapped = Wrapped(value) {
-            self = wrapped
-        } else {
-            return nil
-        }
-    }
-    public var parameterValue: ParameterValue { map { $0.parameterValue } ?? .none }
-    public static var kind: DeclaredSetting.Kind { Wrapped.kind }
-}
-
-/// An enumeration of names makes a choice: `enum Scale: String, CaseIterable, SettingChoice`.
-public protocol SettingChoice: SettingType, CaseIterable, RawRepresentable where RawValue == String {}
-
-extension SettingChoice {
-    /// The choice of that name, or nil when there is none.
-    public init?(_ value: ParameterValue) {
-        guard case .text(let name) = value else { return nil }
-        self.init(rawValue: name)
-    }
-    /// The choice's name.
-    public var parameterValue: ParameterValue { .text(rawValue) }
-    /// The names to choose from.
-    public static var kind: DeclaredSetting.Kind { .choice(allCases.map { $0.rawValue }) }
-}
-
-extension WindowShape: SettingChoice {}
 
 /// Settings that were checked, defaults filled in.
 public struct SettingValues: Sendable, Hashable {
-    private let values: [String: ParameterValue]
     /// All of them, in the order of their declaration.
     public let parameters: [Parameter]
+    fileprivate let byName: [String: ParameterValue]
 
     /// A setting with its value.
     public struct Parameter: Sendable, Hashable {
-        /// The setting's key.
+        /// The setting's name.
         public var key: String
         /// What was given, else the default.
         public var value: ParameterValue
 
         package init(key: String, value: ParameterValue) {
-            (self.key, self.value) = (key, value)
+            self.key = key
+            self.value = value
         }
     }
 
     package init(_ parameters: [Parameter]) {
         self.parameters = parameters
-        values = Dictionary(uniqueKeysWithValues: parameters.map { ($0.key, $0.value) })
+        byName = Dictionary(uniqueKeysWithValues: parameters.map { ($0.key, $0.value) })
     }
+
+    /// The value of a setting; nil when there is no such setting.
+    package subscript(_ name: String) -> ParameterValue? { byName[name] }
 
     /// The values, with another one of a setting.
-    public func setting<Value>(_ setting: Setting<Value>, to value: Value) -> SettingValues {
-        SettingValues(parameters.map { $0.key == setting.key ? Parameter(key: $0.key, value: value.parameterValue) : $0 })
+    package func replacing(_ name: String, with value: ParameterValue) -> SettingValues {
+        SettingValues(parameters.map { $0.key == name ? Parameter(key: name, value: value) : $0 })
     }
-
-    /// The value under a key, whatever its type; nil when there is no such setting.
-    package func value(_ key: String) -> ParameterValue? { values[key] }
-
-    /// The value of a setting that the plugin has declared.
-    public subscript<Value>(_ setting: Setting<Value>) -> Value {
-        guard let stored = values[setting.key], let value = Value(stored) else {
-            preconditionFailure("the plugin did not declare the setting \(setting.key)")
-        }
-        return value
-    }
-}
-
-extension ProgramCommand: SettingType {
-    public init?(_ value: ParameterValue) {
-        switch value {
-        case .text(let text): self = .shell(text)
-        case .list(let items): self = .arguments(items.compactMap(\.string))
-        default: return nil
-        }
-    }
-
-    public var parameterValue: ParameterValue {
-        switch self {
-        case .shell(let text): .text(text)
-        case .arguments(let words): .texts(words)
-        }
-    }
-
-    public static var kind: DeclaredSetting.Kind { .command }
 }

@@ -151,12 +151,12 @@ extension Field {
         case .number: return value.numeric.map { .number($0) }
         case .integer: return value.numeric.map { .integer(Int(max(-1e15, min(1e15, $0.rounded())))) }
         case .boolean: return value.numeric.map { .boolean($0 >= 0.5) }
-        case .text, .choice:
+        case .text, .choice, .command:
             if case .text = value { return value }
             return value.integer.map { .text(String($0)) } ?? value.number.map { .text(String($0)) }
-        case .texts:
+        case .list(of: .text):
             return .list(all.filter { if case .text = $0 { true } else { false } })
-        case .numbers: return .list(all.compactMap { $0.numeric.map { .number($0) } })
+        case .list: return .list(all.compactMap { $0.numeric.map { .number($0) } })
         }
     }
 }

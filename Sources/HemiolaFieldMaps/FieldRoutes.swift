@@ -185,8 +185,8 @@ extension FieldMap.Entry {
 extension Field {
     fileprivate var isText: Bool {
         switch kind {
-        case .text, .choice, .texts: true
-        case .integer, .number, .boolean, .numbers: false
+        case .text, .choice, .list(of: .text), .command: true
+        case .integer, .number, .boolean, .list: false
         }
     }
 }

@@ -1,9 +1,9 @@
-public import Hemiola
+internal import Hemiola
 public import HemiolaRecords
 public import HemiolaSystem
 
 /// The value of the setting `flush`: when written lines are handed to the operating system.
-public enum FlushPolicy: String, SettingChoice {
+public enum FlushPolicy: String, CaseIterable, Sendable {
     /// After each line when live, else in blocks.
     case auto
     /// After each line.
@@ -14,9 +14,10 @@ public enum FlushPolicy: String, SettingChoice {
     /// The setting `flush`, default `auto`.
     ///
     /// - Parameter line: The sink's word for a line, in the singular: `line`, `row`.
-    public static func setting(each line: String) -> Setting<FlushPolicy> {
-        Setting(
-            "flush", default: .auto, "Write after each \(line) (line) or in blocks of 64 KiB (block); auto: line when live, else block.")
+    public static func setting(each line: String) -> FlushPolicy {
+        Setting.choice(
+            "flush", default: FlushPolicy.auto,
+            "Write after each \(line) (line) or in blocks of 64 KiB (block); auto: line when live, else block.")
     }
 
     /// Whether each line is written at once.

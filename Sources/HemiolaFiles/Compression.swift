@@ -1,4 +1,4 @@
-public import Hemiola
+internal import Hemiola
 public import HemiolaSystem
 
 /// zstd compression of an output.
@@ -23,7 +23,7 @@ public struct Compression: Sendable, Hashable {
 }
 
 /// The value of the setting `compress`: whether a file is compressed.
-public enum CompressionChoice: String, SettingChoice {
+public enum CompressionChoice: String, CaseIterable, Sendable {
     /// Compress if the path ends in `.zst`.
     case auto
     /// Do not compress.
@@ -34,13 +34,14 @@ public enum CompressionChoice: String, SettingChoice {
     /// The setting `compress`, default `auto`.
     ///
     /// - Parameter summary: One sentence for the help; it depends on whether the sink writes one file or several.
-    public static func setting(_ summary: String) -> Setting<CompressionChoice> {
-        Setting("compress", default: .auto, summary)
+    public static func setting(_ summary: String) -> CompressionChoice {
+        Setting.choice("compress", default: CompressionChoice.auto, summary)
     }
 
     /// The setting `level`, default 3.
-    public static var level: Setting<Int> {
-        Setting("level", default: Compression.standardLevel, in: Compression.levels, "zstd compression level: 1 is fastest, 19 smallest.")
+    public static func level() -> Int {
+        Setting.integer(
+            "level", default: Compression.standardLevel, in: Compression.levels, "zstd compression level: 1 is fastest, 19 smallest.")
     }
 
     /// The compression of a file; nil: none.

@@ -2,32 +2,26 @@ public import Hemiola
 internal import HemiolaRecords
 public import HemiolaSystem
 
-/// The values of the settings `rotate_s` and `rotate_mb`: when a recording continues in a new file.
-public struct FileRotation: Sendable, Hashable {
+/// The settings `rotate_s` and `rotate_mb`: when a recording continues in a new file.
+public struct FileRotation: PluginSettings, Hashable {
     /// Stream time per file, in seconds; nil: no limit.
-    public var seconds: Double?
-    /// Size from which a file is full, in bytes; nil: no limit.
-    public var bytes: Int64?
-
-    /// Creates a rotation; without arguments, none.
-    public init(seconds: Double? = nil, bytes: Int64? = nil) {
-        self.seconds = seconds
-        self.bytes = bytes
-    }
-
-    /// The setting `rotate_s`.
-    public static let secondsSetting = Setting<Double?>(
-        "rotate_s", in: 0.1...31_536_000, unit: .seconds,
+    public var seconds = Setting.seconds(
+        "rotate_s", in: 0.1...31_536_000,
         "Start a new file after this stream time; the file's number replaces {n} in the path, else it precedes the extension (.0001).")
-    /// The setting `rotate_mb`.
-    public static let megabytesSetting = Setting<Int?>(
+    private var megabytes = Setting.integer(
         "rotate_mb", in: 1...1_048_576, unit: "MiB", "Start a new file when the current one reaches this size.")
 
-    /// Reads both settings, which the plugin must declare.
-    public init(_ settings: SettingValues) {
-        self.init(
-            seconds: settings[Self.secondsSetting], bytes: settings[Self.megabytesSetting].map { Int64($0) << 20 })
+    /// By default none.
+    public init() {}
+
+    /// A rotation by stream time, in seconds, or by size, in MiB.
+    public init(seconds: Double? = nil, megabytes: Int? = nil) {
+        self.seconds = seconds
+        self.megabytes = megabytes
     }
+
+    /// Size from which a file is full, in bytes; nil: no limit.
+    public var bytes: Int64? { megabytes.map { Int64($0) << 20 } }
 
     /// Whether there is a limit.
     public var isOn: Bool { seconds != nil || bytes != nil }
@@ -37,7 +31,7 @@ public struct FileRotation: Sendable, Hashable {
     /// - Throws: The path is a file descriptor, or `appends` is set; neither can be combined with rotation.
     public func template(_ template: PathTemplate, appends: Bool) throws(Problem) -> PathTemplate {
         guard isOn else { return template }
-        let key = seconds == nil ? Self.megabytesSetting.key : Self.secondsSetting.key
+        let key = seconds == nil ? "rotate_mb" : "rotate_s"
         if appends { throw Problem("files are either added to or rotated; leave out append or \(key)", at: key) }
         if template.target.descriptor != nil { throw Problem("standard output cannot be rotated; give a path", at: key) }
         return template.numbered()

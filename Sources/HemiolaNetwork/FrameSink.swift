@@ -89,6 +89,7 @@ public final class FrameSink<Source: FrameSource>: DirectingSink {
 
 extension ScheduledSender {
     /// The setting `rate_hz` of a sink that sends frames to lights.
-    public static let frameRate = Setting(
-        "rate_hz", default: 44.0, in: 0...1000, unit: .hertz, "Most frames in a second, as DMX permits; 0: a frame with each batch.")
+    public static func frameRate() -> Double {
+        Setting.hertz("rate_hz", default: 44, in: 0...1000, "Most frames in a second, as DMX permits; 0: a frame with each batch.")
+    }
 }

@@ -12,11 +12,16 @@ public struct ScheduledSender: Sendable {
     private let receiver: String
 
     /// The setting `delay_ms` of a sink that sends to the network.
-    public static let delay = Setting(
-        "delay_ms", default: 0.0, in: 0...10_000, unit: .milliseconds, "Time by which everything is sent later.")
+    ///
+    /// - Returns: Seconds.
+    public static func delay() -> Double {
+        Setting.milliseconds("delay_ms", default: 0, in: 0...10_000, "Time by which everything is sent later.")
+    }
+
     /// The setting `interface` of a sink that can send to a multicast group.
-    public static let interface = Setting<String?>(
-        "interface", default: nil, example: "eth0", "Network interface of a multicast group. Default: that of the routes.")
+    public static func interface() -> String? {
+        Setting.text("interface", example: "eth0", "Network interface of a multicast group. Default: that of the routes.")
+    }
 
     /// Starts a sender.
     ///

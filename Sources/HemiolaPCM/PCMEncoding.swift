@@ -1,7 +1,7 @@
-public import Hemiola
+internal import Hemiola
 
 /// The encoding of a sample: type, bits and byte order, named as in ffmpeg.
-public enum PCMEncoding: String, Sendable, CaseIterable, SettingChoice {
+public enum PCMEncoding: String, Sendable, CaseIterable {
     /// Eight bits, unsigned and signed.
     case u8, s8
     /// Sixteen bits, signed, little-endian and big-endian.

@@ -1,51 +1,41 @@
-package import Hemiola
+internal import Hemiola
 internal import HemiolaRecords
 internal import HemiolaSignal
 package import HemiolaSystem
 
-extension PCMFormat {
-    private static let raw = Setting(
-        "raw", default: String?.none,
+/// The settings that declare the format of raw samples.
+package struct RawFormatSettings: PluginSettings {
+    private var raw = Setting.text(
+        "raw",
         "Format of raw samples: encoding, sample rate and channels, as f32le:44100:2; unset: a stream with a header, such as WAV.")
-    private static let encoding = Setting(
-        "encoding", default: PCMEncoding?.none, "Encoding of raw samples; needs rate and channels too.")
-    private static let rate = Setting<Int?>(
-        "rate", in: StreamFormat.sampleRates, unit: .hertz, "Sample rate of raw samples.")
-    private static let channels = Setting<Int?>(
-        "channels", in: StreamFormat.channelCounts, "Number of channels of raw samples.")
+    private var encoding: PCMEncoding? = Setting.choice("encoding", "Encoding of raw samples; needs rate and channels too.")
+    private var rate = Setting.integer("rate", in: StreamFormat.sampleRates, unit: .hertz, "Sample rate of raw samples.")
+    private var channels = Setting.integer("channels", in: StreamFormat.channelCounts, "Number of channels of raw samples.")
 
-    /// The settings that declare the format of raw samples.
-    package static let settings = [raw.declared, encoding.declared, rate.declared, channels.declared]
+    package init() {}
 
     /// The format that these settings declare.
     ///
     /// - Returns: nil for a stream whose header declares it.
-    package init?(_ settings: SettingValues) throws(Problem) {
-        let parts = (encoding: settings[Self.encoding], rate: settings[Self.rate], channels: settings[Self.channels])
-        if let text = settings[Self.raw] {
-            guard parts == (nil, nil, nil) else {
-                throw Problem("raw already contains encoding, rate and channels; leave them out", at: Self.raw.key)
+    package func format() throws(Problem) -> PCMFormat? {
+        if let raw {
+            guard encoding == nil, rate == nil, channels == nil else {
+                throw Problem("raw already contains encoding, rate and channels; leave them out", at: "raw")
             }
-            do {
-                self = try PCMFormat(parsing: text)
-                return
+            do throws(Problem) {
+                return try PCMFormat(parsing: raw)
             } catch {
-                throw Problem(error.all.map { Problem($0.message, at: .key(Self.raw.key)) })
+                throw Problem(error.message, at: "raw")
             }
         }
-        switch parts {
-        case (nil, nil, nil):
-            return nil
-        case (let encoding?, let rate?, let channels?):
-            self.init(encoding, StreamFormat(sampleRate: rate, channelCount: channels))
-        default:
-            var missing: [String] = []
-            if parts.encoding == nil { missing.append(Self.encoding.key) }
-            if parts.rate == nil { missing.append(Self.rate.key) }
-            if parts.channels == nil { missing.append(Self.channels.key) }
-            throw Problem(
-                "missing \(missing.joined(separator: " and ")); raw samples need all three, as in encoding=f32le,rate=44100,channels=2",
-                at: missing[0])
+        if let encoding, let rate, let channels {
+            return PCMFormat(encoding, StreamFormat(sampleRate: rate, channelCount: channels))
         }
+        let missing = [encoding == nil ? "encoding" : nil, rate == nil ? "rate" : nil, channels == nil ? "channels" : nil].compactMap(
+            \.self)
+        if missing.count == 3 { return nil }
+        throw Problem(
+            "missing \(missing.joined(separator: " and ")); raw samples need all three, as in encoding=f32le,rate=44100,channels=2",
+            at: missing[0])
     }
 }

@@ -179,8 +179,9 @@ package class PCMReader: Capture {
 /// A capture that stores the stream in an unlinked file while it is read, so that it can be read again.
 package final class SpooledPCMReader: PCMReader, RewindableCapture {
     /// The setting that selects it.
-    package static let setting = Setting(
-        "spool", default: false, "Store the stream in an unlinked file in $TMPDIR, so that it can be read twice.")
+    package static func setting() -> Bool {
+        Setting.boolean("spool", default: false, "Store the stream in an unlinked file in $TMPDIR, so that it can be read twice.")
+    }
 
     override package var spools: Bool { true }
 

@@ -53,7 +53,7 @@ public struct Control: Sendable, Hashable {
 
     /// A control with a value for every field.
     ///
-    /// - Throws: The first field that has a value of another type or none at all.
+    /// - Throws: The first field that has none, or a value of another type or outside its range.
     public init(_ type: ControlType, fields: (Field) -> ParameterValue?) throws(Refusal) {
         self.type = type
         values = []
@@ -61,7 +61,7 @@ public struct Control: Sendable, Hashable {
             guard let value = fields(field) ?? field.defaultValue else {
                 throw Refusal("the control \(type.name) needs its \"\(field.name)\"")
             }
-            guard field.accepts(value) else { throw Refusal(field.typeFault) }
+            if let fault = field.fault(of: value) { throw Refusal(fault) }
             values.append(value)
         }
     }
@@ -87,14 +87,6 @@ extension Control: CustomStringConvertible {
     /// Its name and values, for messages of tests.
     public var description: String {
         zip(type.fields, values).reduce(name) { "\($0) \($1.0.name)=\($1.1)" }
-    }
-}
-
-extension Field {
-    /// That a value has another type than this field.
-    public var typeFault: String {
-        guard case .choice(let choices) = kind else { return "\"\(name)\" has another type" }
-        return "\"\(name)\" is one of: \(choices.joined(separator: ", "))"
     }
 }
 

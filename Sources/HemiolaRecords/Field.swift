@@ -1,9 +1,10 @@
-/// A field of a record or of a control, declared once by the component that emits the record or handles the control.
+/// A named value: a field of a record, a field of a control, or a setting of a plugin, declared once by the component that has it.
 ///
-/// JSON encoding, CSV columns, `hemiola schema`, `hemiola send`, replay and clients all read this declaration.
+/// Values are parsed and checked by this declaration alone (``parse(_:)``, ``check(_:)``); JSON, CSV columns, `hemiola schema`, `hemiola send`,
+/// `hemiola plugins`, completions, replay and clients read it.
 public struct Field: Sendable, Hashable {
     /// The type of a field's value.
-    public enum Kind: Sendable, Hashable {
+    public indirect enum Kind: Sendable, Hashable {
         /// A whole number.
         case integer
         /// A number in the field's unit, written with a decimal point.
@@ -14,10 +15,15 @@ public struct Field: Sendable, Hashable {
         case text
         /// One of these texts.
         case choice([String])
+        /// A list. Numbers are in the field's unit; in an `event` record, in the unit of the analyzer's output.
+        case list(of: Kind)
+        /// A program to start: text for the shell, or a list of the program and its arguments.
+        case command
+
         /// A list of texts.
-        case texts
-        /// A list of numbers in the field's unit. In an `event` record, in the unit of the analyzer's output.
-        case numbers
+        public static let texts = Kind.list(of: .text)
+        /// A list of numbers.
+        public static let numbers = Kind.list(of: .number)
 
         /// The name of the type in declarations: in `hello`, and in the JSON of a plugin page.
         public var name: String {
@@ -27,8 +33,9 @@ public struct Field: Sendable, Hashable {
             case .boolean: "boolean"
             case .text: "text"
             case .choice: "choice"
-            case .texts: "texts"
-            case .numbers: "numbers"
+            case .list(.number), .list(.integer): "numbers"
+            case .list: "texts"
+            case .command: "command"
             }
         }
     }
@@ -63,14 +70,17 @@ public struct Field: Sendable, Hashable {
     public var maximum: Double?
     /// Whether its value may be null.
     public var isNullable: Bool
-    /// The value of a control's field that is not given; nil: it has to be given.
+    /// The value of a setting or of a control's field that is not given; nil: it has to be given.
     public var defaultValue: ParameterValue?
+    /// A value for the examples of the manual; nil: the name in capitals for a text, the default for others.
+    public var example: String?
     /// One sentence.
     public var summary: String
 
     init(
         _ name: String, _ kind: Kind, source: Source = .stored, unit: Unit = .none, in range: ClosedRange<Double>? = nil,
-        minimum: Double? = nil, isNullable: Bool = false, defaultValue: ParameterValue? = nil, _ summary: String
+        minimum: Double? = nil, isNullable: Bool = false, defaultValue: ParameterValue? = nil, example: String? = nil,
+        _ summary: String
     ) {
         self.name = name
         self.kind = kind
@@ -80,6 +90,7 @@ public struct Field: Sendable, Hashable {
         self.maximum = range?.upperBound
         self.isNullable = isNullable
         self.defaultValue = defaultValue
+        self.example = example
         self.summary = summary
     }
 }
@@ -89,16 +100,17 @@ extension Field {
     ///
     /// - Parameters:
     ///   - name: The key in JSON: `snake_case`, with its unit when it has one.
+    ///   - unit: Its unit.
     ///   - nullable: Whether it may be null.
     ///   - range: The values that can occur.
     ///   - defaultValue: In a control, the value where none is given; nil: it has to be given.
     ///   - summary: One sentence.
     public static func integer(
-        _ name: String, nullable: Bool = false, in range: ClosedRange<Int>? = nil, default defaultValue: ParameterValue? = nil,
-        _ summary: String
+        _ name: String, unit: Unit = .none, nullable: Bool = false, in range: ClosedRange<Int>? = nil,
+        default defaultValue: ParameterValue? = nil, _ summary: String
     ) -> Field {
         let range = range.map { Double($0.lowerBound)...Double($0.upperBound) }
-        return Field(name, .integer, in: range, isNullable: nullable, defaultValue: defaultValue, summary)
+        return Field(name, .integer, unit: unit, in: range, isNullable: nullable, defaultValue: defaultValue, summary)
     }
 
     /// A number.
@@ -126,16 +138,28 @@ extension Field {
 
     /// Any text.
     public static func text(
-        _ name: String, nullable: Bool = false, default defaultValue: ParameterValue? = nil, _ summary: String
+        _ name: String, nullable: Bool = false, default defaultValue: ParameterValue? = nil, example: String? = nil, _ summary: String
     ) -> Field {
-        Field(name, .text, isNullable: nullable, defaultValue: defaultValue, summary)
+        Field(name, .text, isNullable: nullable, defaultValue: defaultValue, example: example, summary)
     }
 
     /// One of a few texts.
     public static func choice(
-        _ name: String, of choices: [String], default defaultValue: ParameterValue? = nil, _ summary: String
+        _ name: String, of choices: [String], nullable: Bool = false, default defaultValue: ParameterValue? = nil, _ summary: String
     ) -> Field {
-        Field(name, .choice(choices), defaultValue: defaultValue, summary)
+        Field(name, .choice(choices), isNullable: nullable, defaultValue: defaultValue, summary)
+    }
+
+    /// Any number of a few texts.
+    public static func choices(_ name: String, of choices: [String], default defaultValue: ParameterValue? = nil, _ summary: String)
+        -> Field
+    {
+        Field(name, .list(of: .choice(choices)), defaultValue: defaultValue, summary)
+    }
+
+    /// A program to start; by default none.
+    public static func command(_ name: String, example: String, _ summary: String) -> Field {
+        Field(name, .command, defaultValue: .text(""), example: example, summary)
     }
 
     /// A list of texts.
@@ -181,17 +205,5 @@ extension Field {
         minimum = minimum.flatMap { own in other.minimum.map { min(own, $0) } }
         maximum = maximum.flatMap { own in other.maximum.map { max(own, $0) } }
         isNullable = isNullable || other.isNullable
-    }
-
-    /// Whether a value is of the declared type. Ranges are not checked: they are the handler's.
-    public func accepts(_ value: ParameterValue) -> Bool {
-        switch (kind, value) {
-        case (_, .none): isNullable
-        case (.integer, .integer), (.number, .number), (.boolean, .boolean), (.text, .text): true
-        case (.choice(let choices), .text(let text)): choices.contains(text)
-        case (.texts, .list(let items)): items.allSatisfy { if case .text = $0 { true } else { false } }
-        case (.numbers, .list(let items)): items.allSatisfy { if case .number = $0 { true } else { false } }
-        default: false
-        }
     }
 }

@@ -58,14 +58,15 @@ extension ConformanceReport {
             require(about.keys.contains(primary), "The primary setting \"\(primary)\" is not declared.")
         }
         for setting in about.settings {
-            require(setting.key.isSnakeCase, "The setting \"\(setting.key)\" is not in snake_case (example: min_hz).")
-            require(setting.key != "as", "The setting \"as\" is reserved: it names an instance.")
-            require(setting.summary.hasSuffix("."), "The summary of the setting \(setting.key) is not a sentence.")
+            require(setting.name.isSnakeCase, "The setting \"\(setting.name)\" is not in snake_case (example: min_hz).")
+            require(setting.name != "as", "The setting \"as\" is reserved: it names an instance.")
+            require(setting.summary.hasSuffix("."), "The summary of the setting \(setting.name) is not a sentence.")
             require(
-                about.keys.count { $0 == setting.key } == 1, "The setting \(setting.key) is declared more than once.")
-            if setting.defaultValue == .none { continue }
-            if case .failure(let fault) = setting.check(setting.defaultValue) {
-                fail("The default of the setting \(setting.key) is not valid: \(fault.message).")
+                about.keys.count { $0 == setting.name } == 1, "The setting \(setting.name) is declared more than once.")
+            do throws(Problem) {
+                if let value = setting.defaultValue { _ = try setting.parse(value) }
+            } catch {
+                fail("The default of the setting \(setting.name) is not valid: \(error.message).")
             }
         }
         let catalog = RecordCatalog(records: about.records, controls: about.controls + about.fallbackControls)
@@ -159,10 +160,10 @@ extension Field {
             case .integer: [.integer(Int(low)), .integer(Int(high)), .integer(Int(low) - 1), .integer(Int(high) + 1)]
             case .number: [.number((low + high) / 2), .number(low), .number(high), .number(low - 1), .number(high + 1)]
             case .boolean: [.boolean(true), .boolean(false)]
-            case .text: [.text("a"), .text("ü \"\\\n"), .text("")]
+            case .text, .command: [.text("a"), .text("ü \"\\\n"), .text("")]
             case .choice(let choices): choices.map { .text($0) }
-            case .texts: [.texts(["x", "y"]), .texts([])]
-            case .numbers: [.numbers([0.5, -1]), .numbers([])]
+            case .list(of: .text): [.texts(["x", "y"]), .texts([])]
+            case .list: [.numbers([0.5, -1]), .numbers([])]
             }
         return samples + (isNullable ? [.none] : [])
     }

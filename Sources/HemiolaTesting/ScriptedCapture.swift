@@ -42,10 +42,10 @@ extension CapturePlugin {
         duration: Double? = nil, openFailure: Problem? = nil, log: @escaping @Sendable (String) -> Void = { _ in },
         _ steps: [CaptureStep]
     ) -> CapturePlugin {
-        CapturePlugin(id, "Delivers the steps of a test's script.", settings: [ScriptedCapture.name.declared], primary: "name") {
+        CapturePlugin(id, "Delivers the steps of a test's script.", settings: ScriptedCapture.Settings.self, primary: "name") {
             settings throws(Problem) in
             let script = ScriptedCapture.Script(
-                kind: id, name: settings[ScriptedCapture.name], format: format, isLive: isLive, duration: duration,
+                kind: id, name: settings.name, format: format, isLive: isLive, duration: duration,
                 openFailure: openFailure, log: log, steps: steps)
             return isRewindable ? RewindableScriptedCapture(script) : ScriptedCapture(script)
         }
@@ -54,7 +54,9 @@ extension CapturePlugin {
 
 /// Delivers a script once.
 class ScriptedCapture: Capture {
-    static let name = Setting("name", default: "script", "The name of the source.")
+    struct Settings: PluginSettings {
+        var name = Setting.text("name", default: "script", "The name of the source.")
+    }
 
     struct Script: Sendable {
         var kind: String

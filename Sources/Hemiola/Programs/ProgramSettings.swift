@@ -11,37 +11,26 @@ extension FailurePolicy {
 }
 
 /// The settings of every plugin that starts a program.
-package struct ProgramSettings: Sendable {
-    private static let command = Setting(
-        "command", default: ProgramCommand.shell(""), example: "./PROGRAM",
-        "The program: text for /bin/sh -c, or in a pipeline file a list of the program and its arguments.")
-    private static let timeout = Setting(
-        "timeout_s", default: 10.0, in: 0.1...3600, unit: .seconds, "Time in which the program must read, answer or end.")
-
+package struct ProgramSettings: PluginSettings {
     /// Longest pause before a program that fails is started again, in seconds.
     package static let longestPause = 10.0
 
-    /// Their declarations, in order. The first is the primary one.
-    package static var declared: [DeclaredSetting] { [command.declared, timeout.declared, FailurePolicy.setting.declared] }
-    /// The key of the primary one.
-    package static var primary: String { command.key }
-
     /// The program.
-    package var command: ProgramCommand
+    package var command = Setting.command(
+        "command", example: "./PROGRAM",
+        "The program: text for /bin/sh -c, or in a pipeline file a list of the program and its arguments.")
     /// Seconds in which the program must read, answer or end.
-    package var timeout: Double
+    package var timeout = Setting.seconds(
+        "timeout_s", default: 10, in: 0.1...3600, "Time in which the program must read, answer or end.")
     /// What happens when it fails.
-    package var policy: FailurePolicy
+    package var policy = FailurePolicy.setting()
 
-    /// The values of the settings.
-    ///
-    /// - Throws: There is no command.
-    package init(_ settings: SettingValues) throws(Problem) {
-        command = settings[Self.command]
-        timeout = settings[Self.timeout]
-        policy = settings[FailurePolicy.setting]
+    package init() {}
+
+    /// - Throws: There is no command, or none that can be started.
+    package func check() throws(Problem) {
         guard !command.isEmpty else {
-            throw Problem("the command is empty; write exec:COMMAND, for example exec:./program", at: Self.command.key)
+            throw Problem("the command is empty; write exec:COMMAND, for example exec:./program", at: "command")
         }
         let words: [String] =
             switch command {
@@ -49,7 +38,7 @@ package struct ProgramSettings: Sendable {
             case .arguments(let words): words
             }
         if words.contains(where: { $0.unicodeScalars.contains("\0") }) {
-            throw Problem("the command contains a NUL character", at: Self.command.key)
+            throw Problem("the command contains a NUL character", at: "command")
         }
     }
 

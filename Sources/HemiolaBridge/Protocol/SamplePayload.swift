@@ -4,7 +4,7 @@ internal import HemiolaSystem
 internal import NIOCore
 
 /// The format in which a client gets the samples.
-public enum SamplePayload: String, SettingChoice, Hashable {
+public enum SamplePayload: String, CaseIterable, Sendable, Hashable {
     /// `{"type":"pushSamples","samples":[L0,R0,…]}`, six decimals each.
     case json
     /// As `json`, but `samples` is a string: base64 of little-endian 32-bit floats.

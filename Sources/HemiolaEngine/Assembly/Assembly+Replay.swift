@@ -55,7 +55,7 @@ extension PluginRegistry {
             let format = AnalysisFormat(StreamFormat(sampleRate: 48_000, channelCount: 2), batching: .standard, seed: 0)
             let outputs = readsFeatures ? try? plugin.make(values).prepare(format) : nil
             return RecordedNeed(
-                sink: entry.name, analyzer: spec, settings: spec.settings.keys.sorted().map { ($0, values.value($0) ?? .none) },
+                sink: entry.name, analyzer: spec, settings: spec.settings.keys.sorted().map { ($0, values[$0] ?? .none) },
                 features: outputs?.features.map(\.name) ?? [], events: entry.needs.events.map(\.name))
         }
     }

@@ -1,33 +1,40 @@
 public import Hemiola
 internal import HemiolaFiles
-internal import HemiolaRecords
+public import HemiolaRecords
 internal import HemiolaSignal
 public import HemiolaSystem
 
-extension PluginRegistry {
-    /// Settings that the pipeline reads from the SPEC of every sink.
-    private static let select = Setting(
-        "select", default: [String](), "Record types, analyzers or features that the sink receives; unset: all.")
-    private static let lead = Setting<Double?>(
-        "lead_ms", in: -60_000.0...60_000, unit: "ms",
-        "Time by which events are delivered before (negative: after) they occur; unset: when they are detected; network outputs: 0.")
-
-    private static let minimumVersion = Setting(
+/// Settings that the pipeline reads from the SPEC of every plugin.
+private struct CommonSettings: PluginSettings {
+    var onError = FailurePolicy.setting()
+    var minimumVersion = Setting.integer(
         "min_version", default: 1, in: 1...1_000_000, "The version of the plugin that is needed at least, as \"hemiola plugins\" shows it.")
+}
 
+/// Settings that the pipeline reads from the SPEC of every sink.
+private struct CommonSinkSettings: PluginSettings {
+    var select = Setting.texts("select", "Record types, analyzers or features that the sink receives; unset: all.")
+    /// In seconds.
+    var lead = Setting.milliseconds(
+        "lead_ms", in: -60_000...60_000,
+        "Time by which events are delivered before (negative: after) they occur; unset: when they are detected; network outputs: 0.")
+    var common = CommonSettings()
+}
+
+extension PluginRegistry {
     /// Number of files in parallel: each needs a thread and about 10 MB.
     private static let jobCounts = 1...256
 
     /// Settings that every capture and analyzer accepts in addition to its own. A plugin that declares one of them handles it itself.
-    public static let commonSettings = [FailurePolicy.setting.declared, minimumVersion.declared]
+    public static let commonSettings = CommonSettings.fields
 
     /// Settings that every sink accepts in addition to its own.
-    public static let commonSinkSettings = [select.declared, lead.declared] + commonSettings
+    public static let commonSinkSettings = CommonSinkSettings.fields
 
     /// Common settings, except those that a plugin declares itself.
-    package static func shared(_ common: [DeclaredSetting], with about: PluginDescription) -> [DeclaredSetting] {
+    package static func shared(_ common: [Field], with about: PluginDescription) -> [Field] {
         let own = about.keys
-        return common.filter { !own.contains($0.key) }
+        return common.filter { !own.contains($0.name) }
     }
 
     /// Builds a pipeline. Plugins are created, but open no file or device.
@@ -178,8 +185,8 @@ extension PluginRegistry {
                 problems.append(
                     Problem("a sink needs \(spec.name), which cannot be left out; remove its on_error=skip", at: .analyzer()))
             }
-            for key in spec.settings.keys.sorted() where present.settings.value(key) != declared.values.value(key) {
-                let value = declared.values.value(key)?.text ?? ""
+            for key in spec.settings.keys.sorted() where present.settings[key] != declared.values[key] {
+                let value = declared.values[key]?.text ?? ""
                 let clash = "a sink needs \(spec.name) with \(key)=\(value); name your own one with as=NAME"
                 problems.append(Problem(clash, at: .analyzer()))
             }
@@ -244,9 +251,10 @@ extension PluginRegistry {
                 let (values, commonValues) = values(from: spec, of: plugin.about, Self.commonSinkSettings, place, &problems)
             else { continue }
             do throws(Problem) {
-                let items = commonValues[Self.select].isEmpty ? configuration.selection : commonValues[Self.select]
+                let common = CommonSinkSettings(commonValues)
+                let items = common.select.isEmpty ? configuration.selection : common.select
                 var needs = plugin.needs(values)
-                if needs.outputs.isEmpty, case .text(let target)? = values.value("path"), !target.isEmpty {
+                if needs.outputs.isEmpty, case .text(let target)? = values["path"], !target.isEmpty {
                     needs.outputs = [SinkPlugin.Output(target)]
                 }
                 let policy = ErrorPolicy(values, commonValues)
@@ -259,7 +267,7 @@ extension PluginRegistry {
                     name: names.unused(spec.name), about: plugin.about, sink: sink,
                     hasDirector: sink.read { $0 is any DirectingSink } ?? false,
                     selection: items.isEmpty ? .all : Selection(items: items, catalog: catalog),
-                    lead: commonValues[Self.lead].map { $0 / 1000 }, needs: needs, policy: policy)
+                    lead: common.lead, needs: needs, policy: policy)
                 sinkEntries.append((place, entry))
             } catch {
                 problems += error.all.map { $0.below(place) }
@@ -363,16 +371,17 @@ extension PluginRegistry {
 
     /// Checks the settings of a SPEC: those of the plugin, and the common ones that the plugin does not declare itself.
     private func values(
-        from spec: PluginSpec, of about: PluginDescription, _ common: [DeclaredSetting], _ place: Place,
+        from spec: PluginSpec, of about: PluginDescription, _ common: [Field], _ place: Place,
         _ problems: inout [Problem]
     ) -> (own: SettingValues, common: SettingValues)? {
         let shared = spec.settings.isEmpty ? common : Self.shared(common, with: about)
-        let keys = shared.map(\.key)
+        let keys = shared.map(\.name)
         guard let values = about.values(from: spec.dropping(keys), common: shared, at: place, problems: &problems),
             let commonValues = PluginDescription(id: spec.id, settings: { shared }).values(
                 from: spec.keeping(keys), at: place, problems: &problems)
         else { return nil }
-        if case .integer(let minimum)? = commonValues.value(Self.minimumVersion.key), minimum > about.version {
+        let minimum = CommonSettings(commonValues).minimumVersion
+        if minimum > about.version {
             let message =
                 "\(spec.id) has version \(about.version), but version \(minimum) is needed; install a newer version of the program, or "
                 + "lower min_version"
@@ -421,10 +430,8 @@ struct ErrorPolicy: Sendable, Hashable {
     ///   - values: The plugin's own settings.
     ///   - common: The common ones.
     init(_ values: SettingValues, _ common: SettingValues) {
-        let own = values.value(FailurePolicy.setting.key)
-        let value = own ?? common.value(FailurePolicy.setting.key)
-        onError = value.flatMap { FailurePolicy($0) } ?? .auto
-        isOfPlugin = own != nil
+        isOfPlugin = values["on_error"] != nil
+        onError = CommonSettings(isOfPlugin ? values : common).onError
     }
 }
 

@@ -139,10 +139,10 @@ extension RecordSchema.Field {
             case .number:
                 field.minimum == nil && field.maximum == nil ? .number : .measurement(minimum: field.minimum, maximum: field.maximum)
             case .boolean: .boolean
-            case .text: .text
+            case .text, .command: .text
             case .choice(let choices): .choice(choices)
-            case .texts: .list(.text, count: nil)
-            case .numbers: .list(.nullable(.number), count: nil)
+            case .list(of: .number), .list(of: .integer): .list(.nullable(.number), count: nil)
+            case .list: .list(.text, count: nil)
             }
         self.init(field.name, field.isNullable ? .nullable(type) : type, optional: isOptional, field.summary)
     }

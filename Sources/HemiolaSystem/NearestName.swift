@@ -1,0 +1,32 @@
+extension String {
+    /// The name among `names` that is most like this text, if one is like it at all.
+    ///
+    /// Edit distance with transpositions (F. J. Damerau, 1964), at most a third of the length and one more, or a common start.
+    public func nearest(in names: some Collection<String>) -> String? {
+        let typed = Array(lowercased())
+        var best: (name: String, distance: Int)?
+        for name in names {
+            let distance = Self.distance(typed, Array(name.lowercased()))
+            if distance < best?.distance ?? .max { best = (name, distance) }
+        }
+        if let best, best.distance <= 1 + Swift.max(typed.count, best.name.count) / 3 { return best.name }
+        return names.first { typed.count >= 2 && $0.lowercased().hasPrefix(lowercased()) }
+    }
+
+    private static func distance(_ one: [Character], _ other: [Character]) -> Int {
+        var older: [Int] = []
+        var old = Array(0...other.count)
+        for i in 0..<one.count {
+            var row = [i + 1]
+            for j in 0..<other.count {
+                var cost = Swift.min(row[j] + 1, old[j + 1] + 1, old[j] + (one[i] == other[j] ? 0 : 1))
+                if i > 0, j > 0, one[i] == other[j - 1], one[i - 1] == other[j] {
+                    cost = Swift.min(cost, older[j - 1] + 1)
+                }
+                row.append(cost)
+            }
+            (older, old) = (old, row)
+        }
+        return old[other.count]
+    }
+}
