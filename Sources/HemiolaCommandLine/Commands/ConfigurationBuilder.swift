@@ -214,7 +214,7 @@ struct ConfigurationBuilder {
         guard let plugin = plugin(of: spec) else { return nil }
         let common = PluginRegistry.commonSinkSettings
         var own = spec
-        own.settings = spec.settings.filter { key, _ in !common.contains { $0.key == key } }
+        own.settings = spec.settings.filter { key, _ in !common.contains { $0.name == key } }
         var ignored: [Problem] = []
         guard let values = plugin.about.values(from: own, problems: &ignored) else { return nil }
         return plugin.needs(values)

@@ -292,7 +292,7 @@ extension PipelineFile {
                 return [("id", .text(analyzer.id))] + (analyzer.name == analyzer.id ? [] : [("as", .text(analyzer.name))])
                     + analyzer.parameters
                     + common.filter { setting in
-                        PluginRegistry.commonSettings.contains { $0.key == setting.key }
+                        PluginRegistry.commonSettings.contains { $0.name == setting.key }
                             && !analyzer.parameters.contains { $0.key == setting.key }
                     }
             })
@@ -312,13 +312,13 @@ extension PipelineFile {
     }
 
     private static func settings(
-        of spec: PluginSpec, _ about: PluginDescription?, common: [DeclaredSetting]
+        of spec: PluginSpec, _ about: PluginDescription?, common: [Field]
     ) -> [(key: String, value: ParameterValue)] {
         let head: [(key: String, value: ParameterValue)] =
             [("id", .text(spec.id))] + (spec.alias.map { [("as", .text($0))] } ?? [])
         guard let about else { return head }
-        var whole = about
-        whole.settings += PluginRegistry.shared(common, with: about)
+        let settings = about.settings + PluginRegistry.shared(common, with: about)
+        let whole = PluginDescription(id: about.id, settings: { settings }, primary: about.primary)
         var problems: [Problem] = []
         guard let values = whole.values(from: spec, problems: &problems) else { return head }
         return head + values.parameters.map { ($0.key, $0.value) }

@@ -74,7 +74,7 @@ struct Completions: Sendable {
     /// Continuations of `id:key=value,key=value`.
     ///
     /// - Parameter common: Settings that every plugin of this role accepts.
-    func specs(_ prefix: String, _ plugins: [some Plugin], common: [DeclaredSetting] = []) -> [String] {
+    func specs(_ prefix: String, _ plugins: [some Plugin], common: [Field] = []) -> [String] {
         guard let colon = prefix.firstIndex(of: ":") else {
             return plugins.map { $0.about.settings.isEmpty ? $0.about.id : "\($0.about.id):" }
         }
@@ -87,26 +87,17 @@ struct Completions: Sendable {
         let given = prefix[prefix.index(after: colon)..<start].split(separator: ",").map { $0.prefix { $0 != "=" } }
         if let sign = item.firstIndex(of: "=") {
             let key = item[..<sign]
-            let values = settings.first { $0.key == key }.map { self.values(of: $0, about) } ?? []
+            let values = settings.first { $0.name == key }.map { self.values(of: $0, about) } ?? []
             return values.map { "\(head)\(key)=\($0)" }
         }
-        let primary = given.isEmpty ? settings.first { $0.key == about.primary }.map { self.values(of: $0, about) } ?? [] : []
-        let keys = settings.map(\.key).filter { key in !given.contains { $0 == key } }
+        let primary = given.isEmpty ? settings.first { $0.name == about.primary }.map { self.values(of: $0, about) } ?? [] : []
+        let keys = settings.map(\.name).filter { key in !given.contains { $0 == key } }
         return (primary + keys.map { "\($0)=" }).map { "\(head)\($0)" }
     }
 
-    private func values(of setting: DeclaredSetting, _ about: PluginDescription) -> [String] {
-        if about.id == registry.liveCapture?.id, setting.key == about.primary { return devices }
-        return Self.values(of: setting.kind)
-    }
-
-    private static func values(of kind: DeclaredSetting.Kind) -> [String] {
-        switch kind {
-        case .boolean: ["true", "false"]
-        case .choice(let names): names
-        case .list(let kind): values(of: kind)
-        case .integer, .number, .text, .command: []
-        }
+    private func values(of setting: Field, _ about: PluginDescription) -> [String] {
+        if about.id == registry.liveCapture?.id, setting.name == about.primary { return devices }
+        return setting.candidates
     }
 
     /// Values of `--device`; without a sound server only `auto` and `auto-input`.

@@ -16,7 +16,7 @@ struct PluginPage {
     let role: Role
     let about: PluginDescription
     /// Settings that every plugin of this role accepts.
-    let common: [DeclaredSetting]
+    let common: [Field]
     /// The outputs of an analyzer with its default settings, or why it does not support the format.
     let outputs: Result<AnalyzerOutputs, Problem>?
     /// SPECs that the plugin accepts.
@@ -62,7 +62,7 @@ struct PluginPage {
     }
 
     private init(
-        _ role: Role, _ about: PluginDescription, common: [DeclaredSetting],
+        _ role: Role, _ about: PluginDescription, common: [Field],
         outputs: Result<AnalyzerOutputs, Problem>?, accepts: (SettingValues) -> Bool
     ) {
         self.role = role
@@ -81,8 +81,8 @@ struct PluginPage {
 extension PluginDescription {
     /// Example SPECs from the declarations: the id alone, with the primary setting, with two more settings.
     fileprivate var exampleTexts: [String] {
-        let main = settings.first { $0.key == primary }
-        let others = settings.filter { $0.key != primary }.prefix(2).map { "\($0.key)=\($0.exampleText)" }
+        let main = settings.first { $0.name == primary }
+        let others = settings.filter { $0.name != primary }.prefix(2).map { "\($0.name)=\($0.exampleText)" }
         var texts = [id]
         if let main { texts.append("\(id):\(main.exampleText)") }
         if let first = others.first {
@@ -91,38 +91,6 @@ extension PluginDescription {
             texts.append("\(id):\((start + [first]).joined(separator: ","))")
         }
         return texts.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
-    }
-}
-
-extension DeclaredSetting {
-    /// An example value: for a choice or a flag, another value than the default.
-    fileprivate var exampleText: String {
-        if let example { return example }
-        return switch (kind, defaultValue) {
-        case (.boolean, .boolean(let flag)): String(!flag)
-        case (.choice(let names), let value): names.first { .text($0) != value } ?? key.uppercased()
-        case (.text, _): key.uppercased()
-        case (_, .none): range.map { ParameterValue.number($0.lowerBound).text } ?? key.uppercased()
-        default: defaultValue.text
-        }
-    }
-
-    /// The default value in help.
-    var defaultText: String {
-        switch defaultValue {
-        case .none: "unset"
-        case .text(""), .list([]): "unset"
-        default: defaultValue.text
-        }
-    }
-
-    /// The allowed values: `64...65536 frames`, `one of hann, hamming`, `true or false`.
-    var valuesText: String {
-        switch (kind, rangeText) {
-        case (.integer, let range?): "\(range), whole"
-        case (.number, let range?): range
-        default: kind.name
-        }
     }
 }
 
@@ -163,12 +131,12 @@ extension PluginPage {
         return lines.isEmpty ? "" : "\nNeeds\n" + lines.map { "  \($0)\n" }.joined()
     }
 
-    private func section(_ title: String, _ settings: [DeclaredSetting], _ columns: Int) -> String {
+    private func section(_ title: String, _ settings: [Field], _ columns: Int) -> String {
         if settings.isEmpty { return title == "Settings" ? "\nSettings\n  None.\n" : "" }
-        let width = settings.map(\.key.count).max() ?? 0
+        let width = settings.map(\.name.count).max() ?? 0
         var text = "\n\(title)\n"
         for setting in settings {
-            text += "  \(setting.key.padded(to: width))  \(setting.valuesText); default \(setting.defaultText)\n"
+            text += "  \(setting.name.padded(to: width))  \(setting.valuesText)\n"
             text += setting.summary.wrapped(indent: width + 4, columns: columns)
         }
         return text
@@ -262,40 +230,6 @@ extension PluginPage {
             ]
         }
         return .object(members)
-    }
-}
-
-extension DeclaredSetting {
-    fileprivate var json: JSONValue {
-        .object([
-            .init("key", .text(key)), .init("type", .text(kind.word)),
-            .init("choices", kind.choices.map { .list($0.map { .text($0) }) } ?? .null),
-            .init("unit", .text(unit.rawValue)), .init("minimum", range.map { .number($0.lowerBound) } ?? .null),
-            .init("maximum", range.map { .number($0.upperBound) } ?? .null), .init("default", JSONValue(defaultValue)),
-            .init("description", .text(summary)),
-        ])
-    }
-}
-
-extension DeclaredSetting.Kind {
-    fileprivate var word: String {
-        switch self {
-        case .boolean: "boolean"
-        case .integer: "integer"
-        case .number: "number"
-        case .text: "text"
-        case .choice: "choice"
-        case .list(let kind): "list of \(kind.word)"
-        case .command: "command"
-        }
-    }
-
-    fileprivate var choices: [String]? {
-        switch self {
-        case .choice(let names): names
-        case .list(let kind): kind.choices
-        default: nil
-        }
     }
 }
 

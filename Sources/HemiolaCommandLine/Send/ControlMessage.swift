@@ -70,37 +70,10 @@ struct ControlMessage: Equatable {
 
     private static func value(_ text: String, of field: Field) throws(Failure) -> ParameterValue {
         if text == "null", field.isNullable { return .none }
-        let value: ParameterValue? =
-            switch field.kind {
-            case .integer: Int(text).map { .integer($0) }
-            case .number: Double(text).flatMap { $0.isFinite ? .number($0) : nil }
-            case .boolean: ["true": .boolean(true), "false": .boolean(false)][text]
-            case .text: .text(text)
-            case .choice(let choices): choices.contains(text) ? .text(text) : nil
-            case .texts: .texts(text.split(separator: "+").map(String.init))
-            case .numbers: Self.numbers(text)
-            }
-        guard let value else { throw Failure("\(field.name) is \(field.kindText), not \"\(text)\"") }
-        return value
-    }
-
-    private static func numbers(_ text: String) -> ParameterValue? {
-        let numbers = text.split(separator: "+").map { Double($0) }
-        return numbers.contains { $0?.isFinite != true } ? nil : .numbers(numbers.compactMap(\.self))
-    }
-}
-
-extension Field {
-    /// The type of a value, for messages.
-    fileprivate var kindText: String {
-        switch kind {
-        case .integer: "a whole number"
-        case .number: "a number"
-        case .boolean: "true or false"
-        case .text: "text"
-        case .choice(let choices): "one of \(choices.joined(separator: ", "))"
-        case .texts: "a list of names, joined with +"
-        case .numbers: "a list of numbers, joined with +"
+        do throws(Problem) {
+            return try field.parse(.text(text))
+        } catch {
+            throw Failure("\(field.name): \(error.message)")
         }
     }
 }
