@@ -26,14 +26,14 @@ public struct NoSettings: PluginSettings {
 extension PluginSettings {
     /// The declarations, in the order of the properties.
     package static var fields: [Field] {
-        let reader = SettingReader([:])
+        let reader = SettingReader(SettingValues([]))
         SettingReader.$current.withValue(reader) { _ = Self() }
         return reader.fields.withLock { $0 }
     }
 
     /// The settings with checked values.
     package init(_ values: SettingValues) {
-        self = SettingReader.$current.withValue(SettingReader(values.byName)) { Self() }
+        self = SettingReader.$current.withValue(SettingReader(values)) { Self() }
     }
 }
 
@@ -41,10 +41,10 @@ extension PluginSettings {
 private final class SettingReader: Sendable {
     @TaskLocal static var current: SettingReader?
 
-    let values: [String: ParameterValue]
+    let values: SettingValues
     let fields = Mutex<[Field]>([])
 
-    init(_ values: [String: ParameterValue]) {
+    init(_ values: SettingValues) {
         self.values = values
     }
 }
@@ -131,8 +131,10 @@ public enum Setting {
     }
 
     /// Any number of texts; by default none.
-    public static func texts(_ name: String, _ summary: String) -> [String] {
-        read(.texts(name, default: .list([]), summary)).items?.compactMap(\.string) ?? []
+    ///
+    /// - Parameter example: The value for the examples of the manual; nil: the name in capitals.
+    public static func texts(_ name: String, example: String? = nil, _ summary: String) -> [String] {
+        read(.texts(name, default: .list([]), example: example, summary)).items?.compactMap(\.string) ?? []
     }
 
     /// One of the names of an enumeration.
@@ -168,6 +170,11 @@ public enum Setting {
         }
     }
 
+    /// The values of all settings, for a plugin that passes them on to another process; without a pipeline, none.
+    package static func values() -> SettingValues {
+        SettingReader.current?.values ?? SettingValues([])
+    }
+
     /// Declares a setting to the reader under way.
     ///
     /// - Returns: The value given, else the default.
@@ -182,7 +189,7 @@ public enum Setting {
 public struct SettingValues: Sendable, Hashable {
     /// All of them, in the order of their declaration.
     public let parameters: [Parameter]
-    fileprivate let byName: [String: ParameterValue]
+    private let byName: [String: ParameterValue]
 
     /// A setting with its value.
     public struct Parameter: Sendable, Hashable {

@@ -163,8 +163,10 @@ extension Field {
     }
 
     /// A list of texts.
-    public static func texts(_ name: String, default defaultValue: ParameterValue? = nil, _ summary: String) -> Field {
-        Field(name, .texts, defaultValue: defaultValue, summary)
+    public static func texts(
+        _ name: String, default defaultValue: ParameterValue? = nil, example: String? = nil, _ summary: String
+    ) -> Field {
+        Field(name, .texts, defaultValue: defaultValue, example: example, summary)
     }
 
     /// A list of numbers in one unit.

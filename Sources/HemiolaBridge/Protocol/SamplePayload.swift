@@ -1,4 +1,3 @@
-public import Hemiola
 internal import HemiolaRecords
 internal import HemiolaSystem
 internal import NIOCore
