@@ -8,18 +8,27 @@ extension CapturePlugin {
     /// Reads a WAV stream or raw samples from the standard output of a program that it starts.
     public static let exec = CapturePlugin(
         "exec", "Starts a program and reads a WAV stream or raw samples from its standard output.",
-        settings: ProgramSettings.declared + PCMFormat.settings + [ExecCapture.live.declared, SpooledPCMReader.setting.declared],
-        primary: ProgramSettings.primary
+        settings: ExecCaptureSettings.self, primary: "command"
     ) { settings throws(Problem) in
-        let (program, format, isLive) = (try ProgramSettings(settings), try PCMFormat(settings), settings[ExecCapture.live])
-        let key = SpooledPCMReader.setting.key
-        guard settings[SpooledPCMReader.setting] else { return ExecCapture(program, format, isLive: isLive) }
-        if isLive { throw Problem("audio in real time is read once; leave out live or spool", at: key) }
-        if program.policy == .retry {
-            throw Problem("a program that is started again cannot be read twice; use on_error=fail or skip", at: key)
+        try settings.program.check()
+        let format = try settings.raw.format()
+        guard settings.spools else { return ExecCapture(settings.program, format, isLive: settings.isLive) }
+        if settings.isLive { throw Problem("audio in real time is read once; leave out live or spool", at: "spool") }
+        if settings.program.policy == .retry {
+            throw Problem("a program that is started again cannot be read twice; use on_error=fail or skip", at: "spool")
         }
-        return SpooledExecCapture(program, format, isLive: false)
+        return SpooledExecCapture(settings.program, format, isLive: false)
     }
+}
+
+/// The settings of this capture.
+struct ExecCaptureSettings: PluginSettings {
+    var program = ProgramSettings()
+    var raw = RawFormatSettings()
+    var isLive = Setting.boolean(
+        "live", default: false, "The program delivers audio in real time, as a recorder does: it is not paced, and slow sinks lose batches."
+    )
+    var spools = SpooledPCMReader.setting()
 }
 
 /// Reads audio from a program's standard output.
@@ -30,10 +39,6 @@ extension CapturePlugin {
 /// - Complexity: O(bytes): one copy from the pipe, one conversion. No allocation after `open`, except when the program prints lines on
 ///   standard error, ends or is started again.
 class ExecCapture: Capture {
-    static let live = Setting(
-        "live", default: false, "The program delivers audio in real time, as a recorder does: it is not paced, and slow sinks lose batches."
-    )
-
     let isLive: Bool
 
     private let settings: ProgramSettings

@@ -5,23 +5,28 @@ internal import HemiolaSignal
 internal import HemiolaSystem
 
 extension CapturePlugin {
-    private static let path = Setting<String?>("path", default: nil, "The file to analyse.")
-    private static let start = Setting(
-        "start", default: 0.0, in: 0.0...1_000_000_000, unit: .seconds, "Start of the analysed excerpt; becomes frame 0.")
-    private static let duration = Setting<Double?>(
-        "duration", in: 0.0...1_000_000_000, unit: .seconds, "Duration of the analysed excerpt; unset: to the end of the file.")
-
     /// Reads a sound file: WAV, FLAC, Ogg, MP3, AIFF and what libsndfile and ffmpeg decode, at the file's own rate.
     public static let file = CapturePlugin(
         "file", "Reads a sound file: WAV, FLAC, Ogg, Opus, MP3, AIFF, CAF and more.",
-        settings: [path.declared, start.declared, duration.declared], primary: "path", fileTypes: .sound,
+        settings: FileSettings.self, primary: "path", fileTypes: .sound,
         libraries: [.sndfile, .flac, .mpg123, .ogg, .vorbis, .opus]
     ) { settings throws(Problem) in
-        guard let path = settings[path], !path.isEmpty else {
+        guard let path = settings.path, !path.isEmpty else {
             throw Problem("no file is given; write file:PATH", at: "path")
         }
-        return FileCapture(path, excerpt: Excerpt(start: settings[start], duration: settings[duration]))
+        return FileCapture(path, excerpt: settings.excerpt)
     }
+}
+
+/// The settings of this capture.
+struct FileSettings: PluginSettings {
+    var path = Setting.text("path", "The file to analyse.")
+    private var start = Setting.seconds(
+        "start", default: 0, in: 0...1_000_000_000, "Start of the analysed excerpt; becomes frame 0.")
+    private var duration = Setting.seconds(
+        "duration", in: 0...1_000_000_000, "Duration of the analysed excerpt; unset: to the end of the file.")
+
+    var excerpt: Excerpt { Excerpt(start: start, duration: duration) }
 }
 
 /// Delivers a sound file from its first frame to its last, at its own sample rate.

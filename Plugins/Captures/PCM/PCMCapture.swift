@@ -6,19 +6,26 @@ extension CapturePlugin {
     /// Reads a stream of samples with a header, such as WAV, or raw samples from standard input, a pipe, a FIFO or a file.
     public static let pcm = CapturePlugin(
         "pcm", "Reads WAV, AIFF, AU, CAF or raw samples from standard input, a pipe or a FIFO.",
-        settings: PCMSettings.declared, primary: "path"
+        settings: PCMSettings.self, primary: "path"
     ) { settings throws(Problem) in
-        let settings = try PCMSettings(settings)
-        return settings.spools ? SpooledPCMReader(settings) : PCMReader(settings)
+        try settings.spools ? SpooledPCMReader(settings) : PCMReader(settings)
     }
+}
+
+/// The settings of this capture.
+struct PCMSettings: PluginSettings {
+    var path = Setting.text("path", default: "-", "Pipe, FIFO or file to read; - is standard input.")
+    var raw = RawFormatSettings()
+    var spools = SpooledPCMReader.setting()
 }
 
 extension PCMReader {
     /// - Parameter descriptor: Is read instead of the path.
-    convenience init(_ settings: PCMSettings, descriptor: Int32? = nil) {
+    convenience init(_ settings: PCMSettings, descriptor: Int32? = nil) throws(Problem) {
+        guard !settings.path.isEmpty else { throw Problem("the path is empty; - is standard input", at: "path") }
         let number = descriptor ?? (settings.path == "-" ? 0 : nil)
-        self.init(
+        try self.init(
             number.map(Input.descriptor) ?? .path(settings.path), name: settings.path == "-" ? "standard input" : settings.path,
-            format: settings.format)
+            format: settings.raw.format())
     }
 }

@@ -7,10 +7,10 @@ extension CapturePlugin {
     /// Captures a monitor, an input or an application from a sound server: PulseAudio or PipeWire.
     public static let pulse = CapturePlugin(
         "pulse", "Captures the default output, or an output, an input or an application by name.",
-        settings: PulseSettings.declared, primary: "device",
+        settings: PulseSettings.self, primary: "device",
         devices: { () throws(Problem) in try DeviceProbe.devices(server: nil) },
         loopback: { () throws(Problem) in try PulseLoopback() }, libraries: [.pulse],
-        make: { settings throws(Problem) in PulseCapture(try PulseSettings(settings)) })
+        make: { settings throws(Problem) in try PulseCapture(settings) })
 }
 
 /// Captures one device of a sound server, and reconnects to it after an outage of server or device.
@@ -24,10 +24,15 @@ final class PulseCapture: Capture {
     let isLive = true
 
     private let settings: PulseSettings
+    private let device: DeviceQuery
     private(set) var session: CaptureSession?
     private var queue: DeliveryQueue?
 
-    init(_ settings: PulseSettings) {
+    init(_ settings: PulseSettings) throws(Problem) {
+        device = try DeviceQuery(parsing: settings.device)
+        if settings.server == "" {
+            throw Problem("the address is empty; leave the setting out for the default server", at: "server")
+        }
         self.settings = settings
     }
 
@@ -36,7 +41,7 @@ final class PulseCapture: Capture {
         let options = CaptureSession.Options(
             sampleRate: request.sampleRate, followsDeviceRate: request.followsDeviceRate, channelCount: request.channelCount,
             batchFrames: request.batchFrames, waits: settings.waits)
-        let session = try CaptureSession(settings.device, options: options, server: settings.server, wakeUp: wakeUp)
+        let session = try CaptureSession(device, options: options, server: settings.server, wakeUp: wakeUp)
         guard session.connection.start() else {
             session.stop()
             throw Problem("cannot create a thread for the sound server connection")
@@ -95,28 +100,11 @@ final class PulseCapture: Capture {
 }
 
 /// The settings of this capture.
-struct PulseSettings: Sendable {
-    private static let device = Setting(
+struct PulseSettings: PluginSettings {
+    var device = Setting.text(
         "device", default: "auto",
         "auto: monitor of the default output; auto-input: default input; app:NAME: one application; else a device's name.")
-    private static let server = Setting(
-        "server", default: String?.none,
-        "Address of the sound server, as in PULSE_SERVER; unset: PULSE_SERVER or the session's default server.")
-    private static let wait = Setting(
-        "wait", default: false, "Wait for a server or a device that is not available yet.")
-
-    static let declared = [device.declared, server.declared, wait.declared]
-
-    var device: DeviceQuery
-    var server: String?
-    var waits: Bool
-
-    init(_ settings: SettingValues) throws(Problem) {
-        device = try DeviceQuery(parsing: settings[Self.device])
-        server = settings[Self.server]
-        waits = settings[Self.wait]
-        if server == "" {
-            throw Problem("the address is empty; leave the setting out for the default server", at: Self.server.key)
-        }
-    }
+    var server = Setting.text(
+        "server", "Address of the sound server, as in PULSE_SERVER; unset: PULSE_SERVER or the session's default server.")
+    var waits = Setting.boolean("wait", default: false, "Wait for a server or a device that is not available yet.")
 }

@@ -7,9 +7,9 @@ extension CapturePlugin {
     /// Generates sines, clicks, sweeps, noise, a drum and bass loop, and silence.
     public static let tone = CapturePlugin(
         "tone", "Generates test signals: sines, clicks, sweeps, noise, a drum and bass loop, and silence.",
-        settings: ToneSettings.declared, primary: "signal"
+        settings: ToneSettings.self, primary: "signal"
     ) { settings throws(Problem) in
-        ToneCapture(try ToneSettings(settings))
+        try ToneCapture(settings)
     }
 }
 
@@ -38,7 +38,8 @@ final class ToneCapture: RewindableCapture {
     private var noise: Noise?
     private var loop: DrumLoop?
 
-    init(_ settings: ToneSettings) {
+    init(_ settings: ToneSettings) throws(Problem) {
+        try settings.check()
         self.settings = settings
     }
 
@@ -71,11 +72,12 @@ final class ToneCapture: RewindableCapture {
                     frameCount: frameCount ?? 1, amplitude: amplitude, sampleRate: sampleRate))
         case .noise:
             generator = .noise
-            noise = Noise(settings.color, seed: settings.seed, amplitude: amplitude, channelCount: channelCount)
+            noise = Noise(settings.color, seed: UInt64(settings.seed), amplitude: amplitude, channelCount: channelCount)
         case .loop:
             generator = .loop
             loop = DrumLoop(
-                tempo: settings.tempo, seed: settings.seed, amplitude: amplitude, sampleRate: sampleRate, channelCount: channelCount)
+                tempo: settings.tempo, seed: UInt64(settings.seed), amplitude: amplitude, sampleRate: sampleRate, channelCount: channelCount
+            )
         case .silence:
             generator = .silence
         }

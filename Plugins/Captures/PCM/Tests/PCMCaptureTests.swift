@@ -100,7 +100,7 @@ import Testing
 
     @Test func `writer that pauses: idle within 0.1 s`() throws {
         let pipe = TestPipe()
-        let capture = PCMReader(try settings(Self.stereo), descriptor: pipe.reader)
+        let capture = try PCMReader(settings(Self.stereo), descriptor: pipe.reader)
         _ = try capture.open(FormatRequest())
         var buffer = [Float](repeating: 0, count: 64)
         func read() throws -> ReadResult {
@@ -142,7 +142,7 @@ import Testing
         let path = "\(file.path).fifo"
         #expect(mkfifo(path, 0o600) == 0)
         defer { unlink(path) }
-        let capture = PCMReader(try settings("pcm:\(path),raw=f32le:44100:2"))
+        let capture = try PCMReader(settings("pcm:\(path),raw=f32le:44100:2"))
         _ = try capture.open(FormatRequest())
         var buffer = [Float](repeating: 0, count: 64)
         do {
@@ -192,7 +192,7 @@ import Testing
     func `spooled stream after a rewind: the same samples`(framesBefore: Int) throws {
         let wav = WAVBytes(encoding: .f32le, channelCount: 2, declaredLength: .max, samples: Self.rampBytes)
         let pipe = TestPipe(wav.bytes, fragment: 1_001)
-        let capture = SpooledPCMReader(try settings("pcm:spool=true"), descriptor: pipe.reader)
+        let capture = try SpooledPCMReader(settings("pcm:spool=true"), descriptor: pipe.reader)
         _ = try capture.open(FormatRequest())
         var buffer = [Float](repeating: 0, count: 20)
         var count = 0
@@ -212,7 +212,7 @@ import Testing
 
     @Test func `file after a rewind: the same samples`() throws {
         let file = TemporaryFile(Self.rampBytes)
-        let capture = SpooledPCMReader(try settings("pcm:\(file.path),raw=f32le:44100:2,spool=true"))
+        let capture = try SpooledPCMReader(settings("pcm:\(file.path),raw=f32le:44100:2,spool=true"))
         _ = try capture.open(FormatRequest())
         var recording = try Recording(OpenedCapture(capture))
         try capture.rewind()

@@ -28,10 +28,10 @@ import Testing
     }
 
     @Test func `settings encoding, rate and channels: equal to raw`() throws {
-        let one = try settings("pcm:-,raw=s24le:96000:6").format
-        #expect(try settings("pcm:-,encoding=s24le,rate=96000,channels=6").format == one)
-        #expect(try settings("pcm:-,raw=s24le\\,96000\\,6").format == one)
-        #expect(try settings("pcm").format == nil)
+        let one = try settings("pcm:-,raw=s24le:96000:6").raw.format()
+        #expect(try settings("pcm:-,encoding=s24le,rate=96000,channels=6").raw.format() == one)
+        #expect(try settings("pcm:-,raw=s24le\\,96000\\,6").raw.format() == one)
+        #expect(try settings("pcm").raw.format() == nil)
         #expect(try settings("pcm").path == "-")
     }
 
@@ -43,7 +43,7 @@ import Testing
         ("pcm:\"\"", "path: the path is empty; - is standard input"),
     ])
     func `inconsistent settings: the error has the key`(spec: String, message: String) throws {
-        let error = #expect(throws: Problem.self) { try settings(spec) }
+        let error = #expect(throws: Problem.self) { try PCMReader(settings(spec)) }
         #expect(error?.description.hasPrefix(message) == true, "\(error?.description ?? "nothing")")
     }
 }

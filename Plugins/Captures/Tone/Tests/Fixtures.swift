@@ -6,7 +6,7 @@ import TestSupport
 
 /// A capture of a SPEC of `tone`.
 func tone(_ spec: String) throws -> ToneCapture {
-    ToneCapture(try ToneSettings(CapturePlugin.tone.about.values(parsing: spec)))
+    try ToneCapture(ToneSettings(CapturePlugin.tone.about.values(parsing: spec)))
 }
 
 extension ToneCapture {
