@@ -7,12 +7,6 @@ internal import HemiolaSystem
 internal import Synchronization
 
 extension SinkPlugin {
-    private static let quantum = Setting(
-        "quantum", default: 4, in: 0...64, "Beats per bar of the session; 0: only its beats are followed, not its bars.")
-    private static let delay = Setting(
-        "delay_ms", default: 0.0, in: -1_000...1_000, unit: .milliseconds,
-        "Time by which the music is later than the session, such as the latency of loudspeaker and microphone.")
-
     /// Submits tempo and beats of the Ableton Link session as controls.
     public static let linkControl = linkControlSink { context throws(Problem) in try LinkSession(context, sharesStart: false) }
 
@@ -22,12 +16,22 @@ extension SinkPlugin {
     ) -> SinkPlugin {
         SinkPlugin(
             "link-control", "Follows the Ableton Link session: submits its tempo, beats and bars as controls of the beat tracker.",
-            settings: [quantum.declared, delay.declared], usesNetwork: true,
+            settings: LinkSettings.self, usesNetwork: true,
             needs: { _ in Needs(analyzers: [PluginSpec("beat")], realTime: true, events: [.beat]) },
             make: { settings in
-                LinkFollower(SessionControls(quantum: settings[quantum]), delay: settings[delay] / 1000, joining: join)
+                LinkFollower(settings, joining: join)
             })
     }
+}
+
+/// The settings of the sink `link-control`.
+struct LinkSettings: PluginSettings {
+    var quantum = Setting.integer(
+        "quantum", default: 4, in: 0...64, "Beats per bar of the session; 0: only its beats are followed, not its bars.")
+    /// In seconds.
+    var delay = Setting.milliseconds(
+        "delay_ms", default: 0, in: -1_000...1_000,
+        "Time by which the music is later than the session, such as the latency of loudspeaker and microphone.")
 }
 
 /// The sink `link-control`: writes nothing. It reads the session a few times per second, between two batches, and submits controls.
@@ -51,13 +55,12 @@ final class LinkFollower: Sink {
     private let refused = RefusedControls()
 
     init(
-        _ controls: SessionControls, delay: Double,
-        joining join: @escaping @Sendable (SinkContext) throws(Problem) -> any LinkTimeline
+        _ settings: LinkSettings, joining join: @escaping @Sendable (SinkContext) throws(Problem) -> any LinkTimeline
     ) {
-        self.delay = delay
+        delay = settings.delay
         self.join = join
-        initial = controls
-        state = State(controls: controls)
+        initial = SessionControls(quantum: settings.quantum)
+        state = State(controls: initial)
     }
 
     func open(_ context: SinkContext) throws(Problem) {

@@ -6,26 +6,20 @@ internal import HemiolaRecords
 internal import HemiolaSystem
 
 extension SinkPlugin {
-    private static let port = Setting<String?>(
-        "port", default: nil, example: "/dev/snd/midiC1D0", "Device file or named pipe to read from.")
-    private static let channel = Setting<Int?>(
-        "channel", in: MIDIMessage.channels, "Channel whose messages are controls; unset: all.")
-
-    private static let map = Setting(
-        "map", default: "midi", example: "pads.yaml", "Field map of controls: a file, or the name of a built-in map.")
-
     /// Reads MIDI messages and submits them as controls: tap, nudge, next preset, speed.
     public static let midiControl = SinkPlugin(
         "midi-control", "Reads notes and controllers of a MIDI device as controls: tap, nudge, presets, speed.",
-        settings: [port.declared, channel.declared, map.declared], primary: "port",
+        settings: MIDIControlSettings.self, primary: "port",
         needs: { _ in Needs(realTime: true) },
-        make: { settings throws(Problem) in
-            guard let path = settings[port], !path.isEmpty else {
-                throw Problem("name a device or a named pipe, as in midi-control:/dev/snd/midiC1D0", at: port.key)
-            }
-            if settings[map].isEmpty { throw Problem("the path is empty; is a variable of the shell unset?", at: map.key) }
-            return MIDIControlReader(path: path, map: settings[map], channel: settings[channel])
-        })
+        make: { settings throws(Problem) in try MIDIControlReader(settings) })
+}
+
+/// The settings of the sink `midi-control`.
+struct MIDIControlSettings: PluginSettings {
+    var port = Setting.text("port", example: "/dev/snd/midiC1D0", "Device file or named pipe to read from.")
+    var channel = Setting.integer("channel", in: MIDIMessage.channels, "Channel whose messages are controls; unset: all.")
+    var map = Setting.text(
+        "map", default: "midi", example: "pads.yaml", "Field map of controls: a file, or the name of a built-in map.")
 }
 
 /// The sink `midi-control`: writes nothing. A thread of its own reads the device, and opens it again when it is gone.
@@ -40,10 +34,14 @@ final class MIDIControlReader: Sink {
     private let channel: Int?
     private var state = State()
 
-    init(path: String, map: String, channel: Int?) {
+    init(_ settings: MIDIControlSettings) throws(Problem) {
+        guard let path = settings.port, !path.isEmpty else {
+            throw Problem("name a device or a named pipe, as in midi-control:/dev/snd/midiC1D0", at: "port")
+        }
+        if settings.map.isEmpty { throw Problem("the path is empty; is a variable of the shell unset?", at: "map") }
         self.path = path
-        self.map = map
-        self.channel = channel
+        map = settings.map
+        channel = settings.channel
     }
 
     func open(_ context: SinkContext) throws(Problem) {
