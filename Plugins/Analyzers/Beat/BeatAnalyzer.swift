@@ -13,8 +13,8 @@ final class BeatAnalyzer: OfflineAnalyzer, ControlHandler {
     /// One value, so that a batch needs one access to the object's storage.
     private var stream: BeatStream
 
-    init(_ settings: BeatSettings) {
-        space = BeatStateSpace(frameSeconds: BandFilter.hopSeconds, tempi: settings.tempi)
+    init(_ settings: BeatSettings) throws(Problem) {
+        space = BeatStateSpace(frameSeconds: BandFilter.hopSeconds, tempi: try settings.tempi())
         stream = BeatStream(space, sampleRate: Double(BandFilter.sampleRate))
     }
 

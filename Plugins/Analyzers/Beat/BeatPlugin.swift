@@ -6,30 +6,24 @@ internal import HemiolaSystem
 extension AnalyzerPlugin {
     /// Detects onsets, tempo and beats. Steady beats are emitted before they occur.
     public static let beat = AnalyzerPlugin(
-        "beat", "Onsets, tempo and beats; steady beats are emitted before they occur.", settings: BeatSettings.declared,
+        "beat", "Onsets, tempo and beats; steady beats are emitted before they occur.", settings: BeatSettings.self,
         version: 4, controls: [.tap, .lockTempo, .halveTempo, .doubleTempo, .setDownbeat, .nudge, .resetTempo]
     ) { settings throws(Problem) in
-        BeatAnalyzer(try BeatSettings(settings))
+        try BeatAnalyzer(settings)
     }
 }
 
 /// The settings of the beat analyzer.
-struct BeatSettings: Sendable {
-    private static let slowest = Setting("min_bpm", default: 30.0, in: 20...200, "Slowest tempo, in BPM.")
-    private static let fastest = Setting(
-        "max_bpm", default: 240.0, in: 60...300, "Fastest tempo, in BPM; at least 1.5 times min_bpm.")
-
-    static let declared = [slowest.declared, fastest.declared]
+struct BeatSettings: PluginSettings {
+    var slowest = Setting.number("min_bpm", default: 30, in: 20...200, "Slowest tempo, in BPM.")
+    var fastest = Setting.number("max_bpm", default: 240, in: 60...300, "Fastest tempo, in BPM; at least 1.5 times min_bpm.")
 
     /// The tempo range, in BPM.
-    var tempi: ClosedRange<Double>
-
-    init(_ settings: SettingValues) throws(Problem) {
-        let (slowest, fastest) = (settings[Self.slowest], settings[Self.fastest])
+    func tempi() throws(Problem) -> ClosedRange<Double> {
         guard fastest >= 1.5 * slowest else {
             throw Problem("\(fastest) is less than 1.5 times min_bpm (\(slowest)); widen the tempo range", at: "max_bpm")
         }
-        tempi = slowest...fastest
+        return slowest...fastest
     }
 }
 

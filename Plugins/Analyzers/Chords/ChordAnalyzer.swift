@@ -7,9 +7,9 @@ internal import HemiolaTonal
 extension AnalyzerPlugin {
     /// Chords with start and duration.
     public static let chords = AnalyzerPlugin(
-        "chords", "Chords: root, quality, start and duration.", settings: ChordSettings.declared, version: 2, records: [.chord]
+        "chords", "Chords: root, quality, start and duration.", settings: ChordSettings.self, version: 2, records: [.chord]
     ) { settings throws(Problem) in
-        ChordAnalyzer(ChordSettings(settings))
+        ChordAnalyzer(settings)
     }
 }
 
@@ -29,23 +29,11 @@ extension RecordType {
 }
 
 /// The settings of the chord analyzer.
-struct ChordSettings: Sendable {
-    private static let sevenths = Setting("sevenths", default: true, "Whether seventh chords are distinguished from triads.")
-    private static let duration = Setting(
-        "mean_s", default: 2.0, in: 0.2...20, unit: .seconds, "Mean duration of a chord: longer, fewer changes.")
-    private static let delay = Setting(
-        "delay_s", default: 0.5, in: 0...2, unit: .seconds, "Time after a sound at which its chord is decided; unused with --whole-file.")
-
-    static let declared = [sevenths.declared, duration.declared, delay.declared]
-
-    var hasSevenths: Bool
-    /// In seconds.
-    var meanDuration: Double
-    var delay: Double
-
-    init(_ settings: SettingValues) {
-        (hasSevenths, meanDuration, delay) = (settings[Self.sevenths], settings[Self.duration], settings[Self.delay])
-    }
+struct ChordSettings: PluginSettings {
+    var hasSevenths = Setting.boolean("sevenths", default: true, "Whether seventh chords are distinguished from triads.")
+    var meanDuration = Setting.seconds("mean_s", default: 2, in: 0.2...20, "Mean duration of a chord: longer, fewer changes.")
+    var delay = Setting.seconds(
+        "delay_s", default: 0.5, in: 0...2, "Time after a sound at which its chord is decided; unused with --whole-file.")
 }
 
 /// Detects chords.

@@ -7,16 +7,15 @@ internal import HemiolaTonal
 extension AnalyzerPlugin {
     /// The strength of each pitch class, and the tuning.
     public static let chroma = AnalyzerPlugin(
-        "chroma", "Strength of each pitch class, and tuning.", settings: [bins.declared], version: 1
+        "chroma", "Strength of each pitch class, and tuning.", settings: ChromaSettings.self, version: 1
     ) { settings throws(Problem) in
-        let bins = settings[bins]
-        guard bins.isMultiple(of: 12) else {
-            throw Problem("\(bins) is none of 12, 24 and 36; use one of them", at: "bins")
-        }
-        return ChromaAnalyzer(bins: bins)
+        try ChromaAnalyzer(settings)
     }
+}
 
-    private static let bins = Setting("bins", default: 12, in: 12...36, "Bins per octave: 12, 24 or 36. Bin 0 is C.")
+/// The settings of the chroma analyzer.
+struct ChromaSettings: PluginSettings {
+    var bins = Setting.integer("bins", default: 12, in: 12...36, "Bins per octave: 12, 24 or 36. Bin 0 is C.")
 }
 
 /// The chroma of each batch.
@@ -30,8 +29,11 @@ final class ChromaAnalyzer: Analyzer {
     /// The sum of the chroma of the batch's hops.
     private var sum: [Float] = []
 
-    init(bins: Int) {
-        binCount = bins
+    init(_ settings: ChromaSettings) throws(Problem) {
+        binCount = settings.bins
+        guard binCount.isMultiple(of: 12) else {
+            throw Problem("\(binCount) is none of 12, 24 and 36; use one of them", at: "bins")
+        }
     }
 
     func prepare(_ stream: AnalysisFormat) throws(Problem) -> AnalyzerOutputs {

@@ -8,39 +8,21 @@ internal import HemiolaTonal
 extension AnalyzerPlugin {
     /// Magnitudes of a constant-Q transform.
     public static let constantQ = AnalyzerPlugin(
-        "cqt", "Constant-Q transform: magnitudes in bins of equal musical width.", settings: ConstantQSettings.declared, version: 1
+        "cqt", "Constant-Q transform: magnitudes in bins of equal musical width.", settings: ConstantQSettings.self, version: 1
     ) { settings throws(Problem) in
-        ConstantQAnalyzer(ConstantQSettings(settings))
+        ConstantQAnalyzer(settings)
     }
 }
 
 /// The settings of the constant-Q analyzer.
-struct ConstantQSettings: Sendable {
-    private static let binsPerOctave = Setting("bins_per_octave", default: 12, in: 3...96, "Bins per octave.")
-    private static let minimum = Setting("min_hz", default: 32.703, in: 10...20_000, unit: .hertz, "Frequency of the lowest bin.")
-    private static let octaves = Setting(
+struct ConstantQSettings: PluginSettings {
+    var binsPerOctave = Setting.integer("bins_per_octave", default: 12, in: 3...96, "Bins per octave.")
+    var minimum = Setting.hertz("min_hz", default: 32.703, in: 10...20_000, "Frequency of the lowest bin.")
+    var octaves = Setting.integer(
         "octaves", default: 8, in: 1...14, "Octaves above min_hz; bins above half the sample rate are left out.")
-    private static let window = Setting(
-        "window_s", default: 0.512, in: 0.02...8, unit: .seconds, "Longest window; low bins that need a longer one are wider.")
-    private static let delays = Setting("delays", default: false, "Also the delay of each bin.")
-
-    static let declared = [
-        binsPerOctave.declared, minimum.declared, octaves.declared, window.declared, delays.declared,
-    ]
-
-    var binsPerOctave: Int
-    var minimum: Double
-    var octaves: Int
-    var window: Double
-    var hasDelays: Bool
-
-    init(_ settings: SettingValues) {
-        binsPerOctave = settings[Self.binsPerOctave]
-        minimum = settings[Self.minimum]
-        octaves = settings[Self.octaves]
-        window = settings[Self.window]
-        hasDelays = settings[Self.delays]
-    }
+    var window = Setting.seconds(
+        "window_s", default: 0.512, in: 0.02...8, "Longest window; low bins that need a longer one are wider.")
+    var hasDelays = Setting.boolean("delays", default: false, "Also the delay of each bin.")
 }
 
 /// The constant-Q transform of each batch.

@@ -6,34 +6,38 @@ extension AnalyzerPlugin {
     /// Sends the audio to a program and reads features and events from it.
     public static let exec = AnalyzerPlugin(
         "exec", "Starts a program, sends it the audio, and reads features and events from it.",
-        settings: ProgramSettings.declared + [ExecProgram.channels.declared], primary: ProgramSettings.primary
+        settings: ExecAnalyzerSettings.self, primary: "command"
     ) { settings throws(Problem) in
-        BlockAnalyzer(ExecProgram(settings: try ProgramSettings(settings), channels: settings[ExecProgram.channels]))
+        try settings.program.check()
+        return BlockAnalyzer(ExecProgram(settings: settings))
     }
 }
 
-/// The program of the analyzer `exec`.
-struct ExecProgram: BlockProgram {
-    enum Channels: String, SettingChoice {
+/// The settings of the analyzer `exec`.
+struct ExecAnalyzerSettings: PluginSettings {
+    enum Channels: String, CaseIterable {
         /// The mono mix.
         case mono
         /// All channels, interleaved.
         case all
     }
 
-    static let channels = Setting(
+    var program = ProgramSettings()
+    var channels = Setting.choice(
         "channels", default: Channels.mono, "The samples that the program gets: the mix of the channels (mono), or all, interleaved.")
+}
 
-    let settings: ProgramSettings
-    let channels: Channels
+/// The program of the analyzer `exec`.
+struct ExecProgram: BlockProgram {
+    let settings: ExecAnalyzerSettings
 
-    var name: String { settings.name }
-    var policy: FailurePolicy { settings.policy }
+    var name: String { settings.program.name }
+    var policy: FailurePolicy { settings.program.policy }
     var remedy: String { "run it in a shell to see why" }
 
     func blockSize(_ stream: AnalysisFormat) -> Int { 4 * stream.hopFrames * channelCount(stream) }
 
-    private func channelCount(_ stream: AnalysisFormat) -> Int { channels == .mono ? 1 : stream.channelCount }
+    private func channelCount(_ stream: AnalysisFormat) -> Int { settings.channels == .mono ? 1 : stream.channelCount }
 
     func start(
         _ stream: AnalysisFormat, isLive: Bool, report: @escaping @Sendable (String) -> Void, isCancelled: @escaping () -> Bool
@@ -41,12 +45,12 @@ struct ExecProgram: BlockProgram {
         let start =
             #"{"type":"start","protocol":1,"sample_rate":\#(stream.sampleRate),"channels":\#(channelCount(stream)),"#
             + #""block_frames":\#(stream.hopFrames),"encoding":"f32le","live":\#(isLive)}"# + "\n"
-        return try ProgramSession(settings, start: Array(start.utf8), format: stream, report: report, isCancelled: isCancelled)
+        return try ProgramSession(settings.program, start: Array(start.utf8), format: stream, report: report, isCancelled: isCancelled)
     }
 
     /// Writes the samples of a hop, padded with zeros, as 32-bit floats in little-endian order.
     func encode(_ hop: borrowing Hop, into block: inout [UInt8]) {
-        switch channels {
+        switch settings.channels {
         case .mono: hop.mono.withUnsafeBufferPointer { block.encode($0, at: 0) }
         case .all: hop.samples.withUnsafeBufferPointer { block.encode($0, at: 0) }
         }

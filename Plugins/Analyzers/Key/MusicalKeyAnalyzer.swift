@@ -7,10 +7,10 @@ internal import HemiolaTonal
 extension AnalyzerPlugin {
     /// The key of the music: tonic, mode and confidence.
     public static let musicalKey = AnalyzerPlugin(
-        "musical-key", "Key of the music: tonic, mode and confidence.", settings: MusicalKeySettings.declared, version: 2,
+        "musical-key", "Key of the music: tonic, mode and confidence.", settings: MusicalKeySettings.self, version: 2,
         records: [.musicalKey]
     ) { settings throws(Problem) in
-        MusicalKeyAnalyzer(MusicalKeySettings(settings))
+        MusicalKeyAnalyzer(settings)
     }
 }
 
@@ -28,21 +28,11 @@ extension RecordType {
 }
 
 /// The settings of the key analyzer.
-struct MusicalKeySettings: Sendable {
-    private static let profile = Setting("profile", default: KeyProfile.general, "Weights of the pitch classes in a key.")
-    private static let window = Setting(
-        "window_s", default: 30.0, in: 2...600, unit: .seconds, "Time after which a sound counts 1/e; unused with --whole-file.")
-
-    static let declared = [profile.declared, window.declared]
-
-    /// The weights of the pitch classes.
-    var profile: KeyProfile
-    /// The time constant, in seconds.
-    var window: Double
-
-    init(_ settings: SettingValues) {
-        (profile, window) = (settings[Self.profile], settings[Self.window])
-    }
+struct MusicalKeySettings: PluginSettings {
+    var profile = Setting.choice("profile", default: KeyProfile.general, "Weights of the pitch classes in a key.")
+    /// The time constant.
+    var window = Setting.seconds(
+        "window_s", default: 30, in: 2...600, "Time after which a sound counts 1/e; unused with --whole-file.")
 }
 
 /// The names of the keys. Instances are made before the stream: a global table would be allocated at its first use.

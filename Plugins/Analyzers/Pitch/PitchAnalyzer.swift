@@ -9,19 +9,21 @@ internal import HemiolaTonal
 ///
 /// - Complexity: a transform of 1024 frames, shared, one of 2048, and O(states · band) every 11.6 ms; no allocation.
 final class PitchAnalyzer: OfflineAnalyzer {
-    private let settings: PitchSettings
+    private let frequencies: ClosedRange<Double>
+    private let minimumNote: Double
     private var spectrum = SpectrumHandle(index: 0)
     private var frequency = FeatureHandle(offset: 0, count: 0)
     private var voicing = FeatureHandle(offset: 0, count: 0)
     private var stream: PitchStream?
 
-    init(_ settings: PitchSettings) {
-        self.settings = settings
+    init(_ settings: PitchSettings) throws(Problem) {
+        frequencies = try settings.frequencies()
+        minimumNote = settings.minimumNote
     }
 
     func prepare(_ format: AnalysisFormat) throws(Problem) -> AnalyzerOutputs {
         let rate = Double(format.sampleRate)
-        let stream = PitchStream(settings, sampleRate: format.sampleRate)
+        let stream = PitchStream(frequencies, minimumNote: minimumNote, sampleRate: format.sampleRate)
         self.stream = stream
         var outputs = AnalyzerOutputs()
         spectrum = outputs.request(
@@ -30,7 +32,7 @@ final class PitchAnalyzer: OfflineAnalyzer {
         let center = Double(format.batching.batchFrames) / rate - PitchStream.latency
         frequency = outputs.add(
             Feature(
-                "f0_hz", .hertz, in: settings.frequencies.lowerBound * 0.97...settings.frequencies.upperBound * 1.03,
+                "f0_hz", .hertz, in: frequencies.lowerBound * 0.97...frequencies.upperBound * 1.03,
                 centerOffset: center, "Fundamental frequency; null where there is no pitch."))
         voicing = outputs.add(
             Feature("voicing", .ratio, in: 0...1, centerOffset: center, "Probability that there is a pitch."))
@@ -95,12 +97,12 @@ private final class PitchStream {
     /// The pitches that the first pass has found; nil without one.
     private var track: PitchTrack?
 
-    init(_ settings: PitchSettings, sampleRate: Int) {
-        frequencies = settings.frequencies
+    init(_ frequencies: ClosedRange<Double>, minimumNote: Double, sampleRate: Int) {
+        self.frequencies = frequencies
         self.sampleRate = Double(sampleRate)
         detector = PitchDetector(frequencies, streamRate: sampleRate)
         decoder = PitchDecoder(frequencies, hopSeconds: PitchDetector.hopSeconds, capacity: Self.delay + 1)
-        segmenter = NoteSegmenter(frameSeconds: PitchDetector.hopSeconds, minimumDuration: settings.minimumNote)
+        segmenter = NoteSegmenter(frameSeconds: PitchDetector.hopSeconds, minimumDuration: minimumNote)
     }
 
     func process(_ hop: borrowing Hop, _ handle: SpectrumHandle, _ events: inout EventList) {

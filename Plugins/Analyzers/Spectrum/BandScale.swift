@@ -2,7 +2,7 @@ internal import Glibc
 internal import Hemiola
 
 /// How the bands of a spectrum are spaced.
-enum BandScale: String, CaseIterable, SettingChoice {
+enum BandScale: String, CaseIterable {
     /// Equal steps of log frequency.
     case log
     /// Equal steps of frequency.

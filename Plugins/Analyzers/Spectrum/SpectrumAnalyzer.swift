@@ -8,48 +8,23 @@ extension AnalyzerPlugin {
     /// Bands, centroid, rolloff, flatness and flux of the spectrum.
     public static let spectrum = AnalyzerPlugin(
         "spectrum", "Bands, centroid, rolloff, flatness and flux of the spectrum.",
-        settings: SpectrumSettings.declared, version: 2
+        settings: SpectrumSettings.self, version: 2
     ) { settings throws(Problem) in
-        try SpectrumAnalyzer(SpectrumSettings(settings))
+        try SpectrumAnalyzer(settings)
     }
 }
 
 /// The settings of the spectrum analyzer.
-struct SpectrumSettings: Sendable {
-    private static let size = Setting("size", default: 2048, in: 64...65_536, unit: "frames", "Frames under the window; even.")
-    private static let window = Setting("window", default: WindowShape.hann, "The window function, periodic.")
-    private static let bands = Setting("bands", default: 64, in: 0...1024, "Bands; 0 leaves them out.")
-    private static let scale = Setting("scale", default: BandScale.log, "How the bands are spaced.")
-    private static let minimum = Setting("min_hz", default: 20.0, in: 0...192_000, unit: .hertz, "Lower edge of the lowest band.")
-    private static let maximum = Setting<Double?>(
-        "max_hz", in: 1.0...192_000, unit: .hertz, "Upper edge of the highest band; unset: 20 kHz, or Nyquist where that is lower.")
-    private static let magnitudes = Setting("magnitudes", default: false, "Also the linear magnitudes, size/2+1 of them.")
-    private static let mfcc = Setting("mfcc", default: 0, in: 0...128, "Mel-frequency cepstral coefficients, as librosa's.")
-
-    static let declared = [
-        size.declared, window.declared, bands.declared, scale.declared, minimum.declared, maximum.declared,
-        magnitudes.declared, mfcc.declared,
-    ]
-
-    var size: Int
-    var window: WindowShape
-    var bands: Int
-    var scale: BandScale
-    var minimum: Double
-    var maximum: Double?
-    var hasMagnitudes: Bool
-    var mfcc: Int
-
-    init(_ settings: SettingValues) {
-        size = settings[Self.size]
-        window = settings[Self.window]
-        bands = settings[Self.bands]
-        scale = settings[Self.scale]
-        minimum = settings[Self.minimum]
-        maximum = settings[Self.maximum]
-        hasMagnitudes = settings[Self.magnitudes]
-        mfcc = settings[Self.mfcc]
-    }
+struct SpectrumSettings: PluginSettings {
+    var size = Setting.integer("size", default: 2048, in: 64...65_536, unit: "frames", "Frames under the window; even.")
+    var window = Setting.choice("window", default: WindowShape.hann, "The window function, periodic.")
+    var bands = Setting.integer("bands", default: 64, in: 0...1024, "Bands; 0 leaves them out.")
+    var scale = Setting.choice("scale", default: BandScale.log, "How the bands are spaced.")
+    var minimum = Setting.hertz("min_hz", default: 20, in: 0...192_000, "Lower edge of the lowest band.")
+    var maximum = Setting.hertz(
+        "max_hz", in: 1...192_000, "Upper edge of the highest band; unset: 20 kHz, or Nyquist where that is lower.")
+    var hasMagnitudes = Setting.boolean("magnitudes", default: false, "Also the linear magnitudes, size/2+1 of them.")
+    var mfcc = Setting.integer("mfcc", default: 0, in: 0...128, "Mel-frequency cepstral coefficients, as librosa's.")
 }
 
 /// Bands and features of the spectrum, once per batch.

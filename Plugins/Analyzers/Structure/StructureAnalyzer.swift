@@ -6,36 +6,21 @@ internal import HemiolaSystem
 extension AnalyzerPlugin {
     /// Silence, sound, and the boundaries of the segments of music.
     public static let structure = AnalyzerPlugin(
-        "structure", "Silence, sound, and the segments of music.", settings: StructureSettings.declared, version: 1,
+        "structure", "Silence, sound, and the segments of music.", settings: StructureSettings.self, version: 1,
         records: [StructureRecords.segment, StructureRecords.silence, StructureRecords.sound]
     ) { settings throws(Problem) in
-        StructureAnalyzer(StructureSettings(settings))
+        StructureAnalyzer(settings)
     }
 }
 
 /// The settings of the structure analyzer.
-struct StructureSettings: Sendable {
-    private static let silence = Setting(
-        "silence_db", default: -60.0, in: -120...0, unit: .decibels, "Peak level below which samples are silent.")
-    private static let hysteresis = Setting(
-        "hysteresis_db", default: 6.0, in: 0...40, unit: "dB", "How far above silence_db a sample ends a silence.")
-    private static let minimum = Setting(
-        "min_silence_s", default: 0.5, in: 0.01...60, unit: .seconds, "Duration from which quiet samples are a silence.")
-
-    static let declared = [silence.declared, hysteresis.declared, minimum.declared]
-
-    /// In dBFS.
-    var silenceLevel: Double
-    /// In dB.
-    var hysteresis: Double
-    /// In seconds.
-    var minimumSilence: Double
-
-    init(_ settings: SettingValues) {
-        silenceLevel = settings[Self.silence]
-        hysteresis = settings[Self.hysteresis]
-        minimumSilence = settings[Self.minimum]
-    }
+struct StructureSettings: PluginSettings {
+    var silenceLevel = Setting.number(
+        "silence_db", default: -60, in: -120...0, unit: .decibels, "Peak level below which samples are silent.")
+    var hysteresis = Setting.number(
+        "hysteresis_db", default: 6, in: 0...40, unit: "dB", "How far above silence_db a sample ends a silence.")
+    var minimumSilence = Setting.seconds(
+        "min_silence_s", default: 0.5, in: 0.01...60, "Duration from which quiet samples are a silence.")
 }
 
 /// The record types of the structure analyzer.

@@ -6,7 +6,7 @@ internal import Hemiola
 /// Both profiles use a transform of 1024 frames, multiply each magnitude by the same equalizer and sum over ranges of bins. As in the
 /// original programs the window lengths are in frames, which were those of a sound card at 44.1 or 48 kHz: at the multiples of these
 /// rates they are multiples, so that the bins are as narrow, and the bands contain the same sound.
-enum LevelProfile: String, CaseIterable, SettingChoice {
+enum LevelProfile: String, CaseIterable {
     /// The last 1024 frames of the mono mix, without a window; bands in hertz (Butterchurn, `src/audio/audioLevels.js`).
     case butterchurn
     /// The last 576 frames of the left channel under a periodic Hann window, zero-padded; bands are thirds of the lower half of

@@ -7,41 +7,22 @@ extension AnalyzerPlugin {
     /// Computes relative bass, mid and treble levels as in MilkDrop, and bars of 0…1.
     public static let visualizer = AnalyzerPlugin(
         "visualizer", "Relative bass, mid and treble levels as in MilkDrop, and bars of 0…1 with automatic gain.",
-        settings: VisualizerSettings.declared, primary: "profile", version: 2
+        settings: VisualizerSettings.self, primary: "profile", version: 2
     ) { settings throws(Problem) in
-        try VisualizerAnalyzer(VisualizerSettings(settings))
+        try VisualizerAnalyzer(settings)
     }
 }
 
 /// The settings of the visualizer analyzer.
-struct VisualizerSettings: Sendable {
-    static let profile = Setting("profile", default: LevelProfile.butterchurn, "Program whose bass, mid and treble levels are computed.")
-    private static let bars = Setting("bars", default: 16, in: 0...512, "Number of bars; 0 omits them.")
-    private static let minimum = Setting(
-        "bars_min_hz", default: 50.0, in: 1...192_000, unit: .hertz, "Lower edge of the lowest bar.")
-    private static let maximum = Setting<Double?>(
-        "bars_max_hz", in: 2.0...192_000, unit: .hertz,
-        "Upper edge of the highest bar. Default: 10 kHz, or half the sample rate if that is lower.")
-    private static let noiseReduction = Setting(
+struct VisualizerSettings: PluginSettings {
+    var profile = Setting.choice(
+        "profile", default: LevelProfile.butterchurn, "Program whose bass, mid and treble levels are computed.")
+    var bars = Setting.integer("bars", default: 16, in: 0...512, "Number of bars; 0 omits them.")
+    var minimum = Setting.hertz("bars_min_hz", default: 50, in: 1...192_000, "Lower edge of the lowest bar.")
+    var maximum = Setting.hertz(
+        "bars_max_hz", in: 2...192_000, "Upper edge of the highest bar. Default: 10 kHz, or half the sample rate if that is lower.")
+    var noiseReduction = Setting.integer(
         "noise_reduction", default: 77, in: 0...99, unit: "%", "Bar smoothing, 0 (none) to 99 (slow).")
-
-    static let declared = [
-        profile.declared, bars.declared, minimum.declared, maximum.declared, noiseReduction.declared,
-    ]
-
-    var profile: LevelProfile
-    var bars: Int
-    var minimum: Double
-    var maximum: Double?
-    var noiseReduction: Int
-
-    init(_ settings: SettingValues) {
-        profile = settings[Self.profile]
-        bars = settings[Self.bars]
-        minimum = settings[Self.minimum]
-        maximum = settings[Self.maximum]
-        noiseReduction = settings[Self.noiseReduction]
-    }
 }
 
 /// Levels and bars for visualizers: the levels of MilkDrop presets, and the bars of a spectrum meter.
