@@ -8,7 +8,7 @@ internal import HemiolaSystem
 
 /// The frames of the sinks `ddp`, `sacn` and `artnet`.
 struct LightFrames<Messages: LightProtocol>: FrameSource {
-    private let settings: LightSettings
+    private let allowsStrobe: Bool
     /// Channels of the universes; nil: a frame has the pixels alone.
     private let universes: (count: Int, start: Int)?
     private let map: FieldMap?
@@ -22,24 +22,24 @@ struct LightFrames<Messages: LightProtocol>: FrameSource {
     private var clock = StreamClock()
     private var format = StreamFormat(sampleRate: 1, channelCount: 1)
 
-    init(_ messages: Messages, _ settings: LightSettings, universes: (count: Int, start: Int)?, map: FieldMap?, lead: Double) {
-        self.settings = settings
+    init(_ messages: Messages, _ settings: some LightSettings, universes: (count: Int, start: Int)?, map: FieldMap?, lead: Double) {
+        allowsStrobe = settings.look.allowsStrobe
         self.universes = universes
         self.map = map
         self.lead = lead
         protocolMessages = messages
-        show = LightShow(settings.effect, brightness: settings.brightness)
-        let pixelCount = map == nil ? settings.pixelCount : 0
+        show = LightShow(settings.look.effect, brightness: Float(settings.look.brightness))
+        let pixelCount = map == nil ? settings.pixels : 0
         colors = [Color](repeating: .black, count: pixelCount)
         frame = [UInt8](repeating: 0, count: map == nil ? 3 * pixelCount : Universe.channelCount)
         limiter = FlashLimiter(count: map == nil ? pixelCount : Universe.channelCount)
     }
 
     /// Makes a sink.
-    static func sink(_ messages: Messages, _ settings: LightSettings, universes: (count: Int, start: Int)? = nil) -> any Sink {
+    static func sink(_ messages: Messages, _ settings: some LightSettings, universes: (count: Int, start: Int)? = nil) -> any Sink {
         FrameSink(to: messages.receivers, interface: settings.interface, rate: settings.rate, delay: settings.delay) {
             context throws(Problem) -> LightFrames in
-            if settings.allowsStrobe { context.warn("strobe=true: lights can flash more than three times a second") }
+            if settings.look.allowsStrobe { context.warn("strobe=true: lights can flash more than three times a second") }
             do throws(Problem) {
                 let map = try settings.map.map { path throws(Problem) in try FieldMap.load(path) }
                 return LightFrames(messages, settings, universes: universes, map: map, lead: context.lead)
@@ -85,7 +85,7 @@ struct LightFrames<Messages: LightProtocol>: FrameSource {
         show.render(at: now, into: &colors)
         for index in colors.indices {
             var color = colors[index] * gain
-            if !settings.allowsStrobe {
+            if !allowsStrobe {
                 let brightness = color.brightness
                 let limited = limiter.limited(brightness, of: index, at: now)
                 if limited < brightness { color = color * (limited / brightness) }
@@ -101,7 +101,7 @@ struct LightFrames<Messages: LightProtocol>: FrameSource {
         channels?.render(at: now, into: &frame)
         for index in frame.indices {
             var value = Float(frame[index]) / 255 * gain
-            if !settings.allowsStrobe { value = limiter.limited(value, of: index, at: now) }
+            if !allowsStrobe { value = limiter.limited(value, of: index, at: now) }
             frame[index] = UInt8((255 * value).rounded())
         }
     }

@@ -2,40 +2,52 @@ internal import Hemiola
 internal import HemiolaNetwork
 internal import HemiolaRecords
 
-/// The settings that the three sinks have in common.
-struct LightSettings: Sendable {
-    static let pixels = Setting("pixels", default: 60, in: 1...10_000, "Number of RGB lights.")
-    static let effect = Setting(
-        "effect", default: LightEffect.spectrum, "What the lights show: spectrum, level, or pulse: a flash with each beat.")
-    static let brightness = Setting("brightness", default: 1.0, in: 0...1, "Brightness of the lights, 0...1.")
-    static let strobe = Setting("strobe", default: false, "Permit more than three flashes a second. Dangerous for photosensitive people.")
-    static let map = Setting<String?>(
-        "map", default: nil, example: "lights.yaml", "Field map of channels, a file. Default: RGB lights with an effect.")
-
-    static let needs = SinkPlugin.Needs(
-        analyzers: [PluginSpec("levels"), PluginSpec("visualizer"), PluginSpec("beat")], realTime: true, schedulesEvents: true,
-        events: [.beat])
-
-    var pixelCount: Int
-    var effect: LightEffect
-    var brightness: Float
-    var allowsStrobe: Bool
+/// The settings of a sink of lights.
+protocol LightSettings: PluginSettings {
+    /// The number of lights.
+    var pixels: Int { get }
+    /// The path of a field map of channels, instead of lights with an effect.
+    var map: String? { get }
+    var look: LightLook { get }
     /// Frames a second at most; 0: a frame with each batch.
-    var rate: Double
-    /// Seconds.
-    var delay: Double
-    var interface: String?
-    var map: String?
+    var rate: Double { get }
+    /// In seconds.
+    var delay: Double { get }
+    var interface: String? { get }
+}
 
-    init(_ settings: SettingValues, hasMap: Bool) {
-        pixelCount = settings[Self.pixels]
-        effect = settings[Self.effect]
-        brightness = Float(settings[Self.brightness])
-        allowsStrobe = settings[Self.strobe]
-        rate = settings[ScheduledSender.frameRate]
-        delay = settings[ScheduledSender.delay] / 1000
-        interface = hasMap ? settings[ScheduledSender.interface] : nil
-        map = hasMap ? settings[Self.map] : nil
+extension LightSettings {
+    static var needs: SinkPlugin.Needs {
+        SinkPlugin.Needs(
+            analyzers: [PluginSpec("levels"), PluginSpec("visualizer"), PluginSpec("beat")], realTime: true, schedulesEvents: true,
+            events: [.beat])
+    }
+
+    var map: String? { nil }
+    var interface: String? { nil }
+}
+
+/// What the lights show.
+struct LightLook: PluginSettings {
+    var effect = Setting.choice(
+        "effect", default: LightEffect.spectrum, "What the lights show: spectrum, level, or pulse: a flash with each beat.")
+    var brightness = Setting.number("brightness", default: 1, in: 0...1, "Brightness of the lights, 0...1.")
+    var allowsStrobe = Setting.boolean(
+        "strobe", default: false, "Permit more than three flashes a second. Dangerous for photosensitive people.")
+}
+
+extension Setting {
+    /// The setting `pixels`.
+    static func pixels() -> Int { integer("pixels", default: 60, in: 1...10_000, "Number of RGB lights.") }
+
+    /// The setting `map`.
+    static func channelMap() -> String? {
+        text("map", example: "lights.yaml", "Field map of channels, a file. Default: RGB lights with an effect.")
+    }
+
+    /// The setting `start`.
+    static func firstChannel() -> Int {
+        integer("start", default: 1, in: 1...512, "DMX channel of the first light in the first universe.")
     }
 }
 

@@ -3,7 +3,7 @@ internal import HemiolaRecords
 internal import HemiolaSignal
 
 /// What a row of lights shows.
-enum LightEffect: String, SettingChoice {
+enum LightEffect: String, CaseIterable {
     /// The bars of the spectrum side by side, bass first, in the colours of the rainbow.
     case spectrum
     /// A level meter: green, yellow, red.

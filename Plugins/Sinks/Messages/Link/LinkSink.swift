@@ -6,17 +6,6 @@ internal import HemiolaSignal
 internal import HemiolaSystem
 
 extension SinkPlugin {
-    private static let quantum = Setting<Int?>(
-        "quantum", in: 1...64, "Beats per bar of the session; unset: those of the music, and 4 until they are known.")
-    private static let startStop = Setting(
-        "start_stop", default: false, "Start peers with the first beat, and stop them after hold_s and at the end.")
-    private static let hold = Setting(
-        "hold_s", default: 4.0, in: 0...3600, unit: .seconds,
-        "Time without beats after which the next ones set tempo and beat anew. At least 1.5 beats.")
-    private static let delay = Setting(
-        "delay_ms", default: 0.0, in: -1_000...10_000, unit: .milliseconds,
-        "Time by which the beats of the session are later than those of the music; negative: earlier.")
-
     /// Sets tempo and beats of the Ableton Link session.
     public static let link = linkSink { context, sharesStart throws(Problem) in try LinkSession(context, sharesStart: sharesStart) }
 
@@ -26,16 +15,26 @@ extension SinkPlugin {
     ) -> SinkPlugin {
         SinkPlugin(
             "link", "Sets tempo and beats of the Ableton Link session: peers in the network follow the music.",
-            settings: [quantum.declared, startStop.declared, hold.declared, delay.declared], usesNetwork: true,
+            settings: LinkSettings.self, usesNetwork: true,
             needs: { _ in
                 Needs(analyzers: [PluginSpec("beat")], realTime: true, schedulesEvents: true, events: [.beat])
             },
-            make: { settings in
-                LinkSender(
-                    SessionAlignment(quantum: settings[quantum], hold: settings[hold]), sharesStart: settings[startStop],
-                    delay: settings[delay] / 1000, joining: join)
-            })
+            make: { settings in LinkSender(settings, joining: join) })
     }
+}
+
+struct LinkSettings: PluginSettings {
+    var quantum = Setting.integer(
+        "quantum", in: 1...64, "Beats per bar of the session; unset: those of the music, and 4 until they are known.")
+    var sharesStart = Setting.boolean(
+        "start_stop", default: false, "Start peers with the first beat, and stop them after hold_s and at the end.")
+    /// In seconds.
+    var hold = Setting.seconds(
+        "hold_s", default: 4, in: 0...3600, "Time without beats after which the next ones set tempo and beat anew. At least 1.5 beats.")
+    /// In seconds.
+    var delay = Setting.milliseconds(
+        "delay_ms", default: 0, in: -1_000...10_000,
+        "Time by which the beats of the session are later than those of the music; negative: earlier.")
 }
 
 /// The sink `link`: converts the times of beats to the monotonic clock, and sets the session's timeline.
@@ -58,26 +57,22 @@ final class LinkSender: Sink {
         var lastReport = -Double.infinity
     }
 
-    private let sharesStart: Bool
-    private let delay: Double
+    private let settings: LinkSettings
     private let join: @Sendable (SinkContext, Bool) throws(Problem) -> any LinkTimeline
-    private let initial: SessionAlignment
     private var state: State
 
     init(
-        _ alignment: SessionAlignment, sharesStart: Bool, delay: Double,
+        _ settings: LinkSettings,
         joining join: @escaping @Sendable (SinkContext, _ sharesStart: Bool) throws(Problem) -> any LinkTimeline
     ) {
-        self.sharesStart = sharesStart
-        self.delay = delay
+        self.settings = settings
         self.join = join
-        initial = alignment
-        state = State(alignment: alignment)
+        state = State(alignment: SessionAlignment(quantum: settings.quantum, hold: settings.hold))
     }
 
     func open(_ context: SinkContext) throws(Problem) {
-        let session = try join(context, sharesStart)
-        state = State(session: session, context: context, alignment: initial)
+        let session = try join(context, settings.sharesStart)
+        state = State(session: session, context: context, alignment: SessionAlignment(quantum: settings.quantum, hold: settings.hold))
     }
 
     func begin(_ stream: StreamHeader) {
@@ -106,7 +101,7 @@ final class LinkSender: Sink {
     }
 
     func close() {
-        if sharesStart { MonotonicTime.sleep(for: Self.farewell) }
+        if settings.sharesStart { MonotonicTime.sleep(for: Self.farewell) }
         // The session is left when this reference to it is gone.
         state.session = nil
     }
@@ -117,7 +112,7 @@ final class LinkSender: Sink {
 
     private func add(_ event: Event, _ now: Double) {
         guard let session = state.session, let beat = Beat(event),
-            let time = state.clock.time(of: event.time - state.context.lead + delay)
+            let time = state.clock.time(of: event.time - state.context.lead + settings.delay)
         else { return }
         let peerTempo = state.alignment.add(
             SessionAlignment.AnnouncedBeat(time: time, period: 60 / beat.beatsPerMinute, position: beat.position), now: now, to: session)
@@ -126,7 +121,7 @@ final class LinkSender: Sink {
             state.context.inform("\(state.context.name): a peer set the tempo to \(theirs); that of the music, \(ours), is set again", [])
             state.lastReport = now
         }
-        if sharesStart, !state.isPlaying, state.alignment.isFollowing {
+        if settings.sharesStart, !state.isPlaying, state.alignment.isFollowing {
             session.setPlaying(true, at: state.alignment.grid.anchor)
             state.isPlaying = true
         }

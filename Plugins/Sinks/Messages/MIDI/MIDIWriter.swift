@@ -41,7 +41,7 @@ final class MIDIWriter: Sink {
 
     func open(_ context: SinkContext) throws(Problem) {
         let thread = ClockThread(
-            MIDIOutput(ClockSchedule(hold: settings.hold, continues: settings.continues)))
+            MIDIOutput(ClockSchedule(hold: settings.hold, continues: settings.resume == .continue)))
         var new = State(context: context, shift: settings.delay - context.lead)
         do throws(Problem) {
             new.map = try settings.map.map { path throws(Problem) in try FieldMap.load(path) }

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Hemiola
+internal import HemiolaNetwork
 internal import HemiolaRecords
 internal import HemiolaSystem
 internal import Synchronization
@@ -84,8 +85,8 @@ final class MQTTConnection: Sendable {
     /// Seconds between two reports of losses.
     private static let reportInterval = 1.0
 
-    private let settings: BrokerSettings
-    private let retains: Bool
+    private let broker: NetworkEndpoint
+    private let settings: MQTTSettings
     private let context: SinkContext
     private let client: MosquittoClient
     private let start = MonotonicTime.now
@@ -96,12 +97,12 @@ final class MQTTConnection: Sendable {
     private let state = Mutex(State())
 
     /// Loads libmosquitto, and starts the thread.
-    init(_ settings: BrokerSettings, retains: Bool, _ context: SinkContext) throws(Problem) {
+    init(to broker: NetworkEndpoint, _ settings: MQTTSettings, _ credentials: Credentials, _ context: SinkContext) throws(Problem) {
         self.settings = settings
-        self.retains = retains
+        self.broker = broker
         self.context = context
         do throws(Problem) {
-            client = try MosquittoClient(settings)
+            client = try MosquittoClient(broker, settings, credentials)
         } catch {
             throw Problem("\(context.name): \(error.message)")
         }
@@ -128,7 +129,7 @@ final class MQTTConnection: Sendable {
             if isSlow { state.isSlowReported = true }
             return isSlow
         }
-        if isSlow { context.warn("\(context.name): no answer from \(settings.endpoint) yet; trying further") }
+        if isSlow { context.warn("\(context.name): no answer from \(broker) yet; trying further") }
     }
 
     /// Publishes what waits, within two seconds, and ends the connection in order. A thread that then still resolves a name or connects
@@ -140,7 +141,7 @@ final class MQTTConnection: Sendable {
             state.phase == .connecting || state.phase == .connected && (hasUnpublished || !state.waiting.isEmpty)
         }
         if phase == .connected {
-            add(MessageGroup(status: "offline", topic: settings.will.topic))
+            add(MessageGroup(status: "offline", topic: settings.topics.status))
             _ = wait(Self.statusTimeout) { $0.phase == .connected && hasUnpublished }
         }
         isClosing.store(true, ordering: .relaxed)
@@ -153,14 +154,14 @@ final class MQTTConnection: Sendable {
             let (losses, sent) = (state.losses, state.sent)
             var warning: String?
             if state.phase == .connecting {
-                state.fault = "\(context.name): no answer from \(settings.endpoint); no message could be sent"
+                state.fault = "\(context.name): no answer from \(broker); no message could be sent"
             } else if losses > 0, state.phase != .refused {
                 // With QoS 1 and 2, every message is to arrive.
                 if !state.wasConnected || settings.qualityOfService > 0 {
                     let count = sent == 0 ? "not one of \(losses)" : "\(sent) of \(losses + sent)"
-                    state.fault = "\(context.name): \(settings.endpoint): \(count) messages could be sent"
+                    state.fault = "\(context.name): \(broker): \(count) messages could be sent"
                 } else {
-                    warning = "\(context.name): \(losses) of \(losses + sent) messages were not sent to \(settings.endpoint)"
+                    warning = "\(context.name): \(losses) of \(losses + sent) messages were not sent to \(broker)"
                 }
             }
             return (state.fault, warning)
@@ -211,11 +212,11 @@ final class MQTTConnection: Sendable {
                 if state.phase == .lost {
                     let losses = state.losses - state.earlierLosses
                     let text = losses == 0 ? "" : "; messages not sent: \(losses)"
-                    information = "\(context.name): connected to \(settings.endpoint)\(text)"
+                    information = "\(context.name): connected to \(broker)\(text)"
                 }
                 state.earlierLosses = state.losses
                 (state.phase, state.wasConnected) = (.connected, true)
-                state.waiting.insert(MessageGroup(status: "online", topic: settings.will.topic), at: 0)
+                state.waiting.insert(MessageGroup(status: "online", topic: settings.topics.status), at: 0)
             }
             publishWaiting(&state)
             state.reportLosses(context)
@@ -235,7 +236,7 @@ final class MQTTConnection: Sendable {
             let isNew = state.phase != .lost
             state.phase = isRefused && !state.wasConnected ? .refused : .lost
             if state.phase == .refused {
-                state.fault = "\(context.name): \(settings.endpoint): \(reason); check user=, password_file= and the rights of the user"
+                state.fault = "\(context.name): \(broker): \(reason); check user=, password_file= and the rights of the user"
             }
             if settings.qualityOfService == 0 { dropUnpublished(&state) }
             publishWaiting(&state)
@@ -243,7 +244,7 @@ final class MQTTConnection: Sendable {
             return (state.phase, isNew)
         }
         guard phase == .lost, !isClosing else { return false }
-        if isNew { context.warn("\(context.name): cannot reach \(settings.endpoint): \(reason); trying again") }
+        if isNew { context.warn("\(context.name): cannot reach \(broker): \(reason); trying again") }
         return true
     }
 
@@ -258,7 +259,7 @@ final class MQTTConnection: Sendable {
             while let group = state.waiting.first, unpublished.load(ordering: .relaxed) < Self.unpublishedLimit {
                 state.waiting.removeFirst()
                 for message in group.messages {
-                    if client.publish(group.bytes[message.range], to: message.topic, retains: retains || group.isStatus) {
+                    if client.publish(group.bytes[message.range], to: message.topic, retains: settings.retains || group.isStatus) {
                         unpublished.add(1, ordering: .relaxed)
                         if !group.isStatus { state.sent += 1 }
                     } else {

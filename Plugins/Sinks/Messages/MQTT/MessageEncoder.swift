@@ -5,7 +5,7 @@ internal import HemiolaSignal
 internal import HemiolaSystem
 
 /// What is published of a batch.
-enum BatchForm: String, CaseIterable, SettingChoice {
+enum BatchForm: String, CaseIterable {
     /// `fields`: a topic for each feature. `record`: one topic with the record as JSON. `none`: nothing.
     case fields, record, none
 }

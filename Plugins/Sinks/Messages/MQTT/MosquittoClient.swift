@@ -10,32 +10,6 @@ extension SharedLibrary {
         use: "the sink mqtt", versionSymbol: .numbersFunction("mosquitto_lib_version"))
 }
 
-/// The settings of a connection to a broker.
-struct BrokerSettings: Sendable {
-    struct Encryption: Sendable {
-        /// Certificates of authorities that the broker's certificate is checked against; nil: those of the system.
-        var authorities: String?
-        /// This client's certificate and its key.
-        var certificate: String?
-        var key: String?
-    }
-
-    struct Will: Sendable {
-        var topic: String
-        var payload: String
-    }
-
-    var endpoint: NetworkEndpoint
-    var user: String?
-    var password: String?
-    /// nil: not encrypted.
-    var encryption: Encryption?
-    /// 0…2, of all messages.
-    var qualityOfService: Int
-    /// What the broker publishes, as a retained message, when the connection is lost.
-    var will: Will
-}
-
 /// A client of libmosquitto. One thread connects and exchanges packets; other threads may publish and disconnect at the same time.
 ///
 /// `@unchecked Sendable`, because the library locks its own state, and what is read of `events` belongs to the thread that connects.
@@ -50,12 +24,13 @@ final class MosquittoClient: @unchecked Sendable {
     private let client: OpaquePointer
     // Unsafe: the callbacks of the C wrapper write here, during `exchange`.
     private let events: UnsafeMutablePointer<cmosquitto_events>
-    private let settings: BrokerSettings
+    private let broker: NetworkEndpoint
+    private let qualityOfService: Int32
 
     /// Loads the library, and makes a client that is not connected.
     ///
     /// - Throws: A message that names the Debian package, or what is wrong with the settings.
-    init(_ settings: BrokerSettings) throws(Problem) {
+    init(_ broker: NetworkEndpoint, _ settings: MQTTSettings, _ credentials: Credentials) throws(Problem) {
         if let fault = cmosquitto_load() {
             throw Problem("\(String(cString: fault)); \(SharedLibrary.mosquitto.remedy)")
         }
@@ -66,23 +41,25 @@ final class MosquittoClient: @unchecked Sendable {
             throw Problem("out of memory")
         }
         self.client = client
-        self.settings = settings
-        try configure()
+        self.broker = broker
+        qualityOfService = Int32(settings.qualityOfService)
+        try configure(settings, credentials)
     }
 
-    private func configure() throws(Problem) {
-        let (will, qualityOfService) = (settings.will, Int32(settings.qualityOfService))
-        var code = will.payload.withCString {
-            mosquitto_will_set(client, will.topic, Int32(will.payload.utf8.count), $0, qualityOfService, true)
+    private func configure(_ settings: MQTTSettings, _ credentials: Credentials) throws(Problem) {
+        // What the broker publishes, as a retained message, when the connection is lost.
+        let will = "offline"
+        var code = will.withCString {
+            mosquitto_will_set(client, settings.topics.status, Int32(will.utf8.count), $0, qualityOfService, true)
         }
-        if code == 0, let user = settings.user { code = mosquitto_username_pw_set(client, user, settings.password) }
+        if code == 0, let user = credentials.user { code = mosquitto_username_pw_set(client, user, credentials.password) }
         guard code == 0 else { throw Problem(String(cString: mosquitto_strerror(code)).withoutPeriod) }
-        guard let encryption = settings.encryption else { return }
-        let folder = encryption.authorities == nil ? Self.authorityFolders.first { access($0, R_OK) == 0 } ?? Self.authorityFolders[0] : nil
-        for file in [encryption.authorities, encryption.certificate, encryption.key].compactMap(\.self) where access(file, R_OK) != 0 {
+        guard settings.tls else { return }
+        let folder = settings.authorities == nil ? Self.authorityFolders.first { access($0, R_OK) == 0 } ?? Self.authorityFolders[0] : nil
+        for file in [settings.authorities, settings.certificate, settings.key].compactMap(\.self) where access(file, R_OK) != 0 {
             throw Problem("cannot read \(file): \(SystemCallError.last)")
         }
-        code = mosquitto_tls_set(client, encryption.authorities, folder, encryption.certificate, encryption.key, nil)
+        code = mosquitto_tls_set(client, settings.authorities, folder, settings.certificate, settings.key, nil)
         guard code == 0 else { throw Problem("cannot use TLS: \(String(cString: mosquitto_strerror(code)).withoutPeriod)") }
     }
 
@@ -97,7 +74,7 @@ final class MosquittoClient: @unchecked Sendable {
     /// is read by ``exchange()``.
     func connect() throws(Problem) {
         cmosquitto_begin(client, events)
-        try check(mosquitto_connect(client, settings.endpoint.host, Int32(settings.endpoint.port), Self.keepAlive))
+        try check(mosquitto_connect(client, broker.host, Int32(broker.port), Self.keepAlive))
         // Without this option a message waits until the broker's system has acknowledged the one before, up to 40 ms.
         var isOn: Int32 = 1
         setsockopt(mosquitto_socket(client), Int32(IPPROTO_TCP), TCP_NODELAY, &isOn, socklen_t(MemoryLayout<Int32>.size))
@@ -141,7 +118,6 @@ final class MosquittoClient: @unchecked Sendable {
     ///
     /// - Returns: Whether the library will send it. With QoS 1 and 2 it does so also after the connection was lost.
     func publish(_ payload: ArraySlice<UInt8>, to topic: String, retains: Bool) -> Bool {
-        let qualityOfService = Int32(settings.qualityOfService)
         // A string that is passed as it is would be copied to the heap.
         let code = topic.withCString { topic in
             payload.withUnsafeBytes { mosquitto_publish(client, nil, topic, Int32($0.count), $0.baseAddress, qualityOfService, retains) }

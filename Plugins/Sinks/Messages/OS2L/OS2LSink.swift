@@ -8,29 +8,31 @@ internal import HemiolaSystem
 extension SinkPlugin {
     private static let defaultPort = 9996
 
-    private static let address = Setting(
-        "address", default: "127.0.0.1", "Receiver: HOST, HOST:PORT or [IPv6]:PORT; without a port 9996, that of QLC+.")
-    private static let delay = Setting(
-        "delay_ms", default: 0.0, in: -10_000...60_000, unit: .milliseconds,
-        "Time by which messages are sent later (negative: earlier), added to that of lead_ms.")
-    private static let confidence = Setting("confidence", default: 0.0, in: 0...1, "Beats with less confidence are not sent.")
-    private static let buttons = Setting(
-        "buttons", default: false, "Press a button with the name of each new preset, for 0.1 s.")
-
     /// Sends beats to programs that control lights, by the protocol OS2L.
     public static let os2l = SinkPlugin(
         "os2l", "Sends beats to programs that control lights, such as QLC+, by the protocol OS2L.",
-        settings: [address.declared, delay.declared, confidence.declared, buttons.declared], primary: "address", usesNetwork: true,
+        settings: OS2LSettings.self, primary: "address", usesNetwork: true,
         needs: { settings in
             Needs(
                 analyzers: [PluginSpec("beat")], realTime: true, schedulesEvents: true,
-                events: [.beat, .device, .gap] + (settings[buttons] ? [.preset] : []))
+                events: [.beat, .device, .gap] + (settings.pressesButtons ? [.preset] : []))
         },
         make: { settings throws(Problem) in
             OS2LSender(
-                to: try NetworkEndpoint(parsing: settings[address], defaultPort: defaultPort, at: address.key),
-                delay: settings[delay] / 1000, confidence: settings[confidence], pressesButtons: settings[buttons])
+                settings, to: try NetworkEndpoint(parsing: settings.address, defaultPort: defaultPort, at: "address"))
         })
+}
+
+struct OS2LSettings: PluginSettings {
+    var address = Setting.text(
+        "address", default: "127.0.0.1", "Receiver: HOST, HOST:PORT or [IPv6]:PORT; without a port 9996, that of QLC+.")
+    /// In seconds.
+    var delay = Setting.milliseconds(
+        "delay_ms", default: 0, in: -10_000...60_000,
+        "Time by which messages are sent later (negative: earlier), added to that of lead_ms.")
+    var confidence = Setting.number("confidence", default: 0, in: 0...1, "Beats with less confidence are not sent.")
+    var pressesButtons = Setting.boolean(
+        "buttons", default: false, "Press a button with the name of each new preset, for 0.1 s.")
 }
 
 /// The sink `os2l`: converts beats to messages with their times.
@@ -47,16 +49,12 @@ final class OS2LSender: Sink {
     }
 
     private let endpoint: NetworkEndpoint
-    private let delay: Double
-    private let confidence: Double
-    private let pressesButtons: Bool
+    private let settings: OS2LSettings
     private var state = State()
 
-    init(to endpoint: NetworkEndpoint, delay: Double, confidence: Double, pressesButtons: Bool) {
+    init(_ settings: OS2LSettings, to endpoint: NetworkEndpoint) {
+        self.settings = settings
         self.endpoint = endpoint
-        self.delay = delay
-        self.confidence = confidence
-        self.pressesButtons = pressesButtons
     }
 
     func open(_ context: SinkContext) throws(Problem) {
@@ -108,11 +106,11 @@ final class OS2LSender: Sink {
 
     private func add(_ event: Event) {
         guard let clock = state.clock.time(of: event.time) else { return }
-        let due = clock - state.context.lead + delay
-        if let beat = Beat(event), beat.confidence >= confidence {
+        let due = clock - state.context.lead + settings.delay
+        if let beat = Beat(event), beat.confidence >= settings.confidence {
             let place = state.count.add(position: beat.position, at: event.time)
             state.connection?.add(.init(due: due, bytes: OS2LMessages.beat(beat, place)))
-        } else if pressesButtons, let change = PresetChange(event) {
+        } else if settings.pressesButtons, let change = PresetChange(event) {
             state.connection?.add(.init(due: due, bytes: OS2LMessages.button(change.name, isPressed: true)))
             state.connection?.add(.init(due: due + Self.press, bytes: OS2LMessages.button(change.name, isPressed: false)))
         }

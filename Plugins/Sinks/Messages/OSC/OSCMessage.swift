@@ -93,8 +93,8 @@ struct OSCEncoder {
         guard types.indices.contains(index) else { return "f" }
         return switch types[index] {
         case .integer: "i"
-        case .text, .choice, .texts: "s"
-        case .number, .numbers, .boolean: "f"
+        case .text, .choice, .command, .list(of: .text): "s"
+        case .number, .boolean, .list: "f"
         }
     }
 

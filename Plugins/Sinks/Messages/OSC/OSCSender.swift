@@ -19,10 +19,12 @@ final class OSCSender: Sink {
     }
 
     private let settings: OSCSettings
+    private let target: NetworkTarget
     private var state = State()
 
-    init(_ settings: OSCSettings) {
+    init(_ settings: OSCSettings, to target: NetworkTarget) {
         self.settings = settings
+        self.target = target
     }
 
     func open(_ context: SinkContext) throws(Problem) {
@@ -33,8 +35,8 @@ final class OSCSender: Sink {
                 throw Problem(error.description)
             }
         }
-        let isStream = settings.target.transport == .tcp
-        state.sender = try ScheduledSender(settings.target, interface: settings.interface, context) { packet in
+        let isStream = target.transport == .tcp
+        state.sender = try ScheduledSender(target, interface: settings.interface, context) { packet in
             isStream ? Self.framed(packet) : packet
         }
         (state.context, state.routes, state.limit) = (context, nil, RateLimit(settings.rate))
@@ -50,7 +52,8 @@ final class OSCSender: Sink {
     func begin(_ stream: StreamHeader) throws(Problem) {
         guard let context = state.context else { return }
         do throws(Problem) {
-            state.routes = try OSCRoutes(state.map, settings, header: stream, selection: context.selection)
+            state.routes = try OSCRoutes(
+                state.map, settings, isStream: target.transport == .tcp, header: stream, selection: context.selection)
         } catch {
             throw Problem(error.description)
         }
@@ -127,9 +130,11 @@ struct OSCRoutes {
     /// Of each entry, the address and the types of so many numbers, which are the same in every batch; empty: not encoded yet.
     private var beginnings: [(count: Int, bytes: [UInt8])]
 
-    init(_ map: FieldMap?, _ settings: OSCSettings, header: StreamHeader, selection: Selection) throws(Problem) {
+    init(
+        _ map: FieldMap?, _ settings: OSCSettings, isStream: Bool, header: StreamHeader, selection: Selection
+    ) throws(Problem) {
         usesBundles = settings.usesBundles
-        limit = settings.target.transport == .udp ? Self.datagramLimit : Self.streamLimit
+        limit = isStream ? Self.streamLimit : Self.datagramLimit
         if let map {
             routes = try FieldRoutes(map, for: header, checkingDestinations: OSCAddress.fault)
             addresses = map.entries.map(\.destination)

@@ -3,36 +3,38 @@ internal import HemiolaNetwork
 internal import HemiolaSystem
 
 extension SinkPlugin {
-    private static let target = Setting<String?>(
-        "target", default: nil, example: "192.168.1.40",
-        "Node: HOST[:PORT], or the broadcast address of the network; default port 6454. It has to be given.")
-    private static let universe = Setting(
-        "universe", default: 0, in: 0...32_767, "First universe: Net, Sub-Net and Universe in one number (Port-Address).")
-    private static let start = Setting("start", default: 1, in: 1...512, "DMX channel of the first light in the first universe.")
-
     /// Sends universes of DMX by Art-Net 4.
     public static let artnet = SinkPlugin(
-        "artnet", "Sends DMX universes to lights by Art-Net.",
-        settings: [
-            target.declared, universe.declared, start.declared, LightSettings.pixels.declared, LightSettings.map.declared,
-            LightSettings.effect.declared, LightSettings.brightness.declared, LightSettings.strobe.declared,
-            ScheduledSender.frameRate.declared, ScheduledSender.delay.declared, ScheduledSender.interface.declared,
-        ],
-        primary: "target", controls: [.blackout], usesNetwork: true, needs: { _ in LightSettings.needs },
+        "artnet", "Sends DMX universes to lights by Art-Net.", settings: ArtNetSettings.self, primary: "target", controls: [.blackout],
+        usesNetwork: true, needs: { _ in ArtNetSettings.needs },
         make: { settings throws(Problem) in
-            guard let text = settings[target] else {
-                throw Problem("no node; name it, or the broadcast address: artnet:192.168.1.255", at: target.key)
+            guard let text = settings.target else {
+                throw Problem("no node; name it, or the broadcast address: artnet:192.168.1.255", at: "target")
             }
-            let lights = LightSettings(settings, hasMap: true)
-            let count = lights.map == nil ? Universe.count(pixels: lights.pixelCount, start: settings[start]) : 1
-            let first = settings[universe]
+            let count = settings.map == nil ? Universe.count(pixels: settings.pixels, start: settings.start) : 1
+            let first = settings.universe
             guard first + count - 1 <= 32_767 else {
-                throw Problem("the lights need \(count) universes from \(first) on; the last is 32767", at: universe.key)
+                throw Problem("the lights need \(count) universes from \(first) on; the last is 32767", at: "universe")
             }
-            let node = try NetworkTarget(parsing: text, defaultPort: ArtNetMessages.port, at: target.key)
+            let node = try NetworkTarget(parsing: text, defaultPort: ArtNetMessages.port, at: "target")
             let universes = (first..<first + count).map { UInt16($0) }
-            return LightFrames.sink(ArtNetMessages(node, universes), lights, universes: (count, settings[start]))
+            return LightFrames.sink(ArtNetMessages(node, universes), settings, universes: (count, settings.start))
         })
+}
+
+struct ArtNetSettings: LightSettings {
+    var target = Setting.text(
+        "target", example: "192.168.1.40",
+        "Node: HOST[:PORT], or the broadcast address of the network; default port 6454. It has to be given.")
+    var universe = Setting.integer(
+        "universe", default: 0, in: 0...32_767, "First universe: Net, Sub-Net and Universe in one number (Port-Address).")
+    var start = Setting.firstChannel()
+    var pixels = Setting.pixels()
+    var map = Setting.channelMap()
+    var look = LightLook()
+    var rate = ScheduledSender.frameRate()
+    var delay = ScheduledSender.delay()
+    var interface = ScheduledSender.interface()
 }
 
 /// The packet ArtDmx of Art-Net 4 (Artistic Licence, "Specification for the Art-Net 4 Ethernet Communication Protocol"): 18 bytes and 512

@@ -3,24 +3,26 @@ internal import HemiolaNetwork
 internal import HemiolaSystem
 
 extension SinkPlugin {
-    private static let target = Setting<String?>(
-        "target", default: nil, example: "192.168.1.30", "Controller: HOST[:PORT]; default port 4048. It has to be given.")
-
     /// Sends the colours of pixels to an LED controller by the Distributed Display Protocol.
     public static let ddp = SinkPlugin(
-        "ddp", "Sends colours to the pixels of an LED controller (Distributed Display Protocol).",
-        settings: [
-            target.declared, LightSettings.pixels.declared, LightSettings.effect.declared, LightSettings.brightness.declared,
-            LightSettings.strobe.declared, ScheduledSender.frameRate.declared, ScheduledSender.delay.declared,
-        ],
-        primary: "target", controls: [.blackout], usesNetwork: true, needs: { _ in LightSettings.needs },
+        "ddp", "Sends colours to the pixels of an LED controller (Distributed Display Protocol).", settings: DDPSettings.self,
+        primary: "target", controls: [.blackout], usesNetwork: true, needs: { _ in DDPSettings.needs },
         make: { settings throws(Problem) in
-            guard let text = settings[target] else {
-                throw Problem("no controller; name it: ddp:HOST", at: target.key)
+            guard let text = settings.target else {
+                throw Problem("no controller; name it: ddp:HOST", at: "target")
             }
-            let controller = try NetworkTarget(parsing: text, defaultPort: DDPMessages.port, at: target.key)
-            return LightFrames.sink(DDPMessages(controller), LightSettings(settings, hasMap: false))
+            let controller = try NetworkTarget(parsing: text, defaultPort: DDPMessages.port, at: "target")
+            return LightFrames.sink(DDPMessages(controller), settings)
         })
+}
+
+struct DDPSettings: LightSettings {
+    var target = Setting.text(
+        "target", example: "192.168.1.30", "Controller: HOST[:PORT]; default port 4048. It has to be given.")
+    var pixels = Setting.pixels()
+    var look = LightLook()
+    var rate = ScheduledSender.frameRate()
+    var delay = ScheduledSender.delay()
 }
 
 /// Messages of the Distributed Display Protocol, version 1 (http://www.3waylabs.com/ddp/): a header of 10 bytes and up to 480 RGB pixels.

@@ -3,42 +3,44 @@ internal import HemiolaNetwork
 internal import HemiolaSystem
 
 extension SinkPlugin {
-    private static let target = Setting<String?>(
-        "target", default: nil, example: "192.168.1.40",
-        "Receiver: HOST[:PORT]; default port 5568. Default: the multicast group of each universe.")
-    private static let universe = Setting("universe", default: 1, in: 1...63_999, "First universe.")
-    private static let start = Setting("start", default: 1, in: 1...512, "DMX channel of the first light in the first universe.")
-    private static let priority = Setting(
-        "priority", default: 100, in: 0...200, "Priority over other sources of the same universe; 200 is the highest.")
-    private static let source = Setting("source", default: "Hemiola", "Name of this source, up to 63 bytes.")
-
     /// Sends universes of DMX by streaming ACN (ANSI E1.31).
     public static let sacn = SinkPlugin(
-        "sacn", "Sends DMX universes to lights by streaming ACN (E1.31).",
-        settings: [
-            target.declared, universe.declared, start.declared, LightSettings.pixels.declared, LightSettings.map.declared,
-            LightSettings.effect.declared, LightSettings.brightness.declared, LightSettings.strobe.declared, priority.declared,
-            source.declared, ScheduledSender.frameRate.declared, ScheduledSender.delay.declared, ScheduledSender.interface.declared,
-        ],
-        primary: "target", controls: [.blackout], usesNetwork: true, needs: { _ in LightSettings.needs },
+        "sacn", "Sends DMX universes to lights by streaming ACN (E1.31).", settings: SACNSettings.self, primary: "target",
+        controls: [.blackout], usesNetwork: true, needs: { _ in SACNSettings.needs },
         make: { settings throws(Problem) in
-            let lights = LightSettings(settings, hasMap: true)
-            let count = lights.map == nil ? Universe.count(pixels: lights.pixelCount, start: settings[start]) : 1
-            let first = settings[universe]
+            let count = settings.map == nil ? Universe.count(pixels: settings.pixels, start: settings.start) : 1
+            let first = settings.universe
             guard first + count - 1 <= 63_999 else {
-                throw Problem("the lights need \(count) universes from \(first) on; the last is 63999", at: universe.key)
+                throw Problem("the lights need \(count) universes from \(first) on; the last is 63999", at: "universe")
             }
-            guard (1...63).contains(settings[source].utf8.count) else {
-                throw Problem("a name has 1...63 bytes", at: source.key)
+            guard (1...63).contains(settings.source.utf8.count) else {
+                throw Problem("a name has 1...63 bytes", at: "source")
             }
             let universes = (first..<first + count).map { UInt16($0) }
             var receiver: NetworkTarget?
-            if let text = settings[target] { receiver = try NetworkTarget(parsing: text, defaultPort: SACNMessages.port, at: target.key) }
+            if let text = settings.target { receiver = try NetworkTarget(parsing: text, defaultPort: SACNMessages.port, at: "target") }
             let messages = SACNMessages(
-                receiver, universes, source: settings[source], priority: UInt8(settings[priority]),
+                receiver, universes, source: settings.source, priority: UInt8(settings.priority),
                 identifier: SACNMessages.randomIdentifier())
-            return LightFrames.sink(messages, lights, universes: (count, settings[start]))
+            return LightFrames.sink(messages, settings, universes: (count, settings.start))
         })
+}
+
+struct SACNSettings: LightSettings {
+    var target = Setting.text(
+        "target", example: "192.168.1.40",
+        "Receiver: HOST[:PORT]; default port 5568. Default: the multicast group of each universe.")
+    var universe = Setting.integer("universe", default: 1, in: 1...63_999, "First universe.")
+    var start = Setting.firstChannel()
+    var pixels = Setting.pixels()
+    var map = Setting.channelMap()
+    var look = LightLook()
+    var priority = Setting.integer(
+        "priority", default: 100, in: 0...200, "Priority over other sources of the same universe; 200 is the highest.")
+    var source = Setting.text("source", default: "Hemiola", "Name of this source, up to 63 bytes.")
+    var rate = ScheduledSender.frameRate()
+    var delay = ScheduledSender.delay()
+    var interface = ScheduledSender.interface()
 }
 
 /// Data packets of streaming ACN (ANSI E1.31-2018), 638 bytes each: root layer, framing layer, DMP layer with 512 channels.

@@ -29,7 +29,7 @@ import Testing
         init(_ settings: String, map: FieldMap? = nil, lead: Double = 0) throws {
             let values = try SinkPlugin.ddp.about.values(parsing: "ddp:127.0.0.1,\(settings)")
             frames = LightFrames(
-                DDPMessages(NetworkTarget(host: "127.0.0.1", port: 1)), LightSettings(values, hasMap: false), universes: nil, map: map,
+                DDPMessages(NetworkTarget(host: "127.0.0.1", port: 1)), DDPSettings(values), universes: nil, map: map,
                 lead: lead)
             try frames.begin(LightFramesTests.header)
         }

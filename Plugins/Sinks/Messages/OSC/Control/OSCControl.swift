@@ -7,48 +7,49 @@ internal import HemiolaSystem
 internal import Synchronization
 
 extension SinkPlugin {
-    private static let address = Setting(
-        "address", default: "127.0.0.1:9001", example: "0.0.0.0:9001",
-        "UDP port to receive on: PORT or HOST:PORT; 127.0.0.1 for programs of this computer, 0.0.0.0 for all.")
-    private static let map = Setting<String?>(
-        "map", default: nil, example: "faders.yaml", "Field map of controls, a file. Default: PREFIX/CONTROL with its values.")
-    private static let prefix = Setting("prefix", default: "/hemiola", "First part of the default addresses PREFIX/CONTROL.")
-
     /// Receives OSC messages and submits them as controls.
     public static let oscControl = SinkPlugin(
         "osc-control", "Receives Open Sound Control (OSC) messages as controls: tap, nudge, presets, speed, blackout.",
-        settings: [address.declared, map.declared, prefix.declared], primary: "address", usesNetwork: true,
-        needs: { _ in Needs(realTime: true) },
-        make: { settings throws(Problem) in
-            if let fault = OSCAddress.fault(in: settings[prefix]) { throw Problem(fault, at: prefix.key) }
-            if let map = settings[map], map.isEmpty {
-                throw Problem("the path is empty; is a variable of the shell unset?", at: Self.map.key)
-            }
-            let text = settings[address]
-            // A number alone is a port.
-            let isPort = !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
-            let endpoint = try NetworkEndpoint(parsing: isPort ? "127.0.0.1:\(text)" : text, defaultPort: 9001, at: address.key)
-            return OSCControlReader(endpoint, map: settings[map], prefix: settings[prefix])
-        })
+        settings: OSCControlSettings.self, primary: "address", usesNetwork: true, needs: { _ in Needs(realTime: true) },
+        make: { settings throws(Problem) in OSCControlReader(settings, at: try settings.check()) })
+}
+
+/// The settings of the sink `osc-control`.
+struct OSCControlSettings: PluginSettings {
+    var address = Setting.text(
+        "address", default: "127.0.0.1:9001", example: "0.0.0.0:9001",
+        "UDP port to receive on: PORT or HOST:PORT; 127.0.0.1 for programs of this computer, 0.0.0.0 for all.")
+    var map = Setting.text(
+        "map", example: "faders.yaml", "Field map of controls, a file. Default: PREFIX/CONTROL with its values.")
+    var prefix = Setting.text("prefix", default: "/hemiola", "First part of the default addresses PREFIX/CONTROL.")
+
+    /// Validates the settings.
+    ///
+    /// - Returns: Where messages are received.
+    func check() throws(Problem) -> NetworkEndpoint {
+        if let fault = OSCAddress.fault(in: prefix) { throw Problem(fault, at: "prefix") }
+        if let map, map.isEmpty { throw Problem("the path is empty; is a variable of the shell unset?", at: "map") }
+        // A number alone is a port.
+        let isPort = !address.isEmpty && address.utf8.allSatisfy { (0x30...0x39).contains($0) }
+        return try NetworkEndpoint(parsing: isPort ? "127.0.0.1:\(address)" : address, defaultPort: 9001, at: "address")
+    }
 }
 
 /// The sink `osc-control`: writes nothing. A thread of its own receives packets and submits controls.
 final class OSCControlReader: Sink {
+    private let settings: OSCControlSettings
     private let endpoint: NetworkEndpoint
-    private let map: String?
-    private let prefix: String
     private var running: (loop: OSCControlLoop, thread: pthread_t)?
 
-    init(_ endpoint: NetworkEndpoint, map: String?, prefix: String) {
+    init(_ settings: OSCControlSettings, at endpoint: NetworkEndpoint) {
+        self.settings = settings
         self.endpoint = endpoint
-        self.map = map
-        self.prefix = prefix
     }
 
     func open(_ context: SinkContext) throws(Problem) {
         var routes: ControlRoutes?
         do throws(Problem) {
-            routes = try map.map { path throws(Problem) in
+            routes = try settings.map.map { path throws(Problem) in
                 try ControlRoutes(
                     FieldMap.load(path, .input), controls: context.catalog.controls, checkingMessages: OSCAddress.fault)
             }
@@ -61,7 +62,7 @@ final class OSCControlReader: Sink {
         } catch {
             throw Problem("osc-control: \(error.message)")
         }
-        let loop = OSCControlLoop(listener, routes: routes, prefix: prefix, wakeUp: try WakeUp.forSink(), context: context)
+        let loop = OSCControlLoop(listener, routes: routes, prefix: settings.prefix, wakeUp: try WakeUp.forSink(), context: context)
         let (thread, code) = startJoinableThread { loop.run() }
         guard code == 0, let thread else {
             throw Problem("osc-control: cannot create a thread: \(SystemCallError(number: code)); raise the limit: ulimit -u")
