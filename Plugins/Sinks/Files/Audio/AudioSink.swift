@@ -5,35 +5,28 @@ internal import HemiolaSignal
 internal import HemiolaSystem
 
 extension SinkPlugin {
-    private static let path = Setting<String?>(
-        "path", default: nil, example: "take.flac", "Output file, .flac or .wav. Placeholders: {stem}, {name}, {dir}, {time}, {n}.")
-    private static let encoding = Setting(
-        "bits", default: SampleEncoding.auto, "Bits per sample, or float; auto: 24 in .flac, float in .wav.")
-
     /// Records the analysed audio in a sound file, sample by sample.
     public static let audio = SinkPlugin(
         "audio", "The analysed audio itself, as FLAC or WAV: frame 0 of the file is frame 0 of the stream.",
-        settings: [
-            path.declared, encoding.declared, FileRotation.secondsSetting.declared, FileRotation.megabytesSetting.declared,
-        ],
+        settings: AudioSettings.self,
         primary: "path", libraries: [.sndfile],
         needs: { settings in
-            let path = settings[path] ?? ""
-            return Needs(
-                samples: true, outputs: [Output(path, takesSeveralInputs: false, replacesFile: !FileRotation(settings).isOn)])
+            Needs(
+                samples: true,
+                outputs: [Output(settings.path ?? "", takesSeveralInputs: false, replacesFile: !settings.rotation.isOn)])
         },
         make: { settings throws(Problem) in
-            guard let text = settings[path], !text.isEmpty else {
-                throw Problem("no file is given; write audio:PATH.flac or audio:PATH.wav", at: path.key)
+            guard let text = settings.path, !text.isEmpty else {
+                throw Problem("no file is given; write audio:PATH.flac or audio:PATH.wav", at: "path")
             }
             guard OutputTarget(text).descriptor == nil else {
-                throw Problem("a sound file cannot be written to a pipe; give a path", at: path.key)
+                throw Problem("a sound file cannot be written to a pipe; give a path", at: "path")
             }
-            let rotation = FileRotation(settings)
-            let template = try rotation.template(PathTemplate(text, at: path.key, isNumbered: true), appends: false)
-            switch (PathTemplate.ending(of: text).lowercased(), settings[encoding]) {
+            let rotation = settings.rotation
+            let template = try rotation.template(PathTemplate(text, at: "path", isNumbered: true), appends: false)
+            switch (PathTemplate.ending(of: text).lowercased(), settings.encoding) {
             case (".flac", .float):
-                throw Problem("FLAC has no floating-point samples; use 24 bits, or a path that ends in .wav", at: encoding.key)
+                throw Problem("FLAC has no floating-point samples; use 24 bits, or a path that ends in .wav", at: "bits")
             case (".flac", let encoding):
                 return AudioWriter(template, OutputPlan(compression: .none, rotation: rotation)) { output, format throws(Problem) in
                     try FLACEncoder(output, format, bits: encoding == .bits16 ? 16 : 24)
@@ -43,13 +36,21 @@ extension SinkPlugin {
                     try WAVEncoder(output, format, encoding == .auto ? .float : encoding)
                 }
             case (let ending, _):
-                throw Problem("unsupported extension \(ending); use .flac or .wav", at: path.key)
+                throw Problem("unsupported extension \(ending); use .flac or .wav", at: "path")
             }
         })
 }
 
+struct AudioSettings: PluginSettings {
+    var path = Setting.text(
+        "path", example: "take.flac", "Output file, .flac or .wav. Placeholders: {stem}, {name}, {dir}, {time}, {n}.")
+    var encoding = Setting.choice(
+        "bits", default: SampleEncoding.auto, "Bits per sample, or float; auto: 24 in .flac, float in .wav.")
+    var rotation = FileRotation()
+}
+
 /// The value of the setting `bits`.
-enum SampleEncoding: String, SettingChoice {
+enum SampleEncoding: String, CaseIterable {
     case auto
     case bits16 = "16"
     case bits24 = "24"

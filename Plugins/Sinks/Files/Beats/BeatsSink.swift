@@ -4,34 +4,39 @@ internal import HemiolaRecords
 internal import HemiolaSystem
 
 extension SinkPlugin {
-    private static let path = Setting(
-        "path", default: "-", "Output file, or - for standard output. Placeholders: {stem}, {name}, {dir}, {time}.")
-    private static let format = Setting(
-        "format", default: BeatFormat.auto, "Output format; auto: by the extension of the path, else text.")
-
     /// Writes beat times and bar positions in formats of other programs.
     public static let beats = SinkPlugin(
         "beats", "Beat times and bar positions only, as text, Audacity labels, JAMS, JSON or MIDI, for Rekordbox or Mixxx.",
-        settings: [path.declared, format.declared], primary: "path",
+        settings: BeatsSettings.self, primary: "path",
         needs: { settings in
-            let format = settings[format].resolved(for: settings[path]) ?? .text
+            let format = settings.fileFormat ?? .text
             return Needs(
-                analyzers: [PluginSpec("beat")], standardOutput: OutputTarget(settings[path]).isStandardOutput,
-                events: [.beat], outputs: [Output(settings[path], takesSeveralInputs: format.allowsSeveralInputs, replacesFile: true)])
+                analyzers: [PluginSpec("beat")], standardOutput: OutputTarget(settings.path).isStandardOutput,
+                events: [.beat], outputs: [Output(settings.path, takesSeveralInputs: format.allowsSeveralInputs, replacesFile: true)])
         },
         make: { settings throws(Problem) in
-            let template = try PathTemplate(settings[path], at: path.key)
-            guard let format = settings[format].resolved(for: settings[path]) else {
+            let template = try PathTemplate(settings.path, at: "path")
+            guard let format = settings.fileFormat else {
                 throw Problem(
-                    "unsupported extension \(PathTemplate.ending(of: settings[path])); use .txt or .beats (text), .json, .jams, .mid, "
-                        + ".xml (Rekordbox) or .sql (Mixxx), or set the format, for example to text", at: path.key)
+                    "unsupported extension \(PathTemplate.ending(of: settings.path)); use .txt or .beats (text), .json, .jams, .mid, "
+                        + ".xml (Rekordbox) or .sql (Mixxx), or set the format, for example to text", at: "path")
             }
             return BeatWriter(template, format)
         })
 }
 
+struct BeatsSettings: PluginSettings {
+    var path = Setting.text(
+        "path", default: "-", "Output file, or - for standard output. Placeholders: {stem}, {name}, {dir}, {time}.")
+    var format = Setting.choice(
+        "format", default: BeatFormat.auto, "Output format; auto: by the extension of the path, else text.")
+
+    /// The format of the file; nil: its extension is that of another kind of file.
+    var fileFormat: BeatFormat? { format.resolved(for: path) }
+}
+
 /// The format of the output.
-public enum BeatFormat: String, SettingChoice {
+public enum BeatFormat: String, CaseIterable, Sendable {
     /// By the extension of the path: `.jams`, `.json`, `.jsonl`, `.mid`, `.midi`, `.sql`, `.xml`; text for none, `.beats`, `.lab`, `.tsv` and `.txt`.
     case auto
     /// One line per beat: time in seconds, tab, position in the bar (1 is the downbeat).

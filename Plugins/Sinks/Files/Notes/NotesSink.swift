@@ -6,20 +6,21 @@ internal import HemiolaSystem
 internal import HemiolaTonal
 
 extension SinkPlugin {
-    private static let path = Setting(
-        "path", default: "{stem}.mid", "Output file. Placeholders: {stem}, {name}, {dir}, {time}, {n}.")
-
     /// Writes the notes of the analyzer `pitch` as a Standard MIDI File.
     public static let notes = SinkPlugin(
-        "notes", "Notes of the analyzer pitch, as a Standard MIDI File.", settings: [path.declared], primary: "path",
+        "notes", "Notes of the analyzer pitch, as a Standard MIDI File.", settings: NotesSettings.self, primary: "path",
         needs: { settings in
             Needs(
-                analyzers: [PluginSpec("pitch")], standardOutput: OutputTarget(settings[path]).isStandardOutput, events: [.note],
-                outputs: [Output(settings[path], takesSeveralInputs: false, replacesFile: true)])
+                analyzers: [PluginSpec("pitch")], standardOutput: OutputTarget(settings.path).isStandardOutput, events: [.note],
+                outputs: [Output(settings.path, takesSeveralInputs: false, replacesFile: true)])
         },
         make: { settings throws(Problem) in
-            NoteWriter(try PathTemplate(settings[path], at: path.key, isNumbered: true))
+            NoteWriter(try PathTemplate(settings.path, at: "path", isNumbered: true))
         })
+}
+
+struct NotesSettings: PluginSettings {
+    var path = Setting.text("path", default: "{stem}.mid", "Output file. Placeholders: {stem}, {name}, {dir}, {time}, {n}.")
 }
 
 /// The sink `notes`: collects the notes of a stream, and writes the file at the end of its input.

@@ -29,22 +29,25 @@ package struct PictureRequest: Sendable {
 
 extension SinkPlugin {
     package static let pictureID = "picture"
-    private static let path = Setting("path", default: "-", "The picture, or - for standard output.")
 
     /// Draws a picture of one stream.
     package static func picture(_ request: PictureRequest) -> SinkPlugin {
         SinkPlugin(
-            pictureID, "A picture of one stream.", settings: [path.declared], primary: "path",
+            pictureID, "A picture of one stream.", settings: PictureSettings.self, primary: "path",
             needs: { settings in
                 Needs(
-                    samples: !request.isRecording, standardOutput: OutputTarget(settings[path]).isStandardOutput,
+                    samples: !request.isRecording, standardOutput: OutputTarget(settings.path).isStandardOutput,
                     events: (request.options.showsBeats ? [.beat] : []) + (request.isRecording ? [] : [.polarity]),
-                    outputs: [Output(settings[path], takesSeveralInputs: false, replacesFile: true)])
+                    outputs: [Output(settings.path, takesSeveralInputs: false, replacesFile: true)])
             },
             make: { settings throws(Problem) in
-                PictureSink(try PathTemplate(settings[path], at: path.key), request)
+                PictureSink(try PathTemplate(settings.path, at: "path"), request)
             })
     }
+}
+
+struct PictureSettings: PluginSettings {
+    var path = Setting.text("path", default: "-", "The picture, or - for standard output.")
 }
 
 /// Collects a stream in a `PictureRecorder` and writes its picture at the end of the stream.

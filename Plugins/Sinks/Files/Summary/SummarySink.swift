@@ -4,31 +4,33 @@ internal import HemiolaRecords
 internal import HemiolaSystem
 
 extension SinkPlugin {
-    private static let path = Setting(
-        "path", default: "-", "Output file, or - for standard output. Placeholders: {stem}, {name}, {dir}, {time}.")
-    private static let format = Setting(
-        "format", default: SummaryFormat.auto, "Output format; auto: csv if the path ends in .csv or .csv.zst, else json.")
-    private static let compress = CompressionChoice.setting("Compress the file with zstd; auto: if the path ends in .zst.")
-    private static let level = CompressionChoice.level
-
     /// Writes one record per stream: tags, tempo, loudness, and the statistics of each feature.
     public static let summary = SinkPlugin(
         "summary", "One record per song: tags, duration, tempo, loudness, and the statistics of each feature.",
-        settings: [path.declared, format.declared, compress.declared, level.declared], primary: "path",
+        settings: SummarySettings.self, primary: "path",
         needs: { settings in
             Needs(
-                standardOutput: OutputTarget(settings[path]).isStandardOutput, events: [.beat, .gap],
-                outputs: [Output(settings[path], replacesFile: true)])
+                standardOutput: OutputTarget(settings.path).isStandardOutput, events: [.beat, .gap],
+                outputs: [Output(settings.path, replacesFile: true)])
         },
         make: { settings throws(Problem) in
             SummaryWriter(
-                try PathTemplate(settings[path], at: path.key), isTable: settings[format].isTable(at: settings[path]),
-                OutputPlan(compression: settings[compress], level: settings[level], quotesLines: true))
+                try PathTemplate(settings.path, at: "path"), isTable: settings.format.isTable(at: settings.path),
+                OutputPlan(compression: settings.compression, level: settings.level, quotesLines: true))
         })
 }
 
+struct SummarySettings: PluginSettings {
+    var path = Setting.text(
+        "path", default: "-", "Output file, or - for standard output. Placeholders: {stem}, {name}, {dir}, {time}.")
+    var format = Setting.choice(
+        "format", default: SummaryFormat.auto, "Output format; auto: csv if the path ends in .csv or .csv.zst, else json.")
+    var compression = CompressionChoice.setting("Compress the file with zstd; auto: if the path ends in .zst.")
+    var level = CompressionChoice.level()
+}
+
 /// The format of the output.
-enum SummaryFormat: String, SettingChoice {
+enum SummaryFormat: String, CaseIterable {
     /// By the extension of the path.
     case auto
     /// One JSON object per line.
