@@ -6,9 +6,12 @@ extension SinkPlugin {
     /// Writes JSON Lines to the standard input of a program that it starts.
     public static let exec = SinkPlugin(
         "exec", "Starts a program and writes one JSON object per line to its standard input.",
-        settings: ProgramSettings.declared, primary: ProgramSettings.primary,
+        settings: ProgramSettings.self, primary: "command",
         needs: { _ in Needs(spareStandardOutput: true) },
-        make: { settings throws(Problem) in ExecSink(try ProgramSettings(settings)) })
+        make: { settings throws(Problem) in
+            try settings.check()
+            return ExecSink(settings)
+        })
 }
 
 /// The sink `exec`.

@@ -7,18 +7,17 @@ extension SinkPlugin {
     /// Changes a visualizer's presets by timer, beat or level, and writes the plan of changes.
     public static let presets = SinkPlugin(
         "presets", "Changes a visualizer's presets by timer, beat or level, and writes the plan of changes.",
-        settings: PresetSettings.declared, primary: "path", records: PresetCycler.records,
+        settings: PresetSettings.self, primary: "path", records: PresetCycler.records,
         controls: ControlType.presetControls,
         needs: { settings in
-            let analyzers = PresetSettings(settings).analyzers
+            let analyzers = settings.analyzers
             return Needs(
-                analyzers: analyzers, spareStandardOutput: OutputTarget(settings[PresetSettings.path]).isStandardOutput,
+                analyzers: analyzers, spareStandardOutput: OutputTarget(settings.path).isStandardOutput,
                 events: analyzers.contains { $0.name == PresetDirector.beat } ? [.beat] : [],
-                outputs: [Output(settings[PresetSettings.path])])
+                outputs: [Output(settings.path)])
         },
         make: { settings throws(Problem) in
-            let settings = PresetSettings(settings)
-            return PresetCycler(settings, plan: try settings.check())
+            PresetCycler(settings, plan: try settings.check())
         })
 }
 
@@ -121,17 +120,16 @@ final class PresetCycler: DirectingSink {
 
     private func readLists(warn: (String) -> Void) throws(Problem) -> (names: [String]?, favourites: [String], skipped: [String]) {
         do throws(Problem) {
-            let lists = settings.lists
-            let listed = try lists.path.map { path throws(Problem) in try PresetList.names(at: path) } ?? []
-            let hasUserList = lists.path != nil || !lists.names.isEmpty
-            let names = PresetList.unique(listed + lists.names)
+            let listed = try settings.list.map { path throws(Problem) in try PresetList.names(at: path) } ?? []
+            let hasUserList = settings.list != nil || !settings.names.isEmpty
+            let names = PresetList.unique(listed + settings.names)
             if !hasUserList {
                 warn("presets: no list of presets; automatic changes start when a visualizer reports its presets, or set list=PATH")
             } else if names.isEmpty {
-                warn("presets: \(lists.path ?? "names"): the list of presets is empty; there are no automatic changes")
+                warn("presets: \(settings.list ?? "names"): the list of presets is empty; there are no automatic changes")
             }
-            let favourites = try lists.favourites.map { path throws(Problem) in try PresetList.names(at: path) } ?? []
-            let skipped = try lists.skipped.map { path throws(Problem) in try PresetList.names(at: path) } ?? []
+            let favourites = try settings.favourites.map { path throws(Problem) in try PresetList.names(at: path) } ?? []
+            let skipped = try settings.skipped.map { path throws(Problem) in try PresetList.names(at: path) } ?? []
             if hasUserList {
                 let list = PresetNames(names)
                 let known = Set(list.folded)

@@ -6,33 +6,40 @@ internal import HemiolaSystem
 internal import Synchronization
 
 extension SinkPlugin {
-    private static let path = Setting<String?>(
-        "path", default: nil, "Socket path. Default: hemiola.sock in XDG_RUNTIME_DIR, else in a private folder for temporary files.")
-    private static let payload = Setting(
-        "payload", default: SamplePayload.json, "Sample format for clients that do not subscribe: json, base64, or bare (arrays only).")
-    private static let group = Setting<String?>(
-        "group", default: nil, "Group (name or number) whose members may also connect. Requires a path that the group can access.")
-    private static let maxClients = Setting("max_clients", default: 64, in: 1...1000, "Maximum number of connected clients.")
-    private static let exitOnClose = Setting("exit_on_close", default: false, "End the run when a client sends closeViz.")
-
     /// Sends samples and records to visualizers on a Unix socket, and receives controls from them.
     public static let socket = SinkPlugin(
         "socket", "Sends samples and records to visualizers on a Unix socket, and receives controls from them.",
-        settings: [path.declared, payload.declared, group.declared, maxClients.declared, exitOnClose.declared], primary: "path",
+        settings: SocketSettings.self, primary: "path",
         records: [.preset, .speed, .key, .message], fallbackControls: PageDirector.controls,
         needs: { _ in Needs(samples: true, realTime: true, events: [.beat, .control, .device, .gap, .preset, .speed]) },
         make: { settings throws(Problem) in
-            if let path = settings[path] {
-                if path.isEmpty { throw Problem("the path is empty; is a variable of the shell unset?", at: Self.path.key) }
-                if let error = SocketFile.error(inPath: path) { throw Problem(error, at: Self.path.key) }
-            } else if settings[group] != nil {
-                throw Problem("the default path is in a private folder; set a path that the group can access", at: group.key)
-            }
-            return SocketServer(
-                path: settings[path], group: settings[group],
-                BridgeSettings(
-                    payload: settings[payload], clientLimit: settings[maxClients], exitsOnClose: settings[exitOnClose]))
+            try settings.check()
+            return SocketServer(settings)
         })
+}
+
+/// The settings of the sink `socket`.
+struct SocketSettings: PluginSettings {
+    var path = Setting.text(
+        "path", "Socket path. Default: hemiola.sock in XDG_RUNTIME_DIR, else in a private folder for temporary files.")
+    var payload = Setting.choice(
+        "payload", default: SamplePayload.json, "Sample format for clients that do not subscribe: json, base64, or bare (arrays only).")
+    var group = Setting.text(
+        "group", "Group (name or number) whose members may also connect. Requires a path that the group can access.")
+    var maxClients = Setting.integer("max_clients", default: 64, in: 1...1000, "Maximum number of connected clients.")
+    var exitsOnClose = Setting.boolean("exit_on_close", default: false, "End the run when a client sends closeViz.")
+
+    func check() throws(Problem) {
+        if let path {
+            if path.isEmpty { throw Problem("the path is empty; is a variable of the shell unset?", at: "path") }
+            if let error = SocketFile.error(inPath: path) { throw Problem(error, at: "path") }
+        } else if group != nil {
+            throw Problem("the default path is in a private folder; set a path that the group can access", at: "group")
+        }
+    }
+
+    /// Where the socket lies.
+    var location: SocketPath { path.map { SocketPath(path: $0, isInOwnFolder: false) } ?? .standard() }
 }
 
 /// The sink `socket`: a Unix socket and its bridge.
@@ -50,14 +57,10 @@ final class SocketServer: DirectingSink {
         var warn: @Sendable (String) -> Void = { _ in }
     }
 
-    private let path: String?
-    private let group: String?
-    private let settings: BridgeSettings
+    private let settings: SocketSettings
     private var state = State()
 
-    init(path: String?, group: String?, _ settings: BridgeSettings) {
-        self.path = path
-        self.group = group
+    init(_ settings: SocketSettings) {
         self.settings = settings
     }
 
@@ -73,14 +76,14 @@ final class SocketServer: DirectingSink {
     }
 
     private func listen(_ context: SinkContext) throws(Problem) {
-        var settings = settings
-        let limit = DescriptorLimit.raise(forClients: settings.clientLimit)
+        let limit = DescriptorLimit.raise(forClients: settings.maxClients)
         if let warning = limit.warning { context.warn("\(context.name): \(warning)") }
-        settings.clientLimit = limit.clients
-        let path = path.map { SocketPath(path: $0, isInOwnFolder: false) } ?? .standard()
-        let file = try SocketFile(path, group: group)
+        let bridgeSettings = BridgeSettings(
+            payload: settings.payload, clientLimit: limit.clients, exitsOnClose: settings.exitsOnClose)
+        let path = settings.location
+        let file = try SocketFile(path, group: settings.group)
         do {
-            let bridge = try Bridge.listen(on: file.descriptor, context, settings, refusal: refusal(warn: context.warn))
+            let bridge = try Bridge.listen(on: file.descriptor, context, bridgeSettings, refusal: refusal(warn: context.warn))
             state = State(file: file, bridge: bridge, warn: context.warn)
         } catch {
             file.close()
@@ -115,7 +118,7 @@ final class SocketServer: DirectingSink {
         state.batchesToAttempt = Self.batchesBetweenAttempts
         let fault = "\(file.path): the socket was removed"
         do throws(Problem) {
-            let trial = try SocketFile(path.map { SocketPath(path: $0, isInOwnFolder: false) } ?? .standard(), group: group)
+            let trial = try SocketFile(settings.location, group: settings.group)
             trial.close()
             trial.remove()
             (state.fault, state.isReopenDue) = (fault, true)
@@ -146,7 +149,7 @@ final class SocketServer: DirectingSink {
     /// repeats what the mode enforces, in case another program has changed the mode.
     private func refusal(warn: @escaping @Sendable (String) -> Void) -> @Sendable (UInt32) -> String? {
         let owner = geteuid()
-        let acceptsGroup = group != nil
+        let acceptsGroup = settings.group != nil
         let reported = ReportedUsers()
         return { user in
             if acceptsGroup || user == owner || user == 0 { return nil }

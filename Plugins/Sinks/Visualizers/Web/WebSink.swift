@@ -5,24 +5,6 @@ internal import HemiolaRecords
 internal import HemiolaSystem
 
 extension SinkPlugin {
-    private static let port = Setting(
-        "port", default: 8043, in: 0...65_535, "TCP port. If it is in use, the next free one of the following 20 is used; 0: any free port."
-    )
-    private static let bind = Setting(
-        "bind", default: "127.0.0.1",
-        "IP address to listen on: 127.0.0.1 for this machine only, 0.0.0.0 for all its networks. The connection is not encrypted.")
-    private static let page = Setting<String?>(
-        "page", default: nil, "Folder with an index.html, or HTML file, to serve instead of the built-in page.")
-    private static let origin = Setting(
-        "origin", default: [String](), "Origins of other servers' pages that may connect: http://localhost:5173.")
-    private static let handlers = Setting(
-        "handlers", default: [String](), "Names of further message handlers for the page, in window.webkit.messageHandlers.")
-    private static let maxClients = Setting("max_clients", default: 64, in: 1...1000, "Maximum number of connected clients.")
-    private static let open = Setting(
-        "open", default: false,
-        "Open the page in the default browser of the desktop session. Its URL is then valid for this run only.")
-    private static let exitOnClose = Setting("exit_on_close", default: false, "End the run when a page sends closeViz.")
-
     /// Shows the music in a browser: serves a page, sends it samples and records, and receives controls from it.
     public static let web = web(tokenFile: TokenFile.standard)
 
@@ -34,28 +16,43 @@ extension SinkPlugin {
     ) -> SinkPlugin {
         SinkPlugin(
             "web", "Shows the music in a browser: serves a page, sends it samples and records, and receives controls from it.",
-            settings: [
-                port.declared, bind.declared, page.declared, origin.declared, handlers.declared, maxClients.declared, open.declared,
-                exitOnClose.declared,
-            ], primary: port.key,
+            settings: WebSettings.self, primary: "port",
             records: [.preset, .speed, .key, .message], fallbackControls: PageDirector.controls, libraries: [.qrencode], usesNetwork: true,
             needs: { _ in Needs(samples: true, realTime: true, events: [.beat, .control, .device, .dropped, .gap, .preset, .speed]) },
             make: { settings throws(Problem) in
-                if settings[page] == "" { throw Problem("the path is empty; is a variable of the shell unset?", at: page.key) }
-                guard ListeningSocket.isAddress(settings[bind]) else {
-                    throw Problem(ListeningSocket.fault(inAddress: settings[bind]), at: bind.key)
-                }
-                for text in settings[origin] where !Origin.isValid(text) {
-                    throw Problem("\"\(text)\" is not an origin; write it as http://HOST:PORT, without a path", at: origin.key)
-                }
-                for name in settings[handlers] where !isName(name) {
-                    throw Problem("\"\(name)\" is not a name of letters, digits, _ and $", at: handlers.key)
-                }
-                return WebSink(
-                    port: settings[port], address: settings[bind], page: settings[page], origins: settings[origin],
-                    handlers: settings[handlers], tokenFile: tokenFile(), browser: settings[open] ? browser() : nil,
-                    BridgeSettings(clientLimit: settings[maxClients], exitsOnClose: settings[exitOnClose]))
+                try settings.check()
+                return WebSink(settings, tokenFile: tokenFile(), browser: settings.opensBrowser ? browser() : nil)
             })
+    }
+}
+
+/// The settings of the sink `web`.
+struct WebSettings: PluginSettings {
+    var port = Setting.integer(
+        "port", default: 8043, in: 0...65_535, "TCP port. If it is in use, the next free one of the following 20 is used; 0: any free port."
+    )
+    var address = Setting.text(
+        "bind", default: "127.0.0.1",
+        "IP address to listen on: 127.0.0.1 for this machine only, 0.0.0.0 for all its networks. The connection is not encrypted.")
+    var page = Setting.text("page", "Folder with an index.html, or HTML file, to serve instead of the built-in page.")
+    var origins = Setting.texts("origin", "Origins of other servers' pages that may connect: http://localhost:5173.")
+    var handlers = Setting.texts(
+        "handlers", "Names of further message handlers for the page, in window.webkit.messageHandlers.")
+    var maxClients = Setting.integer("max_clients", default: 64, in: 1...1000, "Maximum number of connected clients.")
+    var opensBrowser = Setting.boolean(
+        "open", default: false,
+        "Open the page in the default browser of the desktop session. Its URL is then valid for this run only.")
+    var exitsOnClose = Setting.boolean("exit_on_close", default: false, "End the run when a page sends closeViz.")
+
+    func check() throws(Problem) {
+        if page == "" { throw Problem("the path is empty; is a variable of the shell unset?", at: "page") }
+        guard ListeningSocket.isAddress(address) else { throw Problem(ListeningSocket.fault(inAddress: address), at: "bind") }
+        for text in origins where !Origin.isValid(text) {
+            throw Problem("\"\(text)\" is not an origin; write it as http://HOST:PORT, without a path", at: "origin")
+        }
+        for name in handlers where !Self.isName(name) {
+            throw Problem("\"\(name)\" is not a name of letters, digits, _ and $", at: "handlers")
+        }
     }
 
     /// Whether a text is a JavaScript identifier of ASCII characters.
@@ -81,46 +78,32 @@ final class WebSink: DirectingSink {
     /// Descriptors of connections that are not clients, and of the files that they read.
     private static let furtherDescriptors = 256
 
-    private let port: Int
-    private let address: String
-    private let page: String?
-    private let origins: [String]
-    private let handlers: [String]
+    private let settings: WebSettings
     private let tokenFile: TokenFile?
     private let browser: DesktopBrowser?
-    private let settings: BridgeSettings
     private var bridge: Bridge?
 
-    init(
-        port: Int, address: String, page: String?, origins: [String], handlers: [String], tokenFile: TokenFile?,
-        browser: DesktopBrowser?, _ settings: BridgeSettings
-    ) {
-        self.port = port
-        self.address = address
-        self.page = page
-        self.origins = origins
-        self.handlers = handlers
+    init(_ settings: WebSettings, tokenFile: TokenFile?, browser: DesktopBrowser?) {
+        self.settings = settings
         self.tokenFile = tokenFile
         self.browser = browser
-        self.settings = settings
     }
 
     func open(_ context: SinkContext) throws(Problem) {
         var folder: PageFolder?
-        if let page {
+        if let page = settings.page {
             folder = try PageFolder(page)
         }
-        var settings = settings
-        let limit = DescriptorLimit.raise(forClients: settings.clientLimit, others: Self.furtherDescriptors)
+        let limit = DescriptorLimit.raise(forClients: settings.maxClients, others: Self.furtherDescriptors)
         if let warning = limit.warning { context.warn("\(context.name): \(warning)") }
-        settings.clientLimit = limit.clients
         let token = token(context)
-        let socket = try ListeningSocket(address: address, port: port)
+        let socket = try ListeningSocket(address: settings.address, port: settings.port)
         let site = WebSite(
-            address: socket.address, port: socket.port, token: token, origins: origins, handlers: handlers, files: PageFiles.all,
-            folder: folder)
+            address: socket.address, port: socket.port, token: token, origins: settings.origins, handlers: settings.handlers,
+            files: PageFiles.all, folder: folder)
         do {
-            bridge = try Bridge.listen(on: socket.descriptor, context, settings, site: site)
+            bridge = try Bridge.listen(
+                on: socket.descriptor, context, BridgeSettings(clientLimit: limit.clients, exitsOnClose: settings.exitsOnClose), site: site)
         } catch {
             socket.close()
             throw Problem("\(context.name): cannot listen on port \(socket.port): \(error)")
@@ -148,7 +131,9 @@ final class WebSink: DirectingSink {
 
     /// Prints the URL; for a server that other machines can reach also a warning, and a QR code on terminals.
     private func announce(_ site: WebSite, _ context: SinkContext, _ print: (_ text: String, _ figure: [String]) -> Void) {
-        if port != 0, site.port != port { context.warn("\(context.name): port \(port) is in use; using port \(site.port)") }
+        if settings.port != 0, site.port != settings.port {
+            context.warn("\(context.name): port \(settings.port) is in use; using port \(site.port)")
+        }
         if site.isLocal { return print("\(context.name): open \(site.url())", []) }
         context.warn(
             "\(context.name): other machines can connect to \(site.address): everyone who has the URL sees the page and can control it, "

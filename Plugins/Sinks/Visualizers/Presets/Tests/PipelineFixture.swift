@@ -86,13 +86,10 @@ extension SinkPlugin {
     fileprivate static func counted(_ counter: WrittenBatchCounter) -> SinkPlugin {
         let plugin = SinkPlugin.presets
         return SinkPlugin(
-            plugin.about.id, plugin.about.summary, settings: plugin.about.settings, primary: plugin.about.primary,
-            records: plugin.about.records, controls: plugin.about.controls, needs: plugin.needs,
+            plugin.about.id, plugin.about.summary, settings: PresetSettings.self, primary: plugin.about.primary,
+            records: plugin.about.records, controls: plugin.about.controls, needs: \.needs,
             make: { settings throws(Problem) in
-                guard let sink = try plugin.make(settings) as? any DirectingSink else {
-                    throw Problem("the sink has no director")
-                }
-                return CountingSink(sink, counter)
+                CountingSink(PresetCycler(settings, plan: try settings.check()), counter)
             })
     }
 }
@@ -130,7 +127,7 @@ final class SteadyBeats: Analyzer {
 
 extension AnalyzerPlugin {
     static func beats(bpm: Double) -> AnalyzerPlugin {
-        AnalyzerPlugin("beat", "A steady beat.") { _ throws(Problem) in SteadyBeats(bpm: bpm) }
+        AnalyzerPlugin("beat", "A steady beat.", settings: NoSettings.self) { _ throws(Problem) in SteadyBeats(bpm: bpm) }
     }
 }
 
