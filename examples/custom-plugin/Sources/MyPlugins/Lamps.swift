@@ -5,13 +5,16 @@ import HemiolaSignal
 extension SinkPlugin {
     /// A chaser light: the next lamp on every beat.
     public static let lamps = SinkPlugin(
-        "lamps", "Emits a lamp record on every beat.", settings: [Lamps.count.declared], primary: "count",
+        "lamps", "Emits a lamp record on every beat.", settings: LampSettings.self, primary: "count",
         records: [Lamps.lamp], controls: [Lamps.setLamp], needs: { _ in Needs(analyzers: [PluginSpec("beat")]) },
-        make: { settings throws(Problem) in Lamps(count: settings[Lamps.count]) })
+        make: { settings throws(Problem) in Lamps(count: settings.count) })
+}
+
+struct LampSettings: PluginSettings {
+    var count = Setting.integer("count", default: 4, in: 1...64, "The number of lamps.")
 }
 
 final class Lamps: DirectingSink {
-    static let count = Setting("count", default: 4, in: 1...64, "The number of lamps.")
     static let lamp = RecordType("lamp", "A lamp is switched on.", fields: [.integer("lamp", in: 1...64, "The lamp's number.")])
     static let setLamp = ControlType("setLamp", "Switches a lamp on.", fields: [.integer("lamp", in: 1...64, "The lamp's number.")])
 

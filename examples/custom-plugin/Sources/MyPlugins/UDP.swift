@@ -5,14 +5,16 @@ import HemiolaRecords
 extension SinkPlugin {
     /// Sends the records as text to another program.
     public static let udp = SinkPlugin(
-        "udp", "Sends JSON Lines over UDP, a datagram per batch.", settings: [UDP.port.declared, UDP.host.declared], primary: "port"
-    ) { settings throws(Problem) in UDP(receiver: try UDPSocket.address(settings[UDP.host], settings[UDP.port])) }
+        "udp", "Sends JSON Lines over UDP, a datagram per batch.", settings: UDPSettings.self, primary: "port"
+    ) { settings throws(Problem) in UDP(receiver: try UDPSocket.address(settings.host, settings.port)) }
+}
+
+struct UDPSettings: PluginSettings {
+    var port = Setting.integer("port", default: 9000, in: 1...65_535, "The receiver's port.")
+    var host = Setting.text("host", default: "127.0.0.1", "The receiver's IPv4 address.")
 }
 
 final class UDP: Sink {
-    static let port = Setting("port", default: 9000, in: 1...65_535, "The receiver's port.")
-    static let host = Setting("host", default: "127.0.0.1", "The receiver's IPv4 address.")
-
     private let receiver: sockaddr_in
     private var socket: UDPSocket?
     private var context = SinkContext(name: "udp")

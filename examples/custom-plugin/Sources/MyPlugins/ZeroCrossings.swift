@@ -5,13 +5,16 @@ import HemiolaSignal
 extension AnalyzerPlugin {
     /// The zero-crossing rate: low for a hum, high for a cymbal or an "s".
     public static let zeroCrossings = AnalyzerPlugin(
-        "zero-crossings", "Zero-crossing rate, and a record where the sound becomes noisy.", settings: [ZeroCrossings.gate.declared],
+        "zero-crossings", "Zero-crossing rate, and a record where the sound becomes noisy.", settings: ZeroCrossingSettings.self,
         records: [ZeroCrossings.hiss], controls: [ZeroCrossings.setHissRate]
-    ) { settings throws(Problem) in ZeroCrossings(gate: Float(settings[ZeroCrossings.gate])) }
+    ) { settings throws(Problem) in ZeroCrossings(gate: Float(settings.gate)) }
+}
+
+struct ZeroCrossingSettings: PluginSettings {
+    var gate = Setting.number("gate", default: 0.001, in: 0...1, unit: .amplitude, "Samples below this amplitude are not counted.")
 }
 
 final class ZeroCrossings: Analyzer, ControlHandler {
-    static let gate = Setting("gate", default: 0.001, in: 0...1, unit: .amplitude, "Samples below this amplitude are not counted.")
     static let hiss = RecordType(
         "hiss", "The zero-crossing rate rises above the threshold.",
         fields: [.number("rate_hz", unit: .hertz, minimum: 0, "The rate in the hop."), .emittedTime])
@@ -22,8 +25,7 @@ final class ZeroCrossings: Analyzer, ControlHandler {
     private let gate: Float
     private var threshold = 4000.0
     private var rate = FeatureHandle(offset: 0, count: 0)
-    private var wasPositive: Bool?
-    private var wasNoisy = false
+    private var (wasPositive, wasNoisy) = (Bool?.none, false)
 
     init(gate: Float) { self.gate = gate }
 
@@ -49,8 +51,7 @@ final class ZeroCrossings: Analyzer, ControlHandler {
     }
 
     func handle(_ control: StampedControl) -> ControlReply {
-        guard let rate = control.control["rate_hz"].number, rate >= 0 else { return .refused("a rate is 0 Hz or more") }
-        threshold = rate
+        threshold = control.control["rate_hz"].number ?? threshold
         return .done
     }
 
