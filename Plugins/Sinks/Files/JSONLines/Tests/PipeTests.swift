@@ -2,6 +2,7 @@ import AllocationCounter
 import Glibc
 import Hemiola
 import HemiolaRecords
+import HemiolaSystem
 import JSONLinesSink
 import TestSupport
 import Testing
