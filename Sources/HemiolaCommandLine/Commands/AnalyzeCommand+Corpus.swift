@@ -13,14 +13,10 @@ extension AnalyzeCommand {
         let template = folder.split(separator: "{", omittingEmptySubsequences: false).joined(separator: "{{")
         let sink = PluginSpec(format.sink, primary: .text("\(template)/{dir}/{name}.\(format.rawValue)"))
         var builder = ConfigurationBuilder(registry)
-        try builder.setAnalyzers(options.analyzing.analyzers)
-        try builder.select(options.writing.select)
+        try builder.set(options, defaultSink: sink.id)
+        builder.configuration.sinks = [sink]
         // The header and the end of a result show whether it is complete.
         if !builder.configuration.selection.isEmpty { builder.configuration.selection += ["header", "end"] }
-        builder.configuration.sinks = [sink]
-        builder.configuration.batchFrames = options.batch
-        builder.configuration.seed = options.seed
-        builder.configuration.syncsFiles = options.writing.durability.sync
         builder.configuration.usesLookAhead = wholeFile
         builder.configuration.jobCount = input.jobCount
         // Checks all options before the folder is created.

@@ -236,7 +236,10 @@ struct ConfigurationBuilder {
         }
     }
 
-    private static func spec(_ text: String, of option: String) throws(Failure) -> PluginSpec {
+    /// The plugin of a SPEC.
+    ///
+    /// - Parameter option: The beginning of a message.
+    static func spec(_ text: String, of option: String) throws(Failure) -> PluginSpec {
         do throws(Problem) {
             return try PluginSpec(parsing: text)
         } catch {

@@ -25,12 +25,7 @@ struct LeadTest {
     /// - Returns: The beats that were detected.
     /// - Throws: The sink is unknown, no program plays, or no audio is captured.
     func run(with registry: PluginRegistry, print: (String) -> Void) throws(Failure) -> Int {
-        let spec: PluginSpec
-        do throws(Problem) {
-            spec = try PluginSpec(parsing: sink)
-        } catch {
-            throw Failure(error.all.map { "--lead \(sink): \($0.message)" })
-        }
+        let spec = try ConfigurationBuilder.spec(sink, of: "--lead \(sink)")
         if case .failure(let fault) = registry.find(spec.id, in: registry.sinks, role: "sink") {
             throw Failure("--lead \(sink): \(fault.message)")
         }

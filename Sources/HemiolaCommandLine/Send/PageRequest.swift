@@ -135,15 +135,20 @@ struct ImportFile {
     let bytes: [UInt8]
 
     init(_ path: String, name: String?) throws(Failure) {
+        bytes = try Self.bytes(of: path, atMost: Self.limit, "the file is larger than 32 MiB, the limit of an import")
+        self.name = name ?? path.split(separator: "/").last.map(String.init) ?? path
+    }
+
+    /// - Parameter excess: The error of a file with more bytes.
+    static func bytes(of path: String, atMost limit: Int, _ excess: String) throws(Failure) -> [UInt8] {
+        let bytes: [UInt8]
         do {
-            bytes = try System.contents(of: path, atMost: Self.limit + 1)
+            bytes = try System.contents(of: path, atMost: limit + 1)
         } catch {
             throw Failure("\(System.title(of: path)): \(error)", status: .inputFailed)
         }
-        guard bytes.count <= Self.limit else {
-            throw Failure("\(System.title(of: path)): the file is larger than 32 MiB, the limit of an import", status: .inputFailed)
-        }
-        self.name = name ?? path.split(separator: "/").last.map(String.init) ?? path
+        guard bytes.count <= limit else { throw Failure("\(System.title(of: path)): \(excess)", status: .inputFailed) }
+        return bytes
     }
 
     var starts: StrideTo<Int> { stride(from: 0, to: bytes.count, by: Self.chunk) }

@@ -18,20 +18,11 @@ struct TabsFile {
     ///
     /// - Parameter path: `-` for standard input, with paths relative to the working directory.
     init(_ path: String) throws(Failure) {
-        let title = System.title(of: path)
-        let bytes: [UInt8]
-        do {
-            bytes = try System.contents(of: path, atMost: Self.limit + 1)
-        } catch {
-            throw Failure("\(title): \(error)", status: .inputFailed)
-        }
-        guard bytes.count <= Self.limit else {
-            throw Failure("\(title): the list of tabs is larger than 1 MiB", status: .inputFailed)
-        }
+        let bytes = try ImportFile.bytes(of: path, atMost: Self.limit, "the list of tabs is larger than 1 MiB")
         do throws(Problem) {
             members = try Self.members(of: JSONValue(bytes), in: Self.folder(of: path))
         } catch {
-            throw Failure("\(title): \(error.message)", status: .inputFailed)
+            throw Failure("\(System.title(of: path)): \(error.message)", status: .inputFailed)
         }
     }
 

@@ -1,4 +1,4 @@
-package import HemiolaSystem
+internal import HemiolaSystem
 
 extension Control {
     /// The control of a declared type, with the fields of an object: a client's message, or a record.
