@@ -45,17 +45,11 @@ final class MIDIControlReader: Sink {
     }
 
     func open(_ context: SinkContext) throws(Problem) {
-        let routes: ControlRoutes
-        do throws(Problem) {
-            // A program may lack controls of the built-in map; a name in a file is an error.
-            routes = try ControlRoutes(
-                FieldMap.load(map, .input), controls: context.catalog.controls, skipsUnknown: !FieldMap.isPath(map),
-                checkingMessages: MIDISource.fault)
-        } catch {
-            throw Problem(error.description)
-        }
-        let device: Int32
-        device = try MIDIDevice.open(path, for: .input)
+        // A program may lack controls of the built-in map; a name in a file is an error.
+        let routes = try ControlRoutes(
+            FieldMap.load(map, .input), controls: context.catalog.controls, skipsUnknown: !FieldMap.isPath(map),
+            checkingMessages: MIDISource.fault)
+        let device = try MIDIDevice.open(path, for: .input)
         let loop: MIDIControlLoop
         do throws(SystemCallError) {
             loop = try MIDIControlLoop(path: path, routes: routes, channel: channel, context: context)

@@ -38,12 +38,7 @@ package enum IsolatedAnalyzerService {
             let plugin = registry.analyzers.first(where: { $0.about.id == id })
         else { throw Problem("this program has no analyzer \(id)") }
         let stream = AnalysisFormat(format, batching: batching, seed: try start.integer())
-        let analyzer: any Analyzer
-        do throws(Problem) {
-            analyzer = try plugin.make(SettingValues(parameters))
-        } catch {
-            throw Problem(error.all.first?.message ?? "\(error)")
-        }
+        let analyzer = try plugin.make(SettingValues(parameters))
         let onlyChecks = try start.flag()
         var outputs = AnalyzerOutputs()
         if !onlyChecks {

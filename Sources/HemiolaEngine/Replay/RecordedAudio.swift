@@ -54,21 +54,21 @@ final class RecordedAudio {
         }
     }
 
-    /// Reads the frames of a batch. Frames that the audio does not have are 0.
+    /// Reads the frames of a batch. Frames that the audio does not have stay as they are.
     ///
     /// - Parameters:
     ///   - frame: The first frame, not before the last one that was read.
     ///   - samples: Receives a whole number of interleaved frames.
     func read(at frame: Int64, into samples: inout MutableSpan<Float>, shouldStop: () -> Bool) throws(Problem) {
         let channels = header.format.channelCount
-        for index in samples.indices { samples[index] = 0 }
         try skip(to: frame, shouldStop)
         let count = samples.count / channels
         var filled = Int(min(Int64(count), max(0, position - frame)))
         while filled < count, !isAtEnd, !shouldStop() {
             if gapFrames > 0 {
                 let part = Int(min(gapFrames, Int64(count - filled)))
-                (filled, position, gapFrames) = (filled + part, position + Int64(part), gapFrames - Int64(part))
+                filled += part
+                pass(Int64(part))
                 continue
             }
             var rest = samples._mutatingExtracting(filled * channels..<count * channels)
@@ -92,13 +92,18 @@ final class RecordedAudio {
     private func skip(to frame: Int64, _ shouldStop: () -> Bool) throws(Problem) {
         while position < frame, !isAtEnd, !shouldStop() {
             if gapFrames > 0 {
-                let part = min(gapFrames, frame - position)
-                (position, gapFrames) = (position + part, gapFrames - part)
+                pass(min(gapFrames, frame - position))
                 continue
             }
             let count = min(Int64(header.batching.batchFrames), frame - position)
             position += Int64(try discard(Int(count)))
         }
+    }
+
+    /// Passes frames of the current gap.
+    private func pass(_ frames: Int64) {
+        position += frames
+        gapFrames -= frames
     }
 
     /// Reads frames without a use for them.

@@ -16,6 +16,12 @@ final class RecordedStream: ControllableStream {
     private(set) var batchCount: Int64 = 0
     /// Whether the stream has records of batches.
     private(set) var hasRows = false
+    /// The samples; nil: they are silence.
+    let audio: RecordedAudio?
+    /// The last gap.
+    private(set) var lastGap: Range<Int64>?
+    /// Whether a notice said that the audio has ended.
+    var isEndReported = false
 
     private let directors: [PipelineDirector]
     /// Types whose recorded events are left out.
@@ -28,14 +34,16 @@ final class RecordedStream: ControllableStream {
     private var events = EventList()
 
     /// - Parameters:
+    ///   - audio: The samples; nil: they are silence.
     ///   - batchesPerBlock: The most batches in a block.
     ///   - carriesSamples: Whether batches have samples.
     ///   - publish: Receives each full block.
     init(
-        _ header: StreamHeader, directors: [PipelineDirector], derivedTypes: Set<String>, batchesPerBlock: Int, carriesSamples: Bool,
-        publish: @escaping (BatchBlock) -> Void
+        _ header: StreamHeader, audio: RecordedAudio?, directors: [PipelineDirector], derivedTypes: Set<String>, batchesPerBlock: Int,
+        carriesSamples: Bool, publish: @escaping (BatchBlock) -> Void
     ) {
         self.header = header
+        self.audio = audio
         self.directors = directors
         self.derivedTypes = derivedTypes
         self.publish = publish
@@ -69,12 +77,12 @@ final class RecordedStream: ControllableStream {
 
     /// Adds a batch.
     ///
-    /// - Parameters:
-    ///   - batch: The batch, with a known length.
-    ///   - fill: Writes the samples.
-    func add(
-        _ batch: RecordingReader.Batch, fill: (_ frame: Int64, _ samples: inout MutableSpan<Float>) throws(Problem) -> Void
-    ) throws(Problem) {
+    /// - Parameter batch: The batch, with a known length.
+    func add(_ batch: RecordingReader.Batch, shouldStop: () -> Bool) throws(Problem) {
+        for event in batch.events where event.type == .gap {
+            let start = header.format.frame(at: event.time)
+            if let gap = Gap(event) { lastGap = start..<start + gap.frames }
+        }
         let frameCount = batch.frameCount ?? 0
         let row = block.openRow
         if let values = batch.row {
@@ -85,8 +93,9 @@ final class RecordedStream: ControllableStream {
         }
         if block.samplesPerBatch > 0, frameCount > 0 {
             let samples = UnsafeMutableBufferPointer(rebasing: block.openSamples[..<(frameCount * header.format.channelCount)])
+            samples.update(repeating: 0)
             var span = samples.mutableSpan
-            try fill(batch.frame, &span)
+            try audio?.read(at: batch.frame, into: &span, shouldStop: shouldStop)
         }
         block.complete(
             BatchStorage.Info(

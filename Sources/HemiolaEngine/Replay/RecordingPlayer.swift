@@ -1,6 +1,5 @@
 internal import Hemiola
 internal import HemiolaRecords
-internal import HemiolaSignal
 internal import HemiolaSystem
 
 /// Replays a recording: sends its streams to the sinks, each batch when its audio has ended, or as fast as the sinks accept them. Used by
@@ -22,14 +21,9 @@ final class RecordingPlayer {
     private let report: @Sendable (PipelineNotice) -> Void
 
     private var stream: RecordedStream?
-    private var audio: RecordedAudio?
     /// How many streams have begun.
     private var streamCount = 0
     private var pace = RealTimePace()
-    /// The last gap of the stream.
-    private var lastGap: Range<Int64>?
-    /// Whether a notice said that the audio has ended.
-    private var isEndReported = false
 
     init(
         _ pipeline: Pipeline, _ setup: Pipeline.Replay, directors: [PipelineDirector], to dispatcher: SinkDispatcher,
@@ -86,18 +80,14 @@ final class RecordingPlayer {
             guard let fault = need.fault(in: header) else { continue }
             throw Problem("\(setup.recording.name): \(header.source.name): cannot be sent to \(need.sink): \(fault)")
         }
-        audio = try openAudio(of: header)
-        let stream = RecordedStream(
-            header, directors: directors, derivedTypes: setup.derivedTypes,
+        stream = RecordedStream(
+            header, audio: try openAudio(of: header), directors: directors, derivedTypes: setup.derivedTypes,
             batchesPerBlock: pipeline.isPaced ? 1 : BatchBlock.capacity, carriesSamples: carriesSamples,
             publish: { [dispatcher] in dispatcher.receive(.batches($0)) })
-        self.stream = stream
         for director in directors { director.director.prepare(header) }
         pipeline.note(header.source, index: 0)
         dispatcher.receive(.begin(header))
         streamCount += 1
-        isEndReported = false
-        lastGap = nil
         pace.begin(at: MonotonicTime.now)
     }
 
@@ -123,10 +113,10 @@ final class RecordingPlayer {
         guard let stream else { return }
         var end = summary.frames
         // In real time there is nothing to wait for where the input was cut off.
-        if pipeline.isPaced, let lastGap, lastGap.upperBound >= end { end = max(stream.position, lastGap.lowerBound) }
+        if pipeline.isPaced, let lastGap = stream.lastGap, lastGap.upperBound >= end { end = max(stream.position, lastGap.lowerBound) }
         try fill(to: end, stream)
         guard wait(until: end, stream) else { return }
-        if let audio, !isEndReported, try audio.hasMore(shouldStop: { shouldStop }), !shouldStop {
+        if let audio = stream.audio, !stream.isEndReported, try audio.hasMore(shouldStop: { shouldStop }), !shouldStop {
             report(.recording("\(audio.name): is longer than the recording, which ends at \(seconds(summary.frames)) s"))
         }
         finish(summary)
@@ -142,7 +132,7 @@ final class RecordingPlayer {
         guard let stream else { return }
         var summary = summary
         summary.lateEvents = stream.finish()
-        (self.stream, audio) = (nil, nil)
+        self.stream = nil
         dispatcher.receive(.end(summary))
         report(.finished(input: stream.header.source.name, summary))
     }
@@ -164,9 +154,7 @@ final class RecordingPlayer {
     /// Adds batches without values up to a frame, if the recording has none: they carry the samples.
     ///
     /// - Parameter isLastLeft: Whether the last batch is left to the caller.
-    private func fill(
-        to end: Int64, _ stream: RecordedStream, isLastLeft: Bool = false
-    ) throws(Problem) {
+    private func fill(to end: Int64, _ stream: RecordedStream, isLastLeft: Bool = false) throws(Problem) {
         guard carriesSamples, !stream.hasRows else { return }
         let days = Int64(Self.mostSilentDays)
         guard end - stream.position <= days * 86_400 * Int64(stream.header.format.sampleRate) else {
@@ -184,25 +172,13 @@ final class RecordingPlayer {
         }
     }
 
-    private func add(
-        _ batch: RecordingReader.Batch, to stream: RecordedStream
-    ) throws(Problem) {
+    private func add(_ batch: RecordingReader.Batch, to stream: RecordedStream) throws(Problem) {
         let end = batch.end ?? batch.frame
         guard wait(until: end, stream) else { return }
-        for event in batch.events where event.type == .gap {
-            let start = stream.header.format.frame(at: event.time)
-            if let gap = Gap(event) { lastGap = start..<start + gap.frames }
-        }
         dispatcher.applyControls(to: stream, at: stream.position)
-        try stream.add(batch) { (frame, samples) throws(Problem) in
-            guard let audio else {
-                for index in samples.indices { samples[index] = 0 }
-                return
-            }
-            try audio.read(at: frame, into: &samples, shouldStop: { shouldStop })
-        }
-        if let audio, audio.isAtEnd, audio.position < end, !isEndReported {
-            isEndReported = true
+        try stream.add(batch, shouldStop: { shouldStop })
+        if let audio = stream.audio, audio.isAtEnd, audio.position < end, !stream.isEndReported {
+            stream.isEndReported = true
             report(
                 .recording("\(audio.name): ends at \(seconds(audio.position)) s, before the recording; the samples after it are silence"))
         }

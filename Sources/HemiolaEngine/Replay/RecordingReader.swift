@@ -34,8 +34,6 @@ final class RecordingReader {
         case over(Problem?)
     }
 
-    /// Length of the events' lines from which on further events get a batch of their own.
-    private static let longestEvents = 1 << 18
     /// Empty lines between two records from which on a file is no recording. A program that writes to a pipe may write empty lines while
     /// it waits, but a small compressed file can contain billions.
     private static let mostEmptyLines = 1 << 20
@@ -54,15 +52,8 @@ final class RecordingReader {
     /// Empty lines since the last record.
     private var emptyLines = 0
 
-    /// Of the current stream; nil between streams.
-    private var header: StreamHeader?
-    /// The batch that further events may belong to.
-    private var pending: Batch?
-    /// The end of the last batch.
-    private var position: Int64 = 0
-    private var batchCount: Int64 = 0
-    /// Whether the stream has records of batches.
-    private var hasRows = false
+    /// nil between streams.
+    private var stream: OpenStream?
 
     /// - Parameter liveCaptures: The ids of the captures whose streams are live.
     init(_ path: String, catalog: RecordCatalog, liveCaptures: Set<String>) throws(Problem) {
@@ -146,7 +137,7 @@ final class RecordingReader {
     private func finish() {
         if lines.isTruncated { return fail(Problem("\(name): the compressed data is cut off; the records before were replayed")) }
         isOver = true
-        if header != nil {
+        if stream != nil {
             warnings.append("\(name): the last stream has no end record; the recording is incomplete, or its selection left it out")
             endStream(.endOfInput)
         }
@@ -161,10 +152,10 @@ final class RecordingReader {
 
     /// Ends a stream without an `end` record.
     private func endStream(_ reason: StreamSummary.Reason) {
-        guard header != nil else { return }
         flush()
-        items.append(.end(StreamSummary(frames: position, batches: batchCount, reason: reason)))
-        header = nil
+        guard let stream else { return }
+        items.append(.end(StreamSummary(frames: stream.position, batches: stream.batchCount, reason: reason)))
+        self.stream = nil
     }
 
     // MARK: - Records
@@ -175,37 +166,69 @@ final class RecordingReader {
             return
         }
         if case .header(var next) = record {
-            if header != nil {
+            if stream != nil {
                 warnings.append("\(name):\(lines.lineNumber): the stream before this header has no end record")
                 endStream(.endOfInput)
             }
             next.isLive = liveCaptures.contains(next.source.kind)
-            (header, position, batchCount, hasRows) = (next, 0, 0, false)
+            stream = OpenStream(next)
             return items.append(.begin(next))
         }
-        guard let header else { throw fault("a record after the end of its stream") }
+        guard let format = stream?.header.format else { throw fault("a record after the end of its stream") }
         switch record {
         case .header, .failure: break
         case .batch(let batch):
             flush(before: batch.frame)
-            guard batch.frame >= position else { throw fault("the batch begins before the end of the batch before") }
-            hasRows = true
-            batchCount += 1
-            pending = Batch(
-                number: batch.number, frame: batch.frame, frameCount: batch.isPartial ? nil : header.batching.batchFrames,
-                isPartial: batch.isPartial, row: batch.row)
+            guard batch.frame >= stream?.position ?? 0 else { throw fault("the batch begins before the end of the batch before") }
+            stream?.add(batch)
         case .event(let event, let emitted):
-            add(event, emitted: emitted.map(header.format.frame), byteCount: byteCount)
+            if let batch = stream?.add(event, emitted: emitted.map(format.frame), byteCount: byteCount) { items.append(.batch(batch)) }
         case .end(let summary):
             flush(before: summary.frames)
             items.append(.end(summary))
-            self.header = nil
+            stream = nil
         }
     }
 
+    /// Passes on the batch that waits for further events.
+    private func flush(before next: Int64? = nil) {
+        if let batch = stream?.flush(before: next) { items.append(.batch(batch)) }
+    }
+}
+
+/// A stream of a recording whose end was not read yet.
+private struct OpenStream {
+    typealias Batch = RecordingReader.Batch
+
+    /// Length of the events' lines from which on further events get a batch of their own.
+    private static let longestEvents = 1 << 18
+
+    let header: StreamHeader
+    /// The batch that further events may belong to.
+    private var pending: Batch?
+    /// The end of the last batch.
+    private(set) var position: Int64 = 0
+    private(set) var batchCount: Int64 = 0
+    /// Whether the stream has records of batches.
+    private var hasRows = false
+
+    init(_ header: StreamHeader) {
+        self.header = header
+    }
+
+    /// Adds the record of a batch. The batch before was flushed.
+    mutating func add(_ batch: RecordDecoder.BatchRecord) {
+        hasRows = true
+        batchCount += 1
+        pending = Batch(
+            number: batch.number, frame: batch.frame, frameCount: batch.isPartial ? nil : header.batching.batchFrames,
+            isPartial: batch.isPartial, row: batch.row)
+    }
+
     /// Adds an event to the batch after whose record it was written: the one that ends at its `emitted_t`.
-    private func add(_ event: Event, emitted: Int64?, byteCount: Int) {
-        guard let header else { return }
+    ///
+    /// - Returns: The batch before, if the event begins another one.
+    mutating func add(_ event: Event, emitted: Int64?, byteCount: Int) -> Batch? {
         let time = header.format.frame(at: event.time)
         if pending?.frameCount == nil, let start = pending?.frame {
             // A gap, and the loss of a device, come at the end of a partial batch.
@@ -216,19 +239,21 @@ final class RecordingReader {
         // Without batches, events are the only ones to have a time.
         let end = max(limit, emitted ?? (hasRows ? limit : time))
         let isFull = pending.map { $0.byteCount + byteCount > Self.longestEvents && !$0.events.isEmpty } ?? true
+        var before: Batch?
         if isFull || end > limit && pending?.frameCount != nil {
-            flush()
+            before = flush()
             pending = Batch(number: batchCount, frame: max(position, end), frameCount: 0, isPartial: false, row: nil)
         }
         pending?.events.append(event)
         pending?.byteCount += byteCount
+        return before
     }
 
-    /// Passes on the batch that waits for further events.
+    /// Removes the batch that waits for further events.
     ///
     /// - Parameter next: The frame at which the records continue; nil: unknown.
-    private func flush(before next: Int64? = nil) {
-        guard let header, var batch = pending else { return }
+    mutating func flush(before next: Int64? = nil) -> Batch? {
+        guard var batch = pending else { return nil }
         pending = nil
         if batch.frameCount == nil {
             let longest = header.batching.batchFrames
@@ -236,6 +261,6 @@ final class RecordingReader {
             batch.frameCount = distance > 0 ? Int(min(Int64(longest), distance)) : longest
         }
         position = batch.end ?? position
-        items.append(.batch(batch))
+        return batch
     }
 }

@@ -28,7 +28,9 @@ final class PacedCapture: Capture {
 
     func open(_ request: FormatRequest) throws(Problem) -> StreamSource {
         let source = try base.open(request)
-        (format, name, warn) = (source.format, source.name, request.warn)
+        format = source.format
+        name = source.name
+        warn = request.warn
         return source
     }
 
@@ -64,6 +66,8 @@ final class PacedCapture: Capture {
 
     private func begin(_ new: StreamFormat) {
         secondsBefore += format.seconds(at: frames + lostFrames)
-        (frames, lostFrames, format) = (0, 0, new)
+        frames = 0
+        lostFrames = 0
+        format = new
     }
 }

@@ -52,17 +52,17 @@ extension PipelineNotice {
         case .nonFinite(let input, let samples):
             return "\(input): \(samples) sample\(samples == 1 ? " was" : "s were") NaN or infinite and replaced by 0"
         case .sinkFailed(_, let error):
-            return error.message
+            return error.messages
         case .resultFailed(let input, let error):
-            return Self.line(input, error.message)
+            return Self.line(input, error.messages)
         case .sinkSkipped(_, let error):
-            return "\(error.message); the run goes on without it"
+            return "\(error.messages); the run goes on without it"
         case .sinkLosses(let sink, let batches):
             return "\(sink): batches that were not written: \(batches)"
         case .noSinkLeft:
             return "all sinks have failed; the rest was not analysed"
         case .sinkTrouble(_, let error):
-            return "\(error.message); retrying"
+            return "\(error.messages); retrying"
         case .sinkWarning(_, let remark):
             return remark
         case .sinkInformation(_, let text, _), .sinkAddress(_, let text, _), .sinkOutput(_, let text):
@@ -92,6 +92,11 @@ extension PipelineNotice {
     private static func line(_ name: String, _ message: String) -> String {
         message.contains(name.onOneLine) ? message : "\(name): \(message)"
     }
+}
+
+extension Problem {
+    /// All that is wrong with a field map, one line each.
+    fileprivate var messages: String { all.map(\.message).joined(separator: "\n") }
 }
 
 extension SingleJobReason {

@@ -80,7 +80,8 @@ final class InputCompletion: Sendable {
         let end = state.withLock { state -> InputEnd? in
             if let error {
                 // Nothing of the input is left, also if only a part of it could be read.
-                (state.end.error, state.end.streamCount) = (state.end.error ?? error, 0)
+                state.end.error = state.end.error ?? error
+                state.end.streamCount = 0
             }
             state.sinks -= 1
             return state.sinks <= 0 ? state.end : nil

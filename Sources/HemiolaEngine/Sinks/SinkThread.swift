@@ -12,7 +12,8 @@ struct SinkThread: Sendable {
     ///
     /// - Parameter whenClosed: Called by the thread when it has closed the sink.
     init(_ runner: sending SinkRunner, whenClosed: @escaping @Sendable () -> Void) {
-        (name, queue) = (runner.context.name, runner.queue)
+        name = runner.context.name
+        queue = runner.queue
         thread = WorkerThread {
             defer { whenClosed() }
             return runner.run()

@@ -23,9 +23,7 @@ final class PCMDecoder: Decoder {
         // The name stands in messages, which FileCapture puts behind the path.
         reader = PCMReader(.descriptor(file.descriptor), name: "the file", kind: "file", format: nil, header: header)
         format = header.stream
-        if format.isSupported {
-            do { _ = try reader.open(FormatRequest()) } catch { throw Problem(error.message) }
-        }
+        if format.isSupported { _ = try reader.open(FormatRequest()) }
         let frameSize = Int64(max(1, samples.encoding.byteCount * format.channelCount))
         let present = max(0, file.size - header.offset)
         tags = header.tags
@@ -35,14 +33,10 @@ final class PCMDecoder: Decoder {
     }
 
     func read(into samples: inout MutableSpan<Float>) throws(Problem) -> ReadResult {
-        do {
-            while true {
-                // Idle: a read was interrupted, or part of a frame was read.
-                let result = try reader.read(into: &samples)
-                if result != .idle { return result }
-            }
-        } catch {
-            throw Problem(error.message)
+        while true {
+            // Idle: a read was interrupted, or part of a frame was read.
+            let result = try reader.read(into: &samples)
+            if result != .idle { return result }
         }
     }
 }

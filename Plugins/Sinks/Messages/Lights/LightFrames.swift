@@ -40,12 +40,8 @@ struct LightFrames<Messages: LightProtocol>: FrameSource {
         FrameSink(to: messages.receivers, interface: settings.interface, rate: settings.rate, delay: settings.delay) {
             context throws(Problem) -> LightFrames in
             if settings.look.allowsStrobe { context.warn("strobe=true: lights can flash more than three times a second") }
-            do throws(Problem) {
-                let map = try settings.map.map { path throws(Problem) in try FieldMap.load(path) }
-                return LightFrames(messages, settings, universes: universes, map: map, lead: context.lead)
-            } catch {
-                throw Problem(error.description)
-            }
+            let map = try settings.map.map { path throws(Problem) in try FieldMap.load(path) }
+            return LightFrames(messages, settings, universes: universes, map: map, lead: context.lead)
         }
     }
 
@@ -53,11 +49,7 @@ struct LightFrames<Messages: LightProtocol>: FrameSource {
         (format, clock) = (stream.format, StreamClock())
         show.begin(stream)
         guard let map else { return }
-        do throws(Problem) {
-            channels = try MappedChannels(map, stream)
-        } catch {
-            throw Problem(error.description)
-        }
+        channels = try MappedChannels(map, stream)
     }
 
     mutating func add(_ batch: borrowing Batch, at now: Double) {

@@ -43,17 +43,13 @@ final class MIDIWriter: Sink {
         let thread = ClockThread(
             MIDIOutput(ClockSchedule(hold: settings.hold, continues: settings.resume == .continue)))
         var new = State(context: context, shift: settings.delay - context.lead)
-        do throws(Problem) {
-            new.map = try settings.map.map { path throws(Problem) in try FieldMap.load(path) }
-        } catch {
-            throw Problem(error.description)
-        }
+        new.map = try settings.map.map { path throws(Problem) in try FieldMap.load(path) }
         do throws(Problem) {
             let port = try settings.openPort()
             thread.withOutput { $0.connect(port, now: MonotonicTime.now) }
             new.wasOpen = true
         } catch {
-            guard error.remedy == .retry else { throw Problem(error.message) }
+            guard error.remedy == .retry else { throw error }
             context.inform("\(error.message); waiting for one", [])
             new.delay.noteFailure(at: MonotonicTime.now)
         }
@@ -66,12 +62,8 @@ final class MIDIWriter: Sink {
     func begin(_ stream: StreamHeader) throws(Problem) {
         state.clock = StreamClock()
         state.format = stream.format
-        do throws(Problem) {
-            state.mapping = try state.map.map { map throws(Problem) in
-                try MIDIMapping(map, for: stream, channel: settings.channel, noteLength: settings.noteLength)
-            }
-        } catch {
-            throw Problem(error.description)
+        state.mapping = try state.map.map { map throws(Problem) in
+            try MIDIMapping(map, for: stream, channel: settings.channel, noteLength: settings.noteLength)
         }
     }
 

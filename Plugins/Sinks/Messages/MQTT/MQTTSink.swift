@@ -75,22 +75,14 @@ final class MQTTPublisher: Sink {
 
     func open(_ context: SinkContext) throws(Problem) {
         let credentials = try Credentials(user: settings.user, passwordFile: settings.passwordFile, context)
-        do throws(Problem) {
-            fields = try settings.map.map { path throws(Problem) in try FieldMap.load(path) }
-        } catch {
-            throw Problem(error.description)
-        }
+        fields = try settings.map.map { path throws(Problem) in try FieldMap.load(path) }
         selection = context.selection
         connection = try MQTTConnection(to: broker, settings, credentials, context)
     }
 
     func begin(_ stream: StreamHeader) throws(Problem) {
-        do throws(Problem) {
-            encoder = try MessageEncoder(
-                stream, settings.topics, settings.batches, map: fields, interval: settings.interval, selection: selection)
-        } catch {
-            throw Problem(error.description)
-        }
+        encoder = try MessageEncoder(
+            stream, settings.topics, settings.batches, map: fields, interval: settings.interval, selection: selection)
         try publish { $0.encodeHeader($1) }
     }
 

@@ -29,11 +29,7 @@ final class OSCSender: Sink {
 
     func open(_ context: SinkContext) throws(Problem) {
         if let path = settings.map {
-            do throws(Problem) {
-                state.map = try FieldMap.load(path)
-            } catch {
-                throw Problem(error.description)
-            }
+            state.map = try FieldMap.load(path)
         }
         let isStream = target.transport == .tcp
         state.sender = try ScheduledSender(target, interface: settings.interface, context) { packet in
@@ -51,12 +47,8 @@ final class OSCSender: Sink {
 
     func begin(_ stream: StreamHeader) throws(Problem) {
         guard let context = state.context else { return }
-        do throws(Problem) {
-            state.routes = try OSCRoutes(
-                state.map, settings, isStream: target.transport == .tcp, header: stream, selection: context.selection)
-        } catch {
-            throw Problem(error.description)
-        }
+        state.routes = try OSCRoutes(
+            state.map, settings, isStream: target.transport == .tcp, header: stream, selection: context.selection)
         (state.clock, state.format) = (StreamClock(), stream.format)
     }
 

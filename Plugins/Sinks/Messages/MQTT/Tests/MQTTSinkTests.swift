@@ -96,8 +96,8 @@ import Testing
         let error = await #expect(throws: Problem.self) {
             _ = try await MQTTFixture("127.0.0.1:\(broker.port),map=\(wrong)")
         }
-        #expect(error?.message.contains("levels has no feature \"rms\"; did you mean levels.rms_db?") == true)
-        #expect(error?.message.contains("\"stage/#\" is no topic") == true)
+        #expect(error?.description.contains("levels has no feature \"rms\"; did you mean levels.rms_db?") == true)
+        #expect(error?.description.contains("\"stage/#\" is no topic") == true)
     }
 
     @Test func `qos and retain: of every message; the status is always retained`() async throws {

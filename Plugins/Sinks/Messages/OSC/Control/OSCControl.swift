@@ -48,13 +48,9 @@ final class OSCControlReader: Sink {
 
     func open(_ context: SinkContext) throws(Problem) {
         var routes: ControlRoutes?
-        do throws(Problem) {
-            routes = try settings.map.map { path throws(Problem) in
-                try ControlRoutes(
-                    FieldMap.load(path, .input), controls: context.catalog.controls, checkingMessages: OSCAddress.fault)
-            }
-        } catch {
-            throw Problem(error.description)
+        routes = try settings.map.map { path throws(Problem) in
+            try ControlRoutes(
+                FieldMap.load(path, .input), controls: context.catalog.controls, checkingMessages: OSCAddress.fault)
         }
         let listener: DatagramListener
         do throws(Problem) {

@@ -191,7 +191,7 @@ import Testing
         try "- {from: levels.rms, to: level}".write(toFile: path, atomically: true, encoding: .utf8)
         let error = #expect(throws: Problem.self) { try write("127.0.0.1:9,map=\(path)") }
         #expect(
-            error?.message == """
+            error?.description == """
                 \(path):1:3: [0].to: "level" is not an OSC address; it begins with a slash
                 \(path):1:3: [0].from: levels has no feature "rms"; did you mean levels.rms_db?
                 """)
