@@ -13,7 +13,7 @@ struct ExportedPlugin: Sendable {
     /// A parameter: a setting of the analyzer, or whether the whole file is read first.
     struct Parameter: Sendable {
         /// The setting; nil: the whole file.
-        var setting: DeclaredSetting?
+        var setting: Field?
         var identifier: String
         var summary: String
         var unit = ""
@@ -71,8 +71,8 @@ struct ExportedPlugin: Sendable {
         self.plugin = plugin
         self.fixed = fixed
         var parameters: [Parameter] = []
-        for setting in plugin.about.settings where fixed[setting.key] == nil {
-            let key = setting.key
+        for setting in plugin.about.settings where fixed[setting.name] == nil {
+            let key = setting.name
             var parameter = Parameter(
                 setting: setting, identifier: key, summary: setting.summary, unit: setting.unit.rawValue, range: 0...1, defaultValue: 0)
             switch (setting.kind, setting.defaultValue) {
@@ -82,8 +82,10 @@ struct ExportedPlugin: Sendable {
                 parameter.range = 0...Float(names.count - 1)
                 (parameter.defaultValue, parameter.step, parameter.names) = (Float(names.firstIndex(of: name) ?? 0), 1, names)
             case (.integer, .integer), (.number, .number):
-                guard let range = setting.range, let value = setting.defaultValue.number else { continue }
-                parameter.range = (minima[key] ?? Float(range.lowerBound))...Float(range.upperBound)
+                guard let lowest = setting.minimum, let highest = setting.maximum, let value = setting.defaultValue?.number else {
+                    continue
+                }
+                parameter.range = (minima[key] ?? Float(lowest))...Float(highest)
                 parameter.defaultValue = defaults[key] ?? Float(value)
                 parameter.step = setting.kind == .integer ? steps[key] ?? 1 : nil
             default:
@@ -108,7 +110,7 @@ struct ExportedPlugin: Sendable {
     func makeAnalyzer(_ values: [Float]) -> (any Analyzer)? {
         var spec = PluginSpec(plugin.about.id, settings: fixed)
         for (parameter, value) in zip(parameters, values) {
-            if let setting = parameter.setting { spec.settings[setting.key] = parameter.settingValue(value) }
+            if let setting = parameter.setting { spec.settings[setting.name] = parameter.settingValue(value) }
         }
         var problems: [Problem] = []
         guard let settings = plugin.about.values(from: spec, problems: &problems) else { return nil }
