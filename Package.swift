@@ -182,11 +182,11 @@ let modules: [Target] = [
         "HemiolaBridge",
         uses: ["Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem", nioCore, nioPosix, nioHTTP, nioWebSocket]),
 
-    // 1: the roles of plugins
+    // 1
+    module("HemiolaTonal", uses: ["HemiolaRecords", "HemiolaSignal"], settings: lifetimeSettings),
     module("Hemiola", uses: ["HemiolaRecords", "HemiolaSignal", "HemiolaSystem"]),
 
     // 0, each on top of the next
-    module("HemiolaTonal", uses: ["HemiolaSignal"], settings: lifetimeSettings),
     module("HemiolaRecords", uses: ["HemiolaSignal", "HemiolaSystem"], settings: lifetimeSettings),
     module("HemiolaSignal", uses: ["HemiolaSystem", "CFFTW"], settings: lifetimeSettings),
     module("HemiolaSystem"),

@@ -45,7 +45,7 @@ import Testing
 
     @Test(arguments: [
         ("Sources/Hemiola/Up.swift", "import HemiolaEngine", "Hemiola on layer 1 uses HemiolaEngine on layer 4"),
-        ("Sources/HemiolaTonal/Side.swift", "@testable import HemiolaRecords", "HemiolaTonal on layer 0 uses HemiolaRecords on layer 0"),
+        ("Sources/HemiolaTonal/Side.swift", "@testable import Hemiola", "HemiolaTonal on layer 1 uses Hemiola on layer 1"),
         ("Sources/HemiolaSignal/Up.swift", "  package import Hemiola", "HemiolaSignal on layer -1 uses Hemiola on layer 1"),
         ("Plugins/Sinks/Two/More.swift", "import OneCapture", "the plugin TwoSink uses the plugin OneCapture"),
         ("Plugins/Sinks/Two/More.swift", "internal import HemiolaEngine", "TwoSink on layer 3 uses HemiolaEngine on layer 4"),

@@ -14,7 +14,7 @@ import Testing
     private static let registry = PluginRegistry(
         captures: [
             CapturePlugin(
-                "live", "Never ends.", settings: [device.declared, wait.declared], primary: "device",
+                "live", "Never ends.", settings: LiveSettings.self, primary: "device",
                 devices: { () throws(Problem) in
                     DeviceList(
                         server: "Server 1",
@@ -30,15 +30,17 @@ import Testing
         ],
         sinks: [
             SinkPlugin(
-                "json-lines", "",
+                "json-lines", "", settings: NoSettings.self,
                 make: { _ throws(Problem) in
                     throw Problem("never made")
                 })
         ],
         liveCapture: PluginSpec("live"))
 
-    private static let device = Setting("device", default: "auto", "Which.")
-    private static let wait = Setting("wait", default: false, "Whether to wait.")
+    private struct LiveSettings: PluginSettings {
+        var device = Setting.text("device", default: "auto", "Which.")
+        var wait = Setting.boolean("wait", default: false, "Whether to wait.")
+    }
 
     private final class Never: Capture {
         var isLive: Bool { true }
@@ -100,9 +102,12 @@ import Testing
         (["--sink", "quiet", "-o", "x"], ["quiet", "json-lines", "live-line"]),
     ])
     func `live line: shown in addition to sinks that do not use standard output`(arguments: [String], sinks: [String]) throws {
+        struct PathSettings: PluginSettings {
+            var path = Setting.text("path", default: "-", "Where.")
+        }
         func sink(_ id: String, _ needs: SinkPlugin.Needs = SinkPlugin.Needs()) -> SinkPlugin {
             SinkPlugin(
-                id, "", settings: [Setting("path", default: "-", "Where.").declared], primary: "path", needs: { _ in needs },
+                id, "", settings: PathSettings.self, primary: "path", needs: { _ in needs },
                 make: { _ throws(Problem) in throw Problem("never made") })
         }
         let registry = Self.registry.adding(sinks: [

@@ -1,5 +1,6 @@
 import Hemiola
 import HemiolaPlugins
+import HemiolaRecords
 
 @testable import HemiolaCommandLine
 

@@ -1,5 +1,6 @@
 import Foundation
 import HemiolaRecords
+import HemiolaSystem
 import TestSupport
 import Testing
 

@@ -10,7 +10,9 @@ import Testing
 @Suite(.mayNotHang) struct ConformanceFailureTests {
     @Test(arguments: Faulty.Fault.allCases)
     func `analyzer with a fault: the suite names the violated rule`(fault: Faulty.Fault) {
-        let plugin = AnalyzerPlugin("faulty", "Has a fault.", controls: [.tap]) { _ throws(Problem) in Faulty(fault) }
+        let plugin = AnalyzerPlugin("faulty", "Has a fault.", settings: NoSettings.self, controls: [.tap]) { _ throws(Problem) in
+            Faulty(fault)
+        }
         guard fault != .none else {
             #expect(throws: Never.self) { try AnalyzerConformanceSuite(plugin).run() }
             return
@@ -20,7 +22,7 @@ import Testing
     }
 
     @Test func `analyzer that refuses every format: reported`() {
-        let plugin = AnalyzerPlugin("refusing", "Refuses.") { _ throws(Problem) in Refusing() }
+        let plugin = AnalyzerPlugin("refusing", "Refuses.", settings: NoSettings.self) { _ throws(Problem) in Refusing() }
         let failure = #expect(throws: Problem.self) { try AnalyzerConformanceSuite(plugin).run() }
         #expect(failure?.violations == ["The analyzer refuses every format of the suite."])
         #expect(failure?.description == "refusing violates the rules of its role:\n- The analyzer refuses every format of the suite.")
@@ -35,8 +37,10 @@ import Testing
     }
 
     @Test func `declaration with seven faults: seven violations`() {
-        let odd = Setting("Size", default: 3, in: 5...10, "How large")
-        let plugin = AnalyzerPlugin("Odd_Name", "No sentence", settings: [odd.declared], primary: "length", version: 0) {
+        struct Odd: PluginSettings {
+            var size = Setting.integer("Size", default: 3, in: 5...10, "How large")
+        }
+        let plugin = AnalyzerPlugin("Odd_Name", "No sentence", settings: Odd.self, primary: "length", version: 0) {
             _ throws(Problem) in Faulty(.none)
         }
         let failure = #expect(throws: Problem.self) { try AnalyzerConformanceSuite(plugin).run() }
@@ -50,7 +54,7 @@ import Testing
         ("changes to nothing", [.format(StreamFormat(sampleRate: 1, channelCount: 1))]),
     ])
     func `capture with a fault: reported`(fault: String, deliveries: [ReadResult]) {
-        let plugin = CapturePlugin("faulty", "Has a fault.") { _ throws(Problem) in FaultyCapture(deliveries) }
+        let plugin = CapturePlugin("faulty", "Has a fault.", settings: NoSettings.self) { _ throws(Problem) in FaultyCapture(deliveries) }
         #expect(throws: Problem.self) { try CaptureConformanceSuite(plugin).run() }
     }
 
@@ -70,7 +74,7 @@ import Testing
 
     @Test(arguments: [CollectingSink.Call.open, .begin, .write, .end, .close])
     func `sink that throws in one call: reported`(call: CollectingSink.Call) {
-        let plugin = SinkPlugin("faulty", "Has a fault.") { _ throws(Problem) in
+        let plugin = SinkPlugin("faulty", "Has a fault.", settings: NoSettings.self) { _ throws(Problem) in
             let sink = CollectingSink()
             sink.fail(call, with: Problem("broken"))
             return sink
@@ -80,7 +84,7 @@ import Testing
     }
 
     @Test func `sink that can be opened only once: reported`() {
-        let plugin = SinkPlugin("faulty", "Has a fault.") { _ throws(Problem) in
+        let plugin = SinkPlugin("faulty", "Has a fault.", settings: NoSettings.self) { _ throws(Problem) in
             let sink = CollectingSink()
             sink.fail(.open, after: 1, with: Problem("broken"))
             return sink

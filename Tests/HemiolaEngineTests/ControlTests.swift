@@ -204,7 +204,9 @@ final class DirectingTestSink: DirectingSink, Sendable {
     let levels = Log<Float>()
 
     var plugin: SinkPlugin {
-        SinkPlugin("directing", "Emits preset changes.", records: [.preset], controls: [.nextPreset, .toggleCycle]) {
+        SinkPlugin(
+            "directing", "Emits preset changes.", settings: NoSettings.self, records: [.preset], controls: [.nextPreset, .toggleCycle]
+        ) {
             [self] _ throws(Problem) in self
         }
     }

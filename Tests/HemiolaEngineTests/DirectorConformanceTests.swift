@@ -10,7 +10,8 @@ import Testing
     @Test(arguments: DirectorWithFault.Fault.allCases)
     func `director with a fault: the suite names the violated rule`(fault: DirectorWithFault.Fault) {
         let plugin = SinkPlugin(
-            "directing", "Emits a record per beat.", records: [DirectorWithFault.flash], controls: [DirectorWithFault.setDepth]
+            "directing", "Emits a record per beat.", settings: NoSettings.self, records: [DirectorWithFault.flash],
+            controls: [DirectorWithFault.setDepth]
         ) { _ throws(Problem) in TestDirectorSink(fault) }
         guard fault != .none else {
             #expect(throws: Never.self) { try DirectorConformanceSuite(plugin).run() }

@@ -175,7 +175,8 @@ import Testing
     func `external analyzer that fails in a stream: fail ends the input, skip goes on without values`(policy: FailurePolicy) async throws {
         let (sink, notices) = (CollectingSink(), Notices())
         var trial = Trial(
-            [silence(batches: 10)], analyzers: [AnalyzerPlugin("probe", "Fails.") { _ throws(Problem) in Failing() }],
+            [silence(batches: 10)],
+            analyzers: [AnalyzerPlugin("probe", "Fails.", settings: NoSettings.self) { _ throws(Problem) in Failing() }],
             sinks: [.collecting(sink)])
         trial.configuration.analyzers = [PluginSpec("probe", settings: ["on_error": .text(policy.rawValue)])]
         let outcome = try await trial.run(report: notices)
@@ -219,7 +220,7 @@ import Testing
         )
         var trial = Trial([], sinks: [.collecting(sink)])
         trial.captures = [
-            CapturePlugin("late", "Can be opened the third time.") { _ throws(Problem) in
+            CapturePlugin("late", "Can be opened the third time.", settings: NoSettings.self) { _ throws(Problem) in
                 opened.value += 1
                 var problems: [Problem] = []
                 let plugin = opened.value < 3 ? broken : sound
@@ -238,11 +239,13 @@ import Testing
         let configuration = PipelineConfiguration(
             captures: [try PluginSpec(parsing: capture)], analyzers: [try PluginSpec(parsing: analyzer)],
             sinks: [try PluginSpec(parsing: sink)])
-        let make = { @Sendable (_: SettingValues) throws(Problem) -> any Sink in CollectingSink() }
+        struct FileSettings: PluginSettings {
+            var path = Setting.text("path", default: "", "The file.")
+        }
         let file = SinkPlugin(
-            "file", "Writes a file.", settings: [Setting("path", default: "", "The file.").declared], primary: "path",
+            "file", "Writes a file.", settings: FileSettings.self, primary: "path",
             needs: { _ in SinkPlugin.Needs(outputs: [SinkPlugin.Output("/nonexistent/a.txt", replacesFile: true)]) },
-            make: make)
+            make: { _ throws(Problem) in CollectingSink() })
         let needy = SinkPlugin.collecting(
             CollectingSink(), as: "needy", needs: SinkPlugin.Needs(analyzers: [PluginSpec("levels")]))
         do {

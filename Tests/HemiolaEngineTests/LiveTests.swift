@@ -59,7 +59,7 @@ import Testing
         let requests = Log<FormatRequest>()
         var trial = Trial([])
         trial.captures = [
-            CapturePlugin("requested", "Notes its request.") { _ throws(Problem) in RequestedCapture(requests) }
+            CapturePlugin("requested", "Notes its request.", settings: NoSettings.self) { _ throws(Problem) in RequestedCapture(requests) }
         ]
         trial.configuration.sampleRate = rate
         try await trial.run()

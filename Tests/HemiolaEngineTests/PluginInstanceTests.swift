@@ -8,6 +8,10 @@ import Testing
 
 /// How often a run creates its plugins: some allocate much memory, and some read files when they check their settings.
 @Suite(.mayNotHang) struct PluginInstanceTests {
+    private struct Names: PluginSettings {
+        var name = Setting.text("name", default: "script", "The name of the source.")
+    }
+
     /// Runs a pipeline over a few files.
     ///
     /// - Returns: How often each plugin was made.
@@ -17,20 +21,19 @@ import Testing
         let sink = CollectingSink()
         var trial = Trial([])
         trial.captures = [
-            CapturePlugin("counted", "Counts.", settings: scripted.about.settings, primary: scripted.about.primary) {
-                values throws(Problem) in
+            CapturePlugin("counted", "Counts.", settings: Names.self, primary: "name") { names throws(Problem) in
                 made.append("capture")
-                return try scripted.make(values)
+                return try scripted.make(settings: "name=\(names.name)")
             }
         ]
         trial.analyzers = [
-            AnalyzerPlugin("witness", "Counts.", controls: witness.about.controls) { values throws(Problem) in
+            AnalyzerPlugin("witness", "Counts.", settings: NoSettings.self, controls: witness.about.controls) { _ throws(Problem) in
                 made.append("analyzer")
-                return try witness.make(values)
+                return try witness.make(settings: "")
             }
         ]
         trial.sinks = [
-            SinkPlugin("collecting", "Counts.") { _ throws(Problem) in
+            SinkPlugin("collecting", "Counts.", settings: NoSettings.self) { _ throws(Problem) in
                 made.append("sink")
                 return sink
             }

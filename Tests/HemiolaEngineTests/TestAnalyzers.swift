@@ -94,7 +94,7 @@ extension ControlType {
 
 extension AnalyzerPlugin {
     static func witness(_ log: Log<String> = Log()) -> AnalyzerPlugin {
-        AnalyzerPlugin("witness", "Records its calls.", controls: [.tap, .halveTempo, .lockTempo]) {
+        AnalyzerPlugin("witness", "Records its calls.", settings: NoSettings.self, controls: [.tap, .halveTempo, .lockTempo]) {
             _ throws(Problem) in Witness(log)
         }
     }
@@ -135,7 +135,7 @@ final class Centres: Analyzer {
 
 extension AnalyzerPlugin {
     static func centres(_ request: SpectrumRequest, as id: String = "centres") -> AnalyzerPlugin {
-        AnalyzerPlugin(id, "Emits the window centres of its spectra.") { _ throws(Problem) in Centres(request) }
+        AnalyzerPlugin(id, "Emits the window centres of its spectra.", settings: NoSettings.self) { _ throws(Problem) in Centres(request) }
     }
 }
 
@@ -201,15 +201,20 @@ extension AnalyzerPlugin {
     ///
     /// - Parameter load: Called for each load; returns why it fails, or nil.
     static func loaded(_ load: @escaping @Sendable () -> String? = { nil }) -> AnalyzerPlugin {
-        AnalyzerPlugin("loaded", "Refuses every stream unless it was loaded once.") { _ throws(Problem) in Loaded(load) }
+        AnalyzerPlugin("loaded", "Refuses every stream unless it was loaded once.", settings: NoSettings.self) { _ throws(Problem) in
+            Loaded(load)
+        }
     }
 
-    static let earlyBeats = AnalyzerPlugin("early-beats", "Emits beats before their time.") { _ throws(Problem) in
+    static let earlyBeats = AnalyzerPlugin("early-beats", "Emits beats before their time.", settings: NoSettings.self) {
+        _ throws(Problem) in
         EarlyBeatAnalyzer()
     }
 
     /// Accepts one channel only.
-    static let monoOnly = AnalyzerPlugin("mono-only", "Accepts one channel only.") { _ throws(Problem) in MonoOnly() }
+    static let monoOnly = AnalyzerPlugin("mono-only", "Accepts one channel only.", settings: NoSettings.self) { _ throws(Problem) in
+        MonoOnly()
+    }
 }
 
 final class MonoOnly: Analyzer {

@@ -5,15 +5,15 @@ import Testing
 
 @Suite struct RegistryTests {
     private func capture(_ id: String, _ summary: String = "A capture.") -> CapturePlugin {
-        CapturePlugin(id, summary) { _ throws(Problem) in throw Problem("never made") }
+        CapturePlugin(id, summary, settings: NoSettings.self) { _ throws(Problem) in throw Problem("never made") }
     }
 
     private func analyzer(_ id: String) -> AnalyzerPlugin {
-        AnalyzerPlugin(id, "An analyzer.") { _ throws(Problem) in throw Problem("never made") }
+        AnalyzerPlugin(id, "An analyzer.", settings: NoSettings.self) { _ throws(Problem) in throw Problem("never made") }
     }
 
     private func sink(_ id: String) -> SinkPlugin {
-        SinkPlugin(id, "A sink.") { _ throws(Problem) in throw Problem("never made") }
+        SinkPlugin(id, "A sink.", settings: NoSettings.self) { _ throws(Problem) in throw Problem("never made") }
     }
 
     @Test func `adding plugins: appended to the existing ones`() {
@@ -42,10 +42,13 @@ import Testing
     @Test func `catalog: the types of the plugin API, then those of all plugins, each once`() {
         let (clap, wave) = (RecordType("clap", "A clap.", fields: []), RecordType("wave", "A wave.", fields: []))
         let (start, stop) = (ControlType("start", "Starts."), ControlType("stop", "Stops."))
-        let analyzer = AnalyzerPlugin("mood", "An analyzer.", records: [clap], controls: [start]) { _ throws(Problem) in
+        let analyzer = AnalyzerPlugin("mood", "An analyzer.", settings: NoSettings.self, records: [clap], controls: [start]) {
+            _ throws(Problem) in
             throw Problem("never made")
         }
-        let sink = SinkPlugin("lamp", "A sink.", records: [clap, wave], controls: [start], fallbackControls: [stop]) {
+        let sink = SinkPlugin(
+            "lamp", "A sink.", settings: NoSettings.self, records: [clap, wave], controls: [start], fallbackControls: [stop]
+        ) {
             _ throws(Problem) in throw Problem("never made")
         }
         let catalog = PluginRegistry(analyzers: [analyzer]).adding(sinks: [sink]).catalog

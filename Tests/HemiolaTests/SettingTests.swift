@@ -6,14 +6,16 @@ import Synchronization
 import Testing
 
 @Suite struct SettingTests {
-    private static let period = Setting("period_s", default: 15.0, in: 1...3600, unit: .seconds, "Seconds.").declared
-    private static let count = Setting("count", default: 3, in: 0...10, "How many.").declared
-    private static let flag = Setting("flag", default: false, "Whether.").declared
-    private static let path = Setting("path", default: "-", "Where.").declared
-    private static let window = Setting("window", default: WindowShape.hann, "Which.").declared
-    private static let names = Setting("names", default: [String](), "Who.").declared
-    private static let sizes = Setting("sizes", default: [512, 1024], "How large.").declared
-    private static let limit = Setting<Double?>("limit", in: 0.0...1, "Up to where.").declared
+    private static let period = Field.number("period_s", unit: .seconds, in: 1...3600, default: .number(15), "Seconds.")
+    private static let count = Field.integer("count", in: 0...10, default: .integer(3), "How many.")
+    private static let flag = Field.boolean("flag", default: .boolean(false), "Whether.")
+    private static let path = Field.text("path", default: .text("-"), "Where.")
+    private static let window = Field.choice("window", of: WindowShape.allCases.map(\.rawValue), default: .text("hann"), "Which.")
+    private static let names = Field.texts("names", default: .list([]), "Who.")
+    private static let levels = Field.numbers("levels", "How loud.")
+    private static let kinds = Field.choices("kinds", of: ["one", "other"], default: .list([]), "Of which kinds.")
+    private static let limit = Field.number("limit", nullable: true, in: 0...1, default: ParameterValue.none, "Up to where.")
+    private static let program = Field.command("command", example: "./PROGRAM", "What runs.")
 
     @Test(
         arguments: [
@@ -28,11 +30,13 @@ import Testing
             (window, .text("blackman-harris"), .text("blackman-harris")),
             (names, .text("a+b"), .list([.text("a"), .text("b")])), (names, .text("a"), .list([.text("a")])),
             (names, .text(""), .list([])), (names, .list([.text("x")]), .list([.text("x")])),
-            (sizes, .text("256+512"), .list([.integer(256), .integer(512)])), (sizes, .integer(64), .list([.integer(64)])),
-            (limit, .text("0.5"), .number(0.5)),
-        ] as [(DeclaredSetting, ParameterValue, ParameterValue)])
-    func `valid value: converted to the type of the setting`(setting: DeclaredSetting, raw: ParameterValue, value: ParameterValue) throws {
-        #expect(try setting.check(raw).get() == value)
+            (levels, .text("-6+0.5"), .numbers([-6, 0.5])), (levels, .integer(64), .numbers([64])),
+            (kinds, .text("other+one"), .texts(["other", "one"])),
+            (limit, .text("0.5"), .number(0.5)), (limit, .none, .none),
+            (program, .text("./a b"), .text("./a b")), (program, .texts(["./a", "b"]), .texts(["./a", "b"])),
+        ] as [(Field, ParameterValue, ParameterValue)])
+    func `valid value: converted to the type of the setting`(setting: Field, raw: ParameterValue, value: ParameterValue) throws {
+        #expect(try setting.parse(raw) == value)
     }
 
     @Test(
@@ -50,38 +54,53 @@ import Testing
             (flag, .text("maybe"), "\"maybe\" is not true or false"), (flag, .integer(1), "\"1\" is not true or false"),
             (window, .text("han"), "\"han\" is not one of hann, hamming, blackman-harris, rectangular; did you mean hann?"),
             (window, .text("kaiser"), "\"kaiser\" is not one of hann, hamming, blackman-harris, rectangular"),
-            (sizes, .text("512+x"), "\"x\" is not a whole number"),
+            (levels, .text("512+x"), "\"x\" is not a number"), (levels, .text("1+nan"), "\"nan\" is not a number"),
+            (kinds, .text("one+ohter"), "\"ohter\" is not one of one, other; did you mean other?"),
             (limit, .text("2"), "2 is outside 0...1"),
-        ] as [(DeclaredSetting, ParameterValue, String)])
-    func `invalid value: refused with the reason`(setting: DeclaredSetting, raw: ParameterValue, message: String) {
-        guard case .failure(let fault) = setting.check(raw) else {
-            Issue.record("\(raw) was taken")
-            return
-        }
-        #expect(fault.message == message)
+        ] as [(Field, ParameterValue, String)])
+    func `invalid value: refused with the reason`(setting: Field, raw: ParameterValue, message: String) {
+        let problem = #expect(throws: Problem.self) { try setting.parse(raw) }
+        #expect(problem?.message == message)
+    }
+
+    @Test(
+        arguments: [
+            (period, .number(1), nil), (period, .integer(7), "\"period_s\" has another type"),
+            (period, .number(0.5), "\"period_s\": 0.5 is outside 1...3600 s"), (period, .none, "\"period_s\" has another type"),
+            (count, .integer(11), "\"count\": 11 is outside 0...10"), (count, .text("7"), "\"count\" has another type"),
+            (limit, .none, nil), (limit, .number(.nan), nil), (names, .texts(["x"]), nil),
+            (names, .numbers([1]), "\"names\" has another type"),
+            (window, .text("hann"), nil), (window, .text("han"), "\"window\" is one of: hann, hamming, blackman-harris, rectangular"),
+        ] as [(Field, ParameterValue, String?)])
+    func `value of a message: refused where its type or its range is another`(field: Field, value: ParameterValue, fault: String?) {
+        #expect(field.fault(of: value) == fault)
     }
 
     @Test func `declaration: has type, default and range`() {
         #expect(Self.period.kind == .number && Self.period.defaultValue == .number(15) && Self.period.rangeText == "1...3600 s")
         #expect(Self.count.rangeText == "0...10")
         #expect(Self.path.rangeText == nil)
-        #expect(Self.limit.defaultValue == .none)
+        #expect(Self.limit.defaultValue == ParameterValue.none)
         #expect(Self.window.kind == .choice(["hann", "hamming", "blackman-harris", "rectangular"]))
-        #expect(Self.names.kind.name == "text, joined with +")
+        #expect(Self.names.kind.phrase == "text, joined with +")
     }
 }
 
 @Suite struct PluginDescriptionTests {
-    private static let size = Setting("size", default: 512, in: 64...4096, unit: "frames", "Frames.")
-    private static let window = Setting("window", default: WindowShape.hann, "Which.")
-    private static let limit = Setting<Double?>("limit", in: 0.0...1, "Up to where.")
-    private static let names = Setting("names", default: ["a"], "Who.")
+    private struct Part: PluginSettings {
+        var limit = Setting.number("limit", in: 0...1, "Up to where.")
+    }
+
+    private struct Settings: PluginSettings {
+        var size = Setting.integer("size", default: 512, in: 64...4096, unit: "frames", "Frames.")
+        var window = Setting.choice("window", default: WindowShape.hann, "Which.")
+        var part = Part()
+        var names = Setting.texts("names", "Who.")
+        var fade = Setting.milliseconds("fade_ms", default: 20, in: 0...1000, "How slowly.")
+    }
 
     private var plugin: AnalyzerPlugin {
-        AnalyzerPlugin(
-            "test", "A test.", settings: [Self.size.declared, Self.window.declared, Self.limit.declared, Self.names.declared],
-            primary: "size"
-        ) { _ throws(Problem) in throw Problem("never made") }
+        AnalyzerPlugin("test", "A test.", settings: Settings.self, primary: "size") { _ throws(Problem) in throw Problem("never made") }
     }
 
     private func values(_ text: String) throws -> (SettingValues?, [String]) {
@@ -91,29 +110,31 @@ import Testing
     }
 
     @Test func `settings: declared only when they are read`() {
-        let count = Mutex(0)
-        let plugin = AnalyzerPlugin(
-            "test", "A test.",
-            settings: {
-                count.withLock { $0 += 1 }
-                return [Self.size.declared]
-            }()
-        ) { _ throws(Problem) in throw Problem("never made") }
-        #expect(plugin.about.id == "test" && count.withLock { $0 } == 0)
-        #expect(plugin.about.keys == ["size"] && count.withLock { $0 } == 1)
+        struct Counted: PluginSettings {
+            static let count = Mutex(0)
+            var size = Setting.integer("size", default: 512, in: 64...4096, "Frames.")
+
+            init() { Self.count.withLock { $0 += 1 } }
+        }
+        let plugin = AnalyzerPlugin("test", "A test.", settings: Counted.self) { _ throws(Problem) in throw Problem("never made") }
+        #expect(plugin.about.id == "test" && Counted.count.withLock { $0 } == 0)
+        #expect(plugin.about.keys == ["size"] && Counted.count.withLock { $0 } == 1)
     }
 
-    @Test func `missing settings: their defaults, in the order of declaration`() throws {
+    @Test func `missing settings: their defaults, in the order of declaration, those of a part in its place`() throws {
         let values = try #require(try values("test").0)
-        #expect(values.parameters.map(\.key) == ["size", "window", "limit", "names"])
-        #expect(values.parameters.map(\.value) == [.integer(512), .text("hann"), .none, .list([.text("a")])])
-        #expect(values[Self.size] == 512 && values[Self.window] == .hann && values[Self.limit] == nil && values[Self.names] == ["a"])
+        #expect(values.parameters.map(\.key) == ["size", "window", "limit", "names", "fade_ms"])
+        #expect(values.parameters.map(\.value) == [.integer(512), .text("hann"), .none, .list([]), .number(20)])
+        for settings in [Settings(values), Settings()] {
+            #expect(settings.size == 512 && settings.window == .hann && settings.part.limit == nil && settings.names == [])
+            #expect(settings.fade == 0.02)
+        }
     }
 
-    @Test func `given settings: replace the defaults`() throws {
-        let values = try #require(try values("test:1024,window=hamming,limit=0.25,names=x+y").0)
-        #expect(values[Self.size] == 1024 && values[Self.window] == .hamming && values[Self.limit] == 0.25)
-        #expect(values[Self.names] == ["x", "y"])
+    @Test func `given settings: replace the defaults, milliseconds as seconds`() throws {
+        let settings = Settings(try #require(try values("test:1024,window=hamming,limit=0.25,names=x+y,fade_ms=500").0))
+        #expect(settings.size == 1024 && settings.window == .hamming && settings.part.limit == 0.25)
+        #expect(settings.names == ["x", "y"] && settings.fade == 0.5)
     }
 
     @Test func `several problems: all are reported, with their paths`() throws {
@@ -121,7 +142,7 @@ import Testing
         #expect(values == nil)
         #expect(
             problems == [
-                "analyzers[2].colour: test has no such setting; there are: size, window, limit, names",
+                "analyzers[2].colour: test has no such setting; there are: size, window, limit, names, fade_ms",
                 "analyzers[2].windo: test has no such setting; did you mean window?",
                 "analyzers[2].size: 1 is outside 64...4096 frames",
                 "analyzers[2].limit: 3 is outside 0...1",
@@ -133,7 +154,7 @@ import Testing
     }
 
     @Test func `primary value for a plugin without a primary setting: a problem`() throws {
-        let about = CapturePlugin("bare", "Bare.") { _ throws(Problem) in throw Problem("never made") }.about
+        let about = CapturePlugin("bare", "Bare.", settings: NoSettings.self) { _ throws(Problem) in throw Problem("never made") }.about
         var problems: [Problem] = []
         #expect(about.values(from: PluginSpec("bare", primary: .text("x")), at: .capture(0), problems: &problems) == nil)
         #expect(problems.map(\.description) == ["captures[0]: bare takes no \"x\" without a key; write key=value"])

@@ -1,4 +1,5 @@
 internal import Hemiola
+internal import HemiolaRecords
 internal import HemiolaSystem
 
 extension ConfigurationBuilder {

@@ -13,7 +13,7 @@ extension SinkPlugin {
     /// Shows source, level, bars and tempo as one line on a terminal, and submits controls for keys.
     static func liveLine(on console: Console) -> SinkPlugin {
         SinkPlugin(
-            liveLineID, "One live line on a terminal.",
+            liveLineID, "One live line on a terminal.", settings: NoSettings.self,
             needs: { _ in Needs(standardOutput: true, events: [.control, .device, .gap, .dropped, preset]) },
             make: { _ in LiveLineSink(console) })
     }

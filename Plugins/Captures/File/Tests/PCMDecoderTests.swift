@@ -158,8 +158,8 @@ private struct Decoded {
     /// An AIFF, or an AIFF-C with a codec, of two channels at 44.1 kHz.
     private func aiff(_ codec: String? = nil, bits: UInt16, frames: UInt32, _ sound: [UInt8], soundFirst: Bool = false) -> [UInt8] {
         let rate: [UInt8] = [0x40, 0x0e, 0xac, 0x44, 0, 0, 0, 0, 0, 0]
-        let name = codec.map { Array($0.utf8) + [0, 0] } ?? []
-        let common = WAVBytes.big(UInt16(2)) + WAVBytes.big(frames) + WAVBytes.big(bits) + rate + name
+        let name: [UInt8] = codec.map { Array($0.utf8) + [0, 0] } ?? []
+        let common: [UInt8] = WAVBytes.big(UInt16(2)) + WAVBytes.big(frames) + WAVBytes.big(bits) + rate + name
         let chunks = [iff("COMM", common), iff("SSND", [UInt8](repeating: 0, count: 8) + sound)]
         let body = Array((codec == nil ? "AIFF" : "AIFC").utf8) + (soundFirst ? chunks.reversed() : chunks).joined()
         return Array("FORM".utf8) + WAVBytes.big(UInt32(body.count)) + body

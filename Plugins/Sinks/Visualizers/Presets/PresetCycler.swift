@@ -9,13 +9,7 @@ extension SinkPlugin {
         "presets", "Changes a visualizer's presets by timer, beat or level, and writes the plan of changes.",
         settings: PresetSettings.self, primary: "path", records: PresetCycler.records,
         controls: ControlType.presetControls,
-        needs: { settings in
-            let analyzers = settings.analyzers
-            return Needs(
-                analyzers: analyzers, spareStandardOutput: OutputTarget(settings.path).isStandardOutput,
-                events: analyzers.contains { $0.name == PresetDirector.beat } ? [.beat] : [],
-                outputs: [Output(settings.path)])
-        },
+        needs: { $0.needs },
         make: { settings throws(Problem) in
             PresetCycler(settings, plan: try settings.check())
         })

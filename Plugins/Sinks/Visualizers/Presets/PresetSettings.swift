@@ -113,8 +113,14 @@ struct PresetSettings: PluginSettings {
         }
     }
 
+    var needs: SinkPlugin.Needs {
+        SinkPlugin.Needs(
+            analyzers: analyzers, spareStandardOutput: OutputTarget(path).isStandardOutput,
+            events: analyzers.contains { $0.name == PresetDirector.beat } ? [.beat] : [], outputs: [SinkPlugin.Output(path)])
+    }
+
     /// The analyzers that the mode needs.
-    var analyzers: [PluginSpec] {
+    private var analyzers: [PluginSpec] {
         switch timing.trigger {
         case .none: []
         case .milkDrop, .projectM:

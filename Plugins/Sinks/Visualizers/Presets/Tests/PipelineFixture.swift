@@ -87,7 +87,7 @@ extension SinkPlugin {
         let plugin = SinkPlugin.presets
         return SinkPlugin(
             plugin.about.id, plugin.about.summary, settings: PresetSettings.self, primary: plugin.about.primary,
-            records: plugin.about.records, controls: plugin.about.controls, needs: \.needs,
+            records: plugin.about.records, controls: plugin.about.controls, needs: { $0.needs },
             make: { settings throws(Problem) in
                 CountingSink(PresetCycler(settings, plan: try settings.check()), counter)
             })
