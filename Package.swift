@@ -14,8 +14,10 @@ let settings: [SwiftSetting] = [
 /// For modules that return spans of their own buffers, which need lifetime annotations.
 let lifetimeSettings: [SwiftSetting] = settings + [.enableExperimentalFeature("Lifetimes")]
 
-func module(_ name: String, uses dependencies: [Target.Dependency] = [], settings: [SwiftSetting] = settings) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+func module(
+    _ name: String, at path: String? = nil, uses dependencies: [Target.Dependency] = [], settings: [SwiftSetting] = settings
+) -> Target {
+    .target(name: name, dependencies: dependencies, path: path, swiftSettings: settings)
 }
 
 /// A C library: a header and a module map; for a library that is loaded on demand, also the functions that load it.
@@ -163,12 +165,12 @@ let modules: [Target] = [
     module("HemiolaPlugins", uses: everyPlugin + ["Hemiola"]),
     module(
         "HemiolaEngine", uses: ["HemiolaFiles", "Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem"], settings: lifetimeSettings),
-    .target(
-        name: "HemiolaVamp",
-        dependencies: [
+    module(
+        "HemiolaVamp", at: "VampPlugin",
+        uses: [
             "BeatAnalyzer", "ChromaAnalyzer", "MusicalKeyAnalyzer", "SpectrumAnalyzer", "Hemiola", "HemiolaTonal", "HemiolaRecords",
             "HemiolaSignal", "HemiolaSystem", "CVamp",
-        ], path: "VampPlugin", swiftSettings: settings),
+        ]),
 
     // 3, as the plugins
     module("HemiolaTesting", uses: ["Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem"]),

@@ -24,6 +24,8 @@ struct Architecture {
     ]
     /// The most modules in Sources, without `HemiolaMain`.
     static let moduleLimit = 14
+    /// The types of errors: what is wrong, for people; a system call that failed; why a control has no effect; why a command ends.
+    static let errors: Set = ["Problem", "SystemCallError", "Refusal", "Failure"]
     /// C libraries, each with the files or folders that import it.
     static let wrappers: [String: [String]] = [
         "CAbletonLink": ["Sources/HemiolaNetwork/LinkSession.swift"],
@@ -39,9 +41,9 @@ struct Architecture {
         "CPulse": ["Plugins/Captures/Pulse/Client/"], "CYAML": ["Sources/HemiolaFieldMaps/YAMLEventReader.swift"],
         "CFieldMaps": ["Sources/HemiolaFieldMaps/FieldMap+BuiltIn.swift"],
         "CBuildRecord": ["Sources/HemiolaCommandLine/System/System+Libraries.swift"],
-        "CCairo": ["Sources/Plugins/Sinks/Files/Picture/Canvas.swift"],
+        "CCairo": ["Plugins/Sinks/Files/Picture/Canvas.swift"],
         "CEBUR128": ["Plugins/Analyzers/Loudness/WeightedEnergy.swift"],
-        "CVamp": ["Plugins/Analyzers/Vamp/Host/VampLibrary.swift", "Sources/HemiolaForeign/VampInstance.swift", "Sources/HemiolaVamp/"],
+        "CVamp": ["Plugins/Analyzers/Vamp/Host/VampLibrary.swift", "Plugins/Analyzers/Vamp/Host/VampInstance.swift", "VampPlugin/"],
         "CZstd": ["Sources/HemiolaFiles/ZstdStream.swift"], "CQREncode": ["Plugins/Sinks/Visualizers/Web/QRCode.swift"],
         "CMosquitto": ["Plugins/Sinks/Messages/MQTT/MosquittoClient.swift"],
         "CWebPage": ["Plugins/Sinks/Visualizers/Web/PageFiles.swift"], "CBeatWeights": ["Plugins/Analyzers/Beat/NetworkWeights.swift"],
@@ -137,6 +139,9 @@ struct Architecture {
                 result.append("\(path) converts a CChar with bitPattern, but it is unsigned on arm64; use truncatingIfNeeded")
             }
             result += Self.misplaced(in: text, at: path)
+            for name in Self.errorTypes(in: text) where !Self.errors.contains(name) {
+                result.append("\(path) declares the error \(name); throw a Problem")
+            }
             result += Self.unexplained(in: text).map { "\(path):\($0.line) has \($0.what) without a reason next to it" }
         }
         let modules = Set(files.keys.filter { $0.hasPrefix("Sources/") }.map { $0.split(separator: "/")[1] }).subtracting(["HemiolaMain"])
@@ -219,6 +224,13 @@ struct Architecture {
         return text.split(separator: "\n").compactMap { $0.firstMatch(of: line).map { String($0.1) } }
     }
 
+    /// The types that a file declares as errors. Comments are not searched.
+    static func errorTypes(in text: String) -> [String] {
+        let declaration = /\b(?:struct|class|enum|actor|extension)\s+([\w.]+)(?:<[^>]*>)?\s*:[^{\n]*\b(?:Error|LocalizedError)\b/
+        let lines = text.split(separator: "\n").filter { !$0.drop(while: \.isWhitespace).hasPrefix("//") }
+        return lines.compactMap { $0.firstMatch(of: declaration).map { String($0.1) } }
+    }
+
     /// Calls and types of `places` in another place. Comments are not searched.
     static func misplaced(in text: String, at path: String) -> [String] {
         let lines = text.split(separator: "\n").filter { !$0.drop(while: \.isWhitespace).hasPrefix("//") }
@@ -264,7 +276,7 @@ struct Manifest {
     private(set) var plugins: [String: String] = [:]
 
     init(_ text: String) {
-        let call = /(?:\.?\b)(module|plugin|cLibrary|data|executableTarget|target)\(\s*(?:name:\s*)?"(\w+)"/
+        let call = /(?:\.?\b)(module|plugin|cLibrary|data|executableTarget)\(\s*(?:name:\s*)?"(\w+)"/
         for match in text.matches(of: call) {
             let arguments = Self.arguments(text[match.range.lowerBound...])
             let name = String(match.2)

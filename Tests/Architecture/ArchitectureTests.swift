@@ -99,6 +99,8 @@ import Testing
             "Plugins/Sinks/Two/Locks.swift", String(repeating: "state.withLock { $0 += 1 }\n", count: 16),
             "sinks use withLock 16 times, more than 15"
         ),
+        ("Plugins/Sinks/Two/Trouble.swift", "struct Trouble: Hashable, Error {", "declares the error Trouble; throw a Problem"),
+        ("Sources/HemiolaEngine/Trouble.swift", "    package enum Bad: Error, Sendable {", "declares the error Bad; throw a Problem"),
         ("Package.swift", "module(\"HemiolaManager\")", "the target HemiolaManager, which has no layer"),
         ("Package.swift", "module(\"HemiolaEngine\", uses: [arguments])", "HemiolaEngine uses ArgumentParser, which belongs to"),
     ])
