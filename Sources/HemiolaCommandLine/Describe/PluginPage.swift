@@ -208,7 +208,7 @@ extension PluginPage {
         var members: [JSONValue.Member] = [
             .init("role", .text(role.rawValue)), .init("id", .text(about.id)), .init("version", .integer(about.version)),
             .init("description", .text(about.summary)), .init("primary", about.primary.map { .text($0) } ?? .null),
-            .init("settings", .list((about.settings + common).map(\.json))), .init("examples", .list(examples.map { .text($0) })),
+            .init("settings", .list((about.settings + common).map(\.settingJSON))), .init("examples", .list(examples.map { .text($0) })),
         ]
         members += [.init("libraries", .list(about.libraries.map(\.json))), .init("network", .boolean(about.usesNetwork))]
         members += declarationMembers

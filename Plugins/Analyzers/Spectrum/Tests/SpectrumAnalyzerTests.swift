@@ -185,16 +185,16 @@ private func randomSigns(amplitude: Double, frames: Int) -> Audio {
 
     @Test(arguments: [
         ("size=2047", "size: 2047 is odd; take 2048"),
-        ("size=32", "spectrum.size: 32 is outside 64...65536 frames"),
-        ("size=131072", "spectrum.size: 131072 is outside 64...65536 frames"),
-        ("size=large", "spectrum.size: \"large\" is not a whole number within 64...65536 frames"),
+        ("size=32", "size: 32 is outside 64...65536 frames"),
+        ("size=131072", "size: 131072 is outside 64...65536 frames"),
+        ("size=large", "size: \"large\" is not a whole number within 64...65536 frames"),
         ("min_hz=0", "min_hz: a log scale has no 0 Hz; take 20, or scale=linear"),
         ("min_hz=500,max_hz=400", "max_hz: 400.0 is not above min_hz, 500.0; raise it"),
-        ("scale=mel,min_hz=-1", "spectrum.min_hz: -1 is outside 0...192000 Hz"),
-        ("bands=2000", "spectrum.bands: 2000 is outside 0...1024"),
-        ("mfcc=129", "spectrum.mfcc: 129 is outside 0...128"),
-        ("window=han", "spectrum.window: \"han\" is not one of hann, hamming, blackman-harris, rectangular; did you mean hann?"),
-        ("band=8", "spectrum.band: spectrum has no such setting; did you mean bands?"),
+        ("scale=mel,min_hz=-1", "min_hz: -1 is outside 0...192000 Hz"),
+        ("bands=2000", "bands: 2000 is outside 0...1024"),
+        ("mfcc=129", "mfcc: 129 is outside 0...128"),
+        ("window=han", "window: \"han\" is not one of hann, hamming, blackman-harris, rectangular; did you mean hann?"),
+        ("band=8", "band: spectrum has no such setting; did you mean bands?"),
     ])
     func `invalid settings: refused with the reason`(settings: String, message: String) throws {
         let error = #expect(throws: Problem.self) { try AnalyzerPlugin.spectrum.analyzer(settings) }

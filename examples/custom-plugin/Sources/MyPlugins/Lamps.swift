@@ -1,6 +1,4 @@
 import Hemiola
-import HemiolaRecords
-import HemiolaSignal
 
 extension SinkPlugin {
     /// A chaser light: the next lamp on every beat.

@@ -1,7 +1,5 @@
 import Glibc
 import Hemiola
-import HemiolaRecords
-import HemiolaSignal
 
 extension CapturePlugin {
     /// A click track of constant tempo.

@@ -1,6 +1,5 @@
 import Glibc
 import Hemiola
-import HemiolaRecords
 
 extension SinkPlugin {
     /// Sends the records as text to another program.

@@ -1,6 +1,4 @@
 import Hemiola
-import HemiolaRecords
-import HemiolaSignal
 
 extension AnalyzerPlugin {
     /// The zero-crossing rate: low for a hum, high for a cymbal or an "s".

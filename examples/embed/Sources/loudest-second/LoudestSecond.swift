@@ -1,7 +1,5 @@
 import Foundation
 import Hemiola
-import HemiolaRecords
-import HemiolaSignal
 
 /// Finds the loudest second of a stream, with a resolution of one batch.
 ///

@@ -56,7 +56,8 @@ import ToneCapture
                 - {value: 99, when: beat, to: note.40}
                 - {value: 12, when: beat, to: controller.64}
                 """, to: receiver)
-        try await receiver.wait { $0.count >= 9 }
+        // All of the last beat was received: three messages of three bytes.
+        try await receiver.wait { $0.count >= 9 && $0.count % 9 == 0 }
         let messages = stride(from: 0, to: receiver.bytes.count - 2, by: 3).map { Array(receiver.bytes[$0..<$0 + 3]) }
         let beats = messages.count { $0 == [0x92, 40, 99] }
         #expect(beats >= 2)
