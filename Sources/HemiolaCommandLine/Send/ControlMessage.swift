@@ -29,7 +29,9 @@ struct ControlMessage: Equatable {
     /// - Throws: The first invalid field. Nothing has been sent then.
     init(_ type: String, _ fields: [String], _ catalog: RecordCatalog) throws(Failure) {
         guard Self.isKnown(type, catalog) else { throw Self.unknown(type, catalog) }
-        let declared = catalog.control(type)?.fields ?? []
+        // The running hemiola checks the ranges, which are those of its declarations.
+        let control = catalog.control(type).map { ControlType($0.name, $0.summary, fields: $0.fields.map(\.withoutRange)) }
+        let declared = control?.fields ?? []
         var members: [JSONValue.Member] = [.init("type", .text(type)), .init("id", .text(Self.id))]
         var values: [String: ParameterValue] = [:]
         for (index, text) in fields.enumerated() {
@@ -39,7 +41,7 @@ struct ControlMessage: Equatable {
             }
             members.append(.init(field.name, value.json))
         }
-        if let control = catalog.control(type) {
+        if let control {
             do throws(Refusal) {
                 _ = try Control(control) { values[$0.name] }
             } catch {

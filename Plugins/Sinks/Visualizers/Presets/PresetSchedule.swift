@@ -226,10 +226,7 @@ struct PresetSchedule: Sendable {
             isCycling.toggle()
             if isCycling { timer.restart(at: time) }
             return .switched(isCycling)
-        case .setSpeed:
-            let speed = control["speed"].number ?? .nan
-            return SpeedChange.range.contains(speed) ? set(speed) : .refused(Self.speedError)
-        case .speedHandler: return set(control["speed"].number ?? .nan)
+        case .setSpeed, .speedHandler: return set(control["speed"].number ?? .nan)
         case .ready, .presetNames:
             let lists = updateLists(after: control, from: origin, preparation)
             welcome(origin)
@@ -304,10 +301,8 @@ struct PresetSchedule: Sendable {
         return .done
     }
 
-    private static let speedError = "the speed must be a number from 0.1 to 1"
-
     private mutating func set(_ newSpeed: Double) -> ControlReply {
-        guard let stepped = Self.steppedSpeed(newSpeed) else { return .refused(Self.speedError) }
+        guard let stepped = Self.steppedSpeed(newSpeed) else { return .refused("the speed is not finite") }
         speed = stepped
         isSpeedPending = false
         pending.append(.speed(SpeedChange(stepped)))

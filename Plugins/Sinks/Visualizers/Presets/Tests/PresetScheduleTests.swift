@@ -134,10 +134,10 @@ import Testing
         #expect(schedule.status(at: batches.time).speed == speed)
     }
 
-    @Test(arguments: [Double.nan, .infinity, 0.09, 1.01, -1, 7]) func `setSpeed out of range: refused`(speed: Double) {
+    @Test(arguments: [Double.nan, .infinity, -.infinity]) func `setSpeed to what is not finite: refused`(speed: Double) {
         var (schedule, batches) = (schedule(), BatchSequence())
         _ = schedule.step(&batches)
-        #expect(schedule.handle(Control(.setSpeed, .number(speed)), at: 0) == .refused("the speed must be a number from 0.1 to 1"))
+        #expect(schedule.handle(Control(.setSpeed, .number(speed)), at: 0) == .refused("the speed is not finite"))
         #expect(schedule.step(&batches).isEmpty)
     }
 
