@@ -157,6 +157,7 @@ extension Field {
         case .list(of: .text):
             return .list(all.filter { if case .text = $0 { true } else { false } })
         case .list: return .list(all.compactMap { $0.numeric.map { .number($0) } })
+        default: return nil
         }
     }
 }

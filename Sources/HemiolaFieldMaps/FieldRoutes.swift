@@ -186,7 +186,7 @@ extension Field {
     fileprivate var isText: Bool {
         switch kind {
         case .text, .choice, .list(of: .text), .command: true
-        case .integer, .number, .boolean, .list: false
+        default: false
         }
     }
 }

@@ -51,6 +51,8 @@ extension Field {
                 throw Problem("\"\(text)\" is not one of \(names.joined(separator: ", "))\(hint)")
             }
             return raw
+        case (.nullable(let kind), _):
+            return try parse(raw, as: kind)
         case (.list(let kind), .list(let items)):
             return try parse(items, as: kind)
         case (.list(let kind), .text(let text)):
@@ -92,6 +94,7 @@ extension Field {
         switch (kind, value) {
         case (.integer, .integer), (.number, .number), (.boolean, .boolean), (.text, .text), (.command, .text): true
         case (.choice(let choices), .text(let text)): choices.contains(text)
+        case (.nullable(let kind), _): accepts(value, as: kind)
         case (.list(let kind), .list(let items)): items.allSatisfy { accepts($0, as: kind) }
         case (.command, .list(let items)): items.allSatisfy { accepts($0, as: .text) }
         default: false
@@ -131,6 +134,8 @@ extension Field.Kind {
         case .choice(let names): "one of \(names.joined(separator: ", "))"
         case .list(let kind): "\(kind.phrase), joined with +"
         case .command: "a command, or a list of a program and its arguments"
+        case .nullable(let kind): kind.phrase
+        case .object, .table, .parameter: name
         }
     }
 }

@@ -1,6 +1,6 @@
-/// A named value: a field of a record, a field of a control, or a setting of a plugin, declared once by the component that has it.
+/// A named value: a key of a record, a field of a control, or a setting of a plugin, declared once by the component that has it.
 ///
-/// Values are parsed and checked by this declaration alone (``parse(_:)``, ``check(_:)``); JSON, CSV columns, `hemiola schema`, `hemiola send`,
+/// Values are parsed and checked by this declaration alone (``parse(_:)``, ``fault(of:)``); JSON, CSV columns, `hemiola schema`, `hemiola send`,
 /// `hemiola plugins`, completions, replay and clients read it.
 public struct Field: Sendable, Hashable {
     /// The type of a field's value.
@@ -19,11 +19,19 @@ public struct Field: Sendable, Hashable {
         case list(of: Kind)
         /// A program to start: text for the shell, or a list of the program and its arguments.
         case command
+        /// An object with these keys. Settings, controls and events have no objects.
+        case object([Field])
+        /// An object whose keys depend on the pipeline. Its numbers may be counts, without a decimal point.
+        case table(of: Kind)
+        /// The value of a setting: anything but an object.
+        case parameter
+        /// The kind, or null: of the values of a list or a table. The value of a field is null by `isNullable`.
+        case nullable(Kind)
 
         /// A list of texts.
         public static let texts = Kind.list(of: .text)
-        /// A list of numbers.
-        public static let numbers = Kind.list(of: .number)
+        /// A list of numbers; null where one is missing.
+        public static let numbers = Kind.list(of: .nullable(.number))
 
         /// The name of the type in declarations: in `hello`, and in the JSON of a plugin page.
         public var name: String {
@@ -33,9 +41,12 @@ public struct Field: Sendable, Hashable {
             case .boolean: "boolean"
             case .text: "text"
             case .choice: "choice"
-            case .list(.number), .list(.integer): "numbers"
-            case .list: "texts"
+            case .list(.text), .list(.choice): "texts"
+            case .list: "numbers"
             case .command: "command"
+            case .object, .table: "object"
+            case .parameter: "parameter"
+            case .nullable(let kind): kind.name
             }
         }
     }
@@ -70,6 +81,10 @@ public struct Field: Sendable, Hashable {
     public var maximum: Double?
     /// Whether its value may be null.
     public var isNullable: Bool
+    /// Whether a record may be without it.
+    public var isOptional: Bool
+    /// The number of values of a list, where it is fixed.
+    public var count: Int?
     /// The value of a setting or of a control's field that is not given; nil: it has to be given.
     public var defaultValue: ParameterValue?
     /// A value for the examples of the manual; nil: the name in capitals for a text, the default for others.
@@ -79,8 +94,8 @@ public struct Field: Sendable, Hashable {
 
     init(
         _ name: String, _ kind: Kind, source: Source = .stored, unit: Unit = .none, in range: ClosedRange<Double>? = nil,
-        minimum: Double? = nil, isNullable: Bool = false, defaultValue: ParameterValue? = nil, example: String? = nil,
-        _ summary: String
+        minimum: Double? = nil, isNullable: Bool = false, isOptional: Bool = false, count: Int? = nil, defaultValue: ParameterValue? = nil,
+        example: String? = nil, _ summary: String
     ) {
         self.name = name
         self.kind = kind
@@ -89,6 +104,8 @@ public struct Field: Sendable, Hashable {
         self.minimum = range?.lowerBound ?? minimum
         self.maximum = range?.upperBound
         self.isNullable = isNullable
+        self.isOptional = isOptional
+        self.count = count
         self.defaultValue = defaultValue
         self.example = example
         self.summary = summary

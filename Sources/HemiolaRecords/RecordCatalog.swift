@@ -62,12 +62,13 @@ public struct RecordCatalog: Sendable, Hashable {
 
     /// The fields of a type's records, after `type` and `t`. Those of controls are in the record of a control: optional, because each
     /// control has only its own.
-    public func fields(of type: RecordType) -> [(field: Field, isOptional: Bool)] {
-        type.fields.flatMap { field -> [(field: Field, isOptional: Bool)] in
-            guard type == .control, field.name == "control" else { return [(field, false)] }
-            var name = field
-            name.kind = .choice(controls.map(\.name))
-            return [(name, false)] + fieldsOfControls.map { ($0, true) }
+    public func fields(of type: RecordType) -> [Field] {
+        type.fields.flatMap { field -> [Field] in
+            guard type == .control, field.name == "control" else { return [field] }
+            var fields = [field] + fieldsOfControls
+            fields[0].kind = .choice(controls.map(\.name))
+            for place in fields.indices.dropFirst() { fields[place].isOptional = true }
+            return fields
         }
     }
 

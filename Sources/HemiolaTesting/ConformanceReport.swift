@@ -164,6 +164,7 @@ extension Field {
             case .choice(let choices): choices.map { .text($0) }
             case .list(of: .text): [.texts(["x", "y"]), .texts([])]
             case .list: [.numbers([0.5, -1]), .numbers([])]
+            default: []
             }
         return samples + (isNullable ? [.none] : [])
     }

@@ -47,7 +47,7 @@ import Testing
         for record in records {
             for field in record.fields {
                 #expect(seen.contains("\(record.type).\(field.name)"))
-                if case .choice(let names) = field.type {
+                if case .choice(let names) = field.kind {
                     for name in names { #expect(seen.contains("\(record.type).\(field.name).\(name)")) }
                 }
             }
@@ -81,57 +81,64 @@ import Testing
     }
 
     @Test func `key in several rows of the table: one type`() {
-        var kinds: [String: RecordSchema.FieldType] = [:]
+        var kinds: [String: Field.Kind] = [:]
         for field in records.flatMap(\.fields) {
-            let known = kinds.updateValue(field.type.base, forKey: field.name) ?? field.type.base
-            #expect(known == field.type.base, "\(field.name)")
+            let known = kinds.updateValue(field.kind.base, forKey: field.name) ?? field.kind.base
+            #expect(known == field.kind.base, "\(field.name)")
         }
     }
 
     // MARK: Against the table
 
-    private func fault(in members: some Collection<ParsedJSON.Member>, _ fields: [RecordSchema.Field]) -> String? {
+    private func fault(in members: some Collection<ParsedJSON.Member>, _ fields: [Field]) -> String? {
         let expected = fields.filter { field in !field.isOptional || members.contains { $0.key == field.name } }
         guard members.map(\.key) == expected.map(\.name) else { return "\(members.map(\.key)) are not \(expected.map(\.name))" }
         for (member, field) in zip(members, expected) {
-            if let fault = fault(in: member.value, field.type) { return "\(member.key): \(fault)" }
+            if let fault = fault(in: member.value, field) { return "\(member.key): \(fault)" }
         }
         return nil
     }
 
-    private func fault(in value: ParsedJSON, _ type: RecordSchema.FieldType) -> String? {
-        switch (type, value) {
-        case (.integer, .integer), (.number, .number), (.boolean, .boolean), (.text, .text), (.nullable, .null),
-            (.figure, .integer), (.figure, .number), (.parameter, _):
+    private func fault(in value: ParsedJSON, _ field: Field) -> String? {
+        fault(in: value, field.isNullable ? .nullable(field.kind) : field.kind, of: field)
+    }
+
+    private func fault(in value: ParsedJSON, _ kind: Field.Kind, of field: Field) -> String? {
+        switch (kind, value) {
+        case (.integer, .integer), (.boolean, .boolean), (.text, .text), (.nullable, .null), (.parameter, _):
             return nil
-        case (.measurement(let minimum, let maximum), .number(let text)):
+        case (.number, .number(let text)):
             guard let number = Double(text) else { return "\(text) is no number" }
-            return number >= minimum ?? number && number <= maximum ?? number ? nil : "\(text) is out of range"
+            return number >= field.minimum ?? number && number <= field.maximum ?? number ? nil : "\(text) is out of range"
         case (.choice(let names), .text(let text)):
             return names.contains(text) ? nil : "\(text) is no choice"
-        case (.nullable(let type), _):
-            return fault(in: value, type)
-        case (.list(let type, let count), .list(let elements)):
-            if let count, count != elements.count { return "\(elements.count) elements" }
-            return elements.lazy.compactMap { fault(in: $0, type) }.first
+        case (.nullable(let kind), _):
+            return fault(in: value, kind, of: field)
+        case (.list(let kind), .list(let elements)):
+            if let count = field.count, count != elements.count { return "\(elements.count) elements" }
+            return elements.lazy.compactMap { fault(in: $0, kind, of: field) }.first
         case (.object(let fields), .object(let members)):
             return fault(in: members, fields)
-        case (.table(let type), .object(let members)):
-            return members.lazy.compactMap { fault(in: $0.value, type) }.first
+        case (.table(let kind), .object(let members)):
+            // The numbers of a table may be counts.
+            let kinds = kind == .nullable(.number) ? [kind, .integer] : [kind]
+            return members.lazy.compactMap { member in
+                let faults = kinds.map { fault(in: member.value, $0, of: field) }
+                return faults.contains(nil) ? nil : faults[0]
+            }.first
         default:
-            return "\(value) is no \(type)"
+            return "\(value) is no \(kind)"
         }
     }
 }
 
-extension RecordSchema.FieldType {
-    /// The JSON type only: nullability, range and choices may differ between records.
+extension Field.Kind {
+    /// The JSON type only: nullability and choices may differ between records.
     fileprivate var base: Self {
         switch self {
-        case .nullable(let type): type.base
+        case .nullable(let kind): kind.base
         case .choice: .text
-        case .measurement: .number
-        case .list(let type, _): .list(type.base, count: nil)
+        case .list(let kind): .list(of: kind.base)
         default: self
         }
     }

@@ -28,9 +28,9 @@ extension Field {
         case (.number, _): value.double.map { .number($0) }
         case (.boolean, .boolean(let flag)): .boolean(flag)
         case (.text, .text(let text)), (.choice, .text(let text)): .text(text)
-        case (.list(of: .text), .list(let elements)):
+        case (.texts, .list(let elements)):
             elements.allSatisfy { $0.string != nil } ? .list(elements.map { .text($0.string ?? "") }) : nil
-        case (.list(of: .number), .list(let elements)):
+        case (.numbers, .list(let elements)):
             elements.allSatisfy { $0 == .null || $0.double != nil } ? .list(elements.map { .number($0.double ?? .nan) }) : nil
         default: nil
         }

@@ -21,8 +21,7 @@ extension RecordEncoder {
         appendFields(to: &buffer)
         buffer.append(#","records":"#)
         buffer.appendList(header.catalog.events) { buffer, type in
-            let fields = header.catalog.fields(of: type).map(\.field)
-            buffer.appendDeclaration(type.name, type.summary, fields)
+            buffer.appendDeclaration(type.name, type.summary, header.catalog.fields(of: type))
         }
         buffer.append(#","controls":"#)
         buffer.appendList(header.catalog.controls) { $0.appendDeclaration($1.name, $1.summary, $1.fields) }

@@ -14,14 +14,14 @@ extension RecordSchema {
                 Field("sample_rate", .integer, "Frames per second."),
                 Field("channels", .integer, "Samples per frame."),
                 Field(
-                    "channel_names", .list(.text, count: nil), optional: true,
+                    "channel_names", .texts, isOptional: true,
                     "The loudspeaker of each of more than two channels (FL, FR, FC, LFE …), where they are known."),
                 Field("batch_frames", .integer, "Frames per batch."),
                 Field("seed", .integer, "The seed of the random number generators."),
                 Field(
-                    "fingerprint", .text, optional: true,
+                    "fingerprint", .text, isOptional: true,
                     "Identifies the version and the settings of a result that analyze --output-dir wrote; --resume compares it."),
-                Field("analyzers", .list(.object(analyzer), count: nil), "The analyzers of the pipeline."),
+                Field("analyzers", .list(of: .object(analyzer)), "The analyzers of the pipeline."),
             ]),
         Record(
             type: "batch", summary: "The features of one batch. Batches come at a fixed rate.",
@@ -29,7 +29,7 @@ extension RecordSchema {
                 Field("n", .integer, "0, 1, 2 … since the stream's start."),
                 Field("frame", .integer, "Its first frame."),
                 Field("t", .number, "The time of its first frame, in seconds of audio."),
-                Field("partial", .boolean, optional: true, "True on a batch that the stream's end or a gap cut short."),
+                Field("partial", .boolean, isOptional: true, "True on a batch that the stream's end or a gap cut short."),
             ]),
     ]
 
@@ -40,10 +40,10 @@ extension RecordSchema {
                 time, Field("frames", .integer, "Frames of the stream, including lost ones."),
                 Field("batches", .integer, "Batches of the stream."),
                 Field("non_finite", .integer, "Samples that were NaN or infinite and became 0."),
-                Field("dropped", .table(.integer), "Number of dropped batches per sink; only sinks that dropped any."),
-                Field("summaries", .table(.table(.nullable(.figure))), "The summary of each analyzer that has one."),
+                Field("dropped", .table(of: .integer), "Number of dropped batches per sink; only sinks that dropped any."),
+                Field("summaries", .table(of: .table(of: .nullable(.number))), "The summary of each analyzer that has one."),
                 Field("reason", .choice(StreamSummary.Reason.allCases.map(\.rawValue)), "Why it ends."),
-                Field("error", .text, optional: true, "Why the input was incomplete or damaged; only then."),
+                Field("error", .text, isOptional: true, "Why the input was incomplete or damaged; only then."),
             ]),
         Record(
             type: "failure",
@@ -51,7 +51,7 @@ extension RecordSchema {
                 "An input that failed: in place of its records in the output of analyze --files-from - or of a folder, and in failures.jsonl.",
             fields: [
                 Field("error", .text, "Why, in one line."),
-                Field("partial", .boolean, optional: true, "Whether there is a result of a part of the input; only in failures.jsonl."),
+                Field("partial", .boolean, isOptional: true, "Whether there is a result of a part of the input; only in failures.jsonl."),
             ]),
     ]
 
@@ -60,11 +60,11 @@ extension RecordSchema {
     private static let source: [Field] = [
         Field("kind", .text, "The id of the capture: file, pulse …"),
         Field("name", .text, "The path as given, or the device."),
-        Field("name_base64", .text, optional: true, "The bytes of the path in Base64; only when they are not UTF-8."),
-        Field("duration_s", .nullable(.number), "The declared duration; null when unknown or endless."),
-        Field("start_s", .number, optional: true, "The position of frame 0 in the file, in seconds; only with --start."),
+        Field("name_base64", .text, isOptional: true, "The bytes of the path in Base64; only when they are not UTF-8."),
+        Field("duration_s", .number, isNullable: true, "The declared duration; null when unknown or endless."),
+        Field("start_s", .number, isOptional: true, "The position of frame 0 in the file, in seconds; only with --start."),
         Field(
-            "tags", .object(tags(isComplete: false)), optional: true, "The tags of a sound file; only where it has any, and only those."),
+            "tags", .object(tags(isComplete: false)), isOptional: true, "The tags of a sound file; only where it has any, and only those."),
     ]
 
     /// The tags of a sound file.
@@ -75,8 +75,8 @@ extension RecordSchema {
             ("title", .text, "The title of the piece."), ("artist", .text, "The artist or composer."), ("album", .text, "The album."),
             ("track", .text, "The track as the file states it: 7, 7/12, A1."), ("genre", .text, "The genre."),
             ("year", .integer, "The year of the file's date."),
-        ].map { (name: String, type: FieldType, summary: String) in
-            Field(name, isComplete ? .nullable(type) : type, optional: !isComplete, summary)
+        ].map { (name: String, kind: Field.Kind, summary: String) in
+            Field(name, kind, isNullable: isComplete, isOptional: !isComplete, summary)
         }
     }
 
@@ -86,9 +86,9 @@ extension RecordSchema {
         Field("version", .integer, "The version of its outputs; increased when their meaning changes."),
         Field("latency_frames", .integer, "The delay of its outputs, in frames."),
         Field("causal", .boolean, "Whether no output depends on audio after the end of its batch."),
-        Field("parameters", .table(.parameter), "Every setting with its value."),
-        Field("outputs", .list(.object(output), count: nil), "The features in its object in a batch of this stream."),
-        Field("events", .list(.object(event), count: nil), "Its event records in this stream."),
+        Field("parameters", .table(of: .parameter), "Every setting with its value."),
+        Field("outputs", .list(of: .object(output)), "The features in its object in a batch of this stream."),
+        Field("events", .list(of: .object(event)), "Its event records in this stream."),
     ]
 
     private static let output: [Field] = [
@@ -96,11 +96,11 @@ extension RecordSchema {
         Field("unit", .text, "Its unit; empty for none."),
         Field("count", .integer, "Values per batch."),
         Field("list", .boolean, "Whether it is written as a list, which may have one value."),
-        Field("edges_hz", .list(.number, count: nil), optional: true, "The edges of its bands."),
-        Field("minimum", .number, optional: true, "The smallest value that can occur."),
-        Field("maximum", .number, optional: true, "The largest value that can occur."),
+        Field("edges_hz", .list(of: .number), isOptional: true, "The edges of its bands."),
+        Field("minimum", .number, isOptional: true, "The smallest value that can occur."),
+        Field("maximum", .number, isOptional: true, "The largest value that can occur."),
         Field(
-            "center_offset_s", .number, optional: true,
+            "center_offset_s", .number, isOptional: true,
             "The time from the batch's first frame to the centre of the analysis window; missing: it describes the batch."),
         Field("description", .text, "One sentence."),
     ]

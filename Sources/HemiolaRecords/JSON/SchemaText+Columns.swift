@@ -21,61 +21,60 @@ extension SchemaText {
     }
 
     private static func columns(of records: [RecordSchema.Record]) -> String {
-        var fields = [RecordSchema.Field("type", .text, "The type of record.")] + RecordSchema.common
+        var fields = [Field("type", .text, "The type of record.")] + RecordSchema.common
         for field in records.flatMap(\.fields)
         where !fields.contains(where: { $0.name == field.name }) {
             fields.append(field)
         }
         return JSONValue.object([
             .init("schema", .integer(StreamHeader.schema)),
-            .init("columns", .object(fields.map { .init($0.name, $0.type.column) })),
-            .init("duckdb", .object(fields.map { .init($0.name, .text($0.type.duckDB)) })),
-            .init("pandas", .object(fields.flatMap { $0.type.pandas(under: $0.name) })),
+            .init("columns", .object(fields.map { .init($0.name, $0.kind.column) })),
+            .init("duckdb", .object(fields.map { .init($0.name, .text($0.kind.duckDB)) })),
+            .init("pandas", .object(fields.flatMap { $0.kind.pandas(under: $0.name) })),
         ]).document
     }
 }
 
-extension RecordSchema.FieldType {
+extension Field.Kind {
     /// `int64`, `float64`, `string`, `bool`, a list of one element for a list, an object for a struct, `json` for an object
-    /// whose keys depend on the run.
-    fileprivate var column: JSONValue {
+    /// whose keys depend on the run. A key has the same in every record.
+    var column: JSONValue {
         switch self {
-        case .integer: .text("int64")
-        case .number, .measurement, .figure: .text("float64")
-        case .boolean: .text("bool")
-        case .text, .choice: .text("string")
-        case .list(let element, _): .list([element.column])
-        case .object(let fields): .object(fields.map { .init($0.name, $0.type.column) })
-        case .table, .parameter: .text("json")
-        case .nullable(let type): type.column
+        case .list(let element): .list([element.column])
+        case .object(let fields): .object(fields.map { .init($0.name, $0.kind.column) })
+        case .nullable(let kind): kind.column
+        default: .text(types.generic)
         }
     }
 
     /// The type for `read_json(columns = …)`.
     fileprivate var duckDB: String {
         switch self {
-        case .integer: "BIGINT"
-        case .number, .measurement, .figure: "DOUBLE"
-        case .boolean: "BOOLEAN"
-        case .text, .choice: "VARCHAR"
-        case .list(let element, _): element.duckDB + "[]"
-        case .object(let fields): "STRUCT(\(fields.map { "\"\($0.name)\" \($0.type.duckDB)" }.joined(separator: ", ")))"
-        case .table, .parameter: "JSON"
-        case .nullable(let type): type.duckDB
+        case .list(let element): element.duckDB + "[]"
+        case .object(let fields): "STRUCT(\(fields.map { "\"\($0.name)\" \($0.kind.duckDB)" }.joined(separator: ", ")))"
+        case .nullable(let kind): kind.duckDB
+        default: types.duckDB
         }
     }
 
     /// A nullable dtype per column, with the column names of `json_normalize`. Objects of unknown keys are not included.
     fileprivate func pandas(under name: String) -> [JSONValue.Member] {
         switch self {
-        case .integer: [.init(name, .text("Int64"))]
-        case .number, .measurement, .figure: [.init(name, .text("float64"))]
-        case .boolean: [.init(name, .text("boolean"))]
-        case .text, .choice: [.init(name, .text("string"))]
         case .list: [.init(name, .text("object"))]
-        case .object(let fields): fields.flatMap { $0.type.pandas(under: "\(name).\($0.name)") }
-        case .table, .parameter: []
-        case .nullable(let type): type.pandas(under: name)
+        case .object(let fields): fields.flatMap { $0.kind.pandas(under: "\(name).\($0.name)") }
+        case .nullable(let kind): kind.pandas(under: name)
+        default: types.pandas.map { [.init(name, .text($0))] } ?? []
+        }
+    }
+
+    /// The types of a value without parts of its own types.
+    private var types: (generic: String, duckDB: String, pandas: String?) {
+        switch self {
+        case .integer: ("int64", "BIGINT", "Int64")
+        case .number: ("float64", "DOUBLE", "float64")
+        case .boolean: ("bool", "BOOLEAN", "boolean")
+        case .text, .choice, .command: ("string", "VARCHAR", "string")
+        default: ("json", "JSON", nil)
         }
     }
 }

@@ -71,7 +71,7 @@ extension RecordSchema {
     }
 }
 
-extension RecordSchema.Field {
+extension Field {
     /// The field of a feature in a batch. Any of its values may be null.
     ///
     /// - Parameter others: The declarations of the feature for other formats. Properties that differ are left open.
@@ -80,9 +80,10 @@ extension RecordSchema.Field {
             others.allSatisfy { property($0) == property(feature) } ? property(feature) : nil
         }
         let unit = feature.unit.rawValue.isEmpty ? "" : " Unit: \(feature.unit.rawValue)."
-        let value = RecordSchema.FieldType.nullable(
-            .measurement(minimum: common(\.minimum), maximum: common(\.maximum)))
-        self.init(feature.name, feature.isArray ? .list(value, count: common(\.count)) : value, feature.summary + unit)
+        self.init(
+            feature.name, feature.isArray ? .numbers : .number, unit: feature.unit, minimum: common(\.minimum),
+            isNullable: !feature.isArray, count: feature.isArray ? common(\.count) : nil, feature.summary + unit)
+        maximum = common(\.maximum)
     }
 }
 
@@ -98,11 +99,11 @@ extension RecordSchema.Record {
     }
 }
 
-extension [RecordSchema.Field] {
+extension [Field] {
     /// The schema of an object with these fields and then `fields`.
     fileprivate func objectSchema(
         first: [JSONValue.Member] = [], properties: [JSONValue.Member] = [],
-        adding fields: [RecordSchema.Field] = [], others: JSONValue = .boolean(false)
+        adding fields: [Field] = [], others: JSONValue = .boolean(false)
     ) -> [JSONValue.Member] {
         let all = self + fields
         return first + [
@@ -114,32 +115,29 @@ extension [RecordSchema.Field] {
     }
 }
 
-extension RecordSchema.Field {
+extension Field {
     fileprivate var jsonSchema: JSONValue {
-        .object([.init("description", .text(summary))] + type.keywords)
+        .object([.init("description", .text(summary))] + keywords(of: isNullable ? .nullable(kind) : kind))
     }
-}
 
-extension RecordSchema.FieldType {
-    /// The JSON Schema keywords of the type.
-    fileprivate var keywords: [JSONValue.Member] {
-        switch self {
+    /// The JSON Schema keywords of a kind of value. The range and the count are those of this field.
+    private func keywords(of kind: Kind) -> [JSONValue.Member] {
+        switch kind {
         case .integer: [.init("type", .text("integer"))]
-        case .number, .figure: [.init("type", .text("number"))]
-        case .measurement(let minimum, let maximum):
+        case .number:
             [.init("type", .text("number"))] + (minimum.map { [.init("minimum", .number($0))] } ?? [])
                 + (maximum.map { [.init("maximum", .number($0))] } ?? [])
         case .boolean: [.init("type", .text("boolean"))]
-        case .text: [.init("type", .text("string"))]
+        case .text, .command: [.init("type", .text("string"))]
         case .choice(let names): [.init("enum", .list(names.map { .text($0) }))]
-        case .list(let element, let count):
-            [.init("type", .text("array")), .init("items", .object(element.keywords))]
+        case .list(let element):
+            [.init("type", .text("array")), .init("items", .object(keywords(of: element)))]
                 + (count.map { [.init("minItems", .integer($0)), .init("maxItems", .integer($0))] } ?? [])
         case .object(let fields): fields.objectSchema()
-        case .table(let value): [.init("type", .text("object")), .init("additionalProperties", .object(value.keywords))]
+        case .table(let value): [.init("type", .text("object")), .init("additionalProperties", .object(keywords(of: value)))]
         case .parameter: [.init("type", .list(["boolean", "number", "string", "array", "null"].map { .text($0) }))]
-        case .nullable(let type):
-            type.keywords.map { keyword in
+        case .nullable(let kind):
+            keywords(of: kind).map { keyword in
                 keyword.key == "type" ? .init(keyword.key, .list([keyword.value, .text("null")])) : keyword
             }
         }

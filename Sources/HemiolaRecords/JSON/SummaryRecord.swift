@@ -215,7 +215,7 @@ extension RecordSchema {
     static func summary(
         _ analyzers: SchemaText.Analyzers?, _ selection: Selection, otherFormats: [SchemaText.Analyzers] = []
     ) -> Record {
-        let features: FieldType =
+        let features: Field.Kind =
             if let analyzers {
                 .object(
                     analyzers.compactMap { analyzer in
@@ -226,7 +226,7 @@ extension RecordSchema {
                         return fields.isEmpty ? nil : Field(analyzer.name, .object(fields), "The features of \(analyzer.name).")
                     })
             } else {
-                .table(.table(.table(.nullable(.figure))))
+                .table(of: .table(of: .table(of: .nullable(.number))))
             }
         return Record(
             type: SummaryRecord.type, summary: "A whole stream, in the output of the sink summary.",
@@ -241,36 +241,40 @@ extension RecordSchema {
                 Field("non_finite", .integer, "Samples that were NaN or infinite and became 0."),
                 Field("tags", .object(tags(isComplete: true)), "The tags of a sound file; null where it has none."),
                 Field("rhythm", .object(rhythm), "The beats; all null when no analyzer detects beats."),
-                Field("summaries", .table(.table(.nullable(.figure))), "The summary of each analyzer that has one."),
+                Field("summaries", .table(of: .table(of: .nullable(.number))), "The summary of each analyzer that has one."),
                 Field("features", features, "The statistics of each feature over all batches."),
                 Field("reason", .choice(StreamSummary.Reason.allCases.map(\.rawValue)), "Why the stream ends."),
             ])
     }
 
     private static let rhythm = [
-        Field("bpm", .nullable(.number), "The median tempo of the beats."), Field("beats", .nullable(.integer), "The number of beats."),
-        Field("bars", .nullable(.integer), "The number of downbeats."),
-        Field("first_beat_s", .nullable(.number), "The time of the first beat."),
+        Field("bpm", .number, isNullable: true, "The median tempo of the beats."),
+        Field("beats", .integer, isNullable: true, "The number of beats."),
+        Field("bars", .integer, isNullable: true, "The number of downbeats."),
+        Field("first_beat_s", .number, isNullable: true, "The time of the first beat."),
     ]
 }
 
-extension RecordSchema.Field {
+extension Field {
     /// The statistics of a feature.
     fileprivate init(statisticsOf feature: Feature, others: [Feature]) {
-        let value = Self(feature, others: others)
-        let deviation: RecordSchema.FieldType = .nullable(.measurement(minimum: 0, maximum: nil))
-        let count = others.allSatisfy { $0.count == feature.count } ? feature.count : nil
-        var fields = [
-            Self("mean", value.type, "The mean."),
-            Self("stdev", feature.isArray ? .list(deviation, count: count) : deviation, "The standard deviation."),
-        ]
+        let value = Field(feature, others: others)
+        func figure(_ name: String, _ summary: String) -> Field {
+            var field = value
+            field.name = name
+            field.summary = summary
+            return field
+        }
+        var deviation = figure("stdev", "The standard deviation.")
+        (deviation.minimum, deviation.maximum) = (0, nil)
+        var fields = [figure("mean", "The mean."), deviation]
         if feature.count <= SummaryRecord.maximumQuantileCount {
             fields += SummaryRecord.quantiles.map { quantile in
                 let percent = Int((quantile.share * 100).rounded())
-                return Self(quantile.name, value.type, "The \(percent)th percentile, with a rank error of 0.5 % at most.")
+                return figure(quantile.name, "The \(percent)th percentile, with a rank error of 0.5 % at most.")
             }
         }
-        fields.append(Self("nulls", .integer, "Values that were null and are left out, of all elements together."))
+        fields.append(Field("nulls", .integer, "Values that were null and are left out, of all elements together."))
         self.init(feature.name, .object(fields), value.summary)
     }
 }

@@ -10,7 +10,7 @@ struct EventTable: Sendable {
     init(_ header: StreamHeader, selection: Selection) {
         var names = header.file == nil ? ["type", "t"] : ["file", "type", "t"]
         for type in header.catalog.events where selection.contains(type.name) {
-            names += header.catalog.fields(of: type).map(\.field.name).filter { !names.contains($0) }
+            names += header.catalog.fields(of: type).map(\.name).filter { !names.contains($0) }
         }
         self.names = names
         encoder = RecordEncoder(header, selection: selection, version: HemiolaVersion.current)

@@ -94,7 +94,7 @@ struct OSCEncoder {
         return switch types[index] {
         case .integer: "i"
         case .text, .choice, .command, .list(of: .text): "s"
-        case .number, .boolean, .list: "f"
+        default: "f"
         }
     }
 
