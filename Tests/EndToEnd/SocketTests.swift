@@ -171,7 +171,7 @@ import Testing
         #expect(status.status == 0 && report["type"]?.string == "status" && report["preset"]?.string == "A=B", "\(status)")
         #expect(report["speed"]?.double == 0.5 && report["source"]?.string?.hasSuffix("minuet.flac") == true, "\(status)")
         let refused = try send(["setSpeed", "7", "--socket", "s"])
-        #expect(refused.status == 1 && refused.output.contains("\"speed\": 7 is outside 0.1...1"), "\(refused)")
+        #expect(refused.status == 1 && refused.output.contains(#"\"speed\": 7 is outside 0.1...1"#), "\(refused)")
         process.send(SIGTERM)
         #expect(try process.finish().status == 143)
     }

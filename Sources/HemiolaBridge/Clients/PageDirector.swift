@@ -16,7 +16,6 @@ public final class PageDirector: Director, ControlHandler {
     /// Duration of the transition to a requested preset in seconds: the same as the cycler's.
     private static let blend = 1.0
 
-
     /// The events of the next batch, without their time.
     private var pending: [Event] = []
 
