@@ -25,14 +25,18 @@ public struct ControlPort: Sendable {
         reportDrop = report
     }
 
-    /// Submits a control. Never blocks.
+    /// Submits a control. Never blocks. One with a value outside the declared range is refused: handlers need not check it.
     ///
     /// - Parameters:
     ///   - control: The control.
     ///   - origin: The sender: the `from` of the `control` record.
     ///   - reply: Called once, as soon as the control was handled, on any thread: before the batch with the effect has reached this sink.
     public func submit(_ control: Control, from origin: String, reply: Reply? = nil) {
-        submitToInbox(control, origin, reply)
+        if let fault = control.fault {
+            reply?(.refused(fault), nil)
+        } else {
+            submitToInbox(control, origin, reply)
+        }
     }
 
     /// Reports that a client lost batches, which becomes a `dropped` record.

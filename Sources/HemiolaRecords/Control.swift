@@ -77,6 +77,11 @@ public struct Control: Sendable, Hashable {
         }
     }
 
+    /// That a value has another type than its field or is outside the field's range; nil: none is.
+    package var fault: String? {
+        zip(type.fields, values).lazy.compactMap { field, value in value == .none ? nil : field.fault(of: value) }.first
+    }
+
     /// The longest of its lists: whether it is more than a constant amount of memory.
     package var listCount: Int {
         values.reduce(0) { max($0, $1.items?.count ?? 0) }

@@ -118,7 +118,8 @@ extension Field {
         return switch (minimum, maximum) {
         case (let low?, let high?): "\(ParameterValue.number(low).text)...\(ParameterValue.number(high).text)\(unit)"
         case (let low?, nil): "\(ParameterValue.number(low).text)...\(unit)"
-        default: nil
+        case (nil, let high?): "...\(ParameterValue.number(high).text)\(unit)"
+        case (nil, nil): nil
         }
     }
 }

@@ -13,7 +13,7 @@ public import HemiolaSystem
 /// - values: finite, within their declared ranges; every declared feature has a value in at least one batch
 /// - events: finite times, declared types and outputs, values of the declared types and ranges; no onset and no beat in silence
 /// - repeatability: after `reset()`, after a gap and `reset()`, and after a second `prepare`, the output is equal in every bit
-/// - controls: every declared control is handled, with values within and beyond the declared ranges; a refusal states its reason; any
+/// - controls: every declared control is handled, with values within the declared ranges; a refusal states its reason; any
 ///   other control is refused
 /// - an `OfflineAnalyzer`: two passes over the same signal give equal output
 ///

@@ -129,7 +129,7 @@ public struct SinkConformanceSuite: Sendable {
 ///
 /// - no event of the analyzers is removed or changed
 /// - emitted events: finite times; record types that the plugin declares, or `onset` and `beat`; values of the declared types and ranges
-/// - every declared control is handled, with values within and beyond the declared ranges; a refusal states its reason; any
+/// - every declared control is handled, with values within the declared ranges; a refusal states its reason; any
 ///   other control is refused
 /// - equal input gives equal output, for a director of another instance of the sink
 public struct DirectorConformanceSuite: Sendable {

@@ -68,7 +68,8 @@ import Testing
             (period, .number(1), nil), (period, .integer(7), "\"period_s\" has another type"),
             (period, .number(0.5), "\"period_s\": 0.5 is outside 1...3600 s"), (period, .none, "\"period_s\" has another type"),
             (count, .integer(11), "\"count\": 11 is outside 0...10"), (count, .text("7"), "\"count\" has another type"),
-            (limit, .none, nil), (limit, .number(.nan), nil), (names, .texts(["x"]), nil),
+            (limit, .none, nil), (limit, .number(.nan), nil), (.number("x", minimum: 2, "X."), .number(1), "\"x\": 1 is outside 2..."),
+            (names, .texts(["x"]), nil),
             (names, .numbers([1]), "\"names\" has another type"),
             (window, .text("hann"), nil), (window, .text("han"), "\"window\" is one of: hann, hamming, blackman-harris, rectangular"),
         ] as [(Field, ParameterValue, String?)])
