@@ -82,10 +82,8 @@ final class DirectorWithFault: Director, ControlHandler {
     func handle(_ control: StampedControl) -> ControlReply {
         if fault == .handlesEverything { return .done }
         if fault == .omitsControl || control.control.type != Self.setDepth { return .unknown(control.control) }
-        guard let depth = control.control["depth"].number, (0...1).contains(depth) else {
-            return .refused(fault == .refusalWithoutReason ? "" : "a depth is a number from 0 to 1")
-        }
-        self.depth = depth
+        if fault == .refusalWithoutReason { return .refused("") }
+        depth = control.control["depth"].number ?? depth
         return .done
     }
 }
