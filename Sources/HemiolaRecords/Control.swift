@@ -53,7 +53,7 @@ public struct Control: Sendable, Hashable {
 
     /// A control with a value for every field.
     ///
-    /// - Throws: The first field that has none, or a value of another type or outside its range.
+    /// - Throws: The first field that has none, or a value of another type. Ranges are checked when it is submitted.
     public init(_ type: ControlType, fields: (Field) -> ParameterValue?) throws(Refusal) {
         self.type = type
         values = []
@@ -61,7 +61,7 @@ public struct Control: Sendable, Hashable {
             guard let value = fields(field) ?? field.defaultValue else {
                 throw Refusal("the control \(type.name) needs its \"\(field.name)\"")
             }
-            if let fault = field.fault(of: value) { throw Refusal(fault) }
+            guard field.accepts(value) else { throw Refusal(field.typeFault) }
             values.append(value)
         }
     }

@@ -289,9 +289,8 @@ struct InputAnalysis {
         let end = stream.producer.clock + Int64(pipeline.batching.batchFrames)
         while let control = stream.controls.first, control.frame < end {
             stream.controls.removeFirst()
-            guard case .refused(let reason) = stream.producer.apply(control.control, from: control.origin),
-                stream.refusals.insert(reason).inserted
-            else { continue }
+            let reply = control.control.fault.map { .refused($0) } ?? stream.producer.apply(control.control, from: control.origin)
+            guard case .refused(let reason) = reply, stream.refusals.insert(reason).inserted else { continue }
             report(.controlRefused(input: stream.name, control, reason: reason))
         }
     }
