@@ -81,7 +81,7 @@ public struct ControlRoutes: Sendable {
     /// The controls of messages that arrived together, in their order; a refusal for a value that a control cannot have.
     ///
     /// Of the values of a fader, the last counts.
-    public func controls(for messages: [ReceivedMessage]) -> [(message: String, result: Result<Control, Refusal>)] {
+    public func controls(for messages: [ReceivedMessage]) -> [(message: String, result: Result<Control, Problem>)] {
         var last: [String: Int] = [:]
         for (index, message) in messages.enumerated() where replacesValue(message) { last[message.name] = index }
         return messages.enumerated().flatMap { index, message in
@@ -98,7 +98,7 @@ public struct ControlRoutes: Sendable {
     }
 
     /// The controls of a message, in the order of the map.
-    private func controls(of message: ReceivedMessage) -> [Result<Control, Refusal>] {
+    private func controls(of message: ReceivedMessage) -> [Result<Control, Problem>] {
         (routes[message.name] ?? []).compactMap { route in
             let isMet = route.conditions.allSatisfy { condition in
                 let value = condition.field == "value" ? message.values.first : message.fields[condition.field]
@@ -116,15 +116,12 @@ public struct ControlRoutes: Sendable {
         }
     }
 
-    private static func control(_ route: Route, _ value: ParameterValue?, _ all: [ParameterValue]) -> Result<Control, Refusal> {
-        do throws(Refusal) {
-            return .success(
-                try Control(route.control) { field in
-                    guard field == route.field, let value else { return nil }
-                    return route.converted(value, all, for: field)
-                })
-        } catch {
-            return .failure(error)
+    private static func control(_ route: Route, _ value: ParameterValue?, _ all: [ParameterValue]) -> Result<Control, Problem> {
+        Result { () throws(Problem) in
+            try Control(route.control) { field in
+                guard field == route.field, let value else { return nil }
+                return route.converted(value, all, for: field)
+            }
         }
     }
 }

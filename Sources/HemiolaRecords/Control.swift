@@ -1,3 +1,5 @@
+public import HemiolaSystem
+
 /// A type of control message, declared once by the component that handles it.
 ///
 ///     static let setDepth = ControlType(
@@ -54,14 +56,14 @@ public struct Control: Sendable, Hashable {
     /// A control with a value for every field.
     ///
     /// - Throws: The first field that has none, or a value of another type. Ranges are checked when it is submitted.
-    public init(_ type: ControlType, fields: (Field) -> ParameterValue?) throws(Refusal) {
+    public init(_ type: ControlType, fields: (Field) -> ParameterValue?) throws(Problem) {
         self.type = type
         values = []
         for field in type.fields {
             guard let value = fields(field) ?? field.defaultValue else {
-                throw Refusal("the control \(type.name) needs its \"\(field.name)\"")
+                throw Problem("the control \(type.name) needs its \"\(field.name)\"")
             }
-            guard field.accepts(value) else { throw Refusal(field.typeFault) }
+            guard field.accepts(value) else { throw Problem(field.typeFault) }
             values.append(value)
         }
     }
@@ -92,17 +94,6 @@ extension Control: CustomStringConvertible {
     /// Its name and values, for messages of tests.
     public var description: String {
         zip(type.fields, values).reduce(name) { "\($0) \($1.0.name)=\($1.1)" }
-    }
-}
-
-/// Why a control has no effect, or is none.
-public struct Refusal: Error, Sendable, Hashable {
-    /// One line.
-    public var message: String
-
-    /// A refusal, in one line.
-    public init(_ message: String) {
-        self.message = message
     }
 }
 

@@ -13,8 +13,7 @@ package enum TrustedPath {
     /// - Parameters:
     ///   - path: A folder or a file.
     ///   - thing: What a user who can change the path could replace, for the message: `the socket`.
-    /// - Throws: What another user can change, and how to prevent it. Where nothing is at the path, or nothing that this user can reach, the
-    ///   remedy is `retry`.
+    /// - Throws: What another user can change, and how to prevent it; or why the path cannot be read.
     package static func check(_ path: String, for thing: String) throws(Problem) {
         var rest = parts(of: path)
         var folder = "/"
@@ -75,7 +74,7 @@ package enum TrustedPath {
     }
 
     private static func fault(_ path: String, _ code: Int32 = errno) -> Problem {
-        Problem("\(path): \(SystemCallError(number: code))", remedy: [ENOENT, ENOTDIR, EACCES].contains(code) ? .retry : .giveUp)
+        Problem("\(path): \(SystemCallError(number: code))")
     }
 
     private static func isTrusted(_ user: uid_t) -> Bool {

@@ -24,8 +24,8 @@ struct Architecture {
     ]
     /// The most modules in Sources, without `HemiolaMain`.
     static let moduleLimit = 14
-    /// The types of errors: what is wrong, for people; a system call that failed; why a control has no effect; why a command ends.
-    static let errors: Set = ["Problem", "SystemCallError", "Refusal", "Failure"]
+    /// The types of errors: what is wrong, for people; a system call that failed; why a command ends.
+    static let errors: Set = ["Problem", "SystemCallError", "Failure"]
     /// C libraries, each with the files or folders that import it.
     static let wrappers: [String: [String]] = [
         "CAbletonLink": ["Sources/HemiolaNetwork/LinkSession.swift"],

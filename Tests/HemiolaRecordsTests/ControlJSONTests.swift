@@ -15,7 +15,7 @@ import Testing
             _ = try control(type, text)
             return nil
         } catch {
-            return (error as? Refusal)?.message ?? "not JSON: \(error)"
+            return (error as? Problem)?.message ?? "not JSON: \(error)"
         }
     }
 
@@ -80,7 +80,7 @@ import Testing
 
     @Test func `what is not an object: an error`() {
         for text in ["[]", "1", #""tap""#] {
-            #expect(throws: Refusal.self) { try control(.setSpeed, text) }
+            #expect(throws: Problem.self) { try control(.setSpeed, text) }
         }
     }
 
@@ -96,10 +96,10 @@ import Testing
     }
 
     @Test func `values that are made in the program: of another type or missing, refused`() {
-        #expect(throws: Refusal("\"speed\" has another type")) {
+        #expect(throws: Problem("\"speed\" has another type")) {
             try Control(.setSpeed) { _ in .text("1") }
         }
-        #expect(throws: Refusal("the control setSpeed needs its \"speed\"")) { try Control(.setSpeed) { _ in nil } }
+        #expect(throws: Problem("the control setSpeed needs its \"speed\"")) { try Control(.setSpeed) { _ in nil } }
         #expect(throws: Never.self) { try Control(.lockTempo) { _ in ParameterValue.none } }
     }
 }

@@ -28,7 +28,7 @@ package final class BlockAnalyzer: ExternalAnalyzer {
     }
 
     package var failure: Problem? {
-        exchange?.failure.map { Problem($0.place != nil ? $0.message : "\(program.name): \($0.message)") }
+        exchange?.failure.map { Problem($0.isComplete ? $0.message : "\(program.name): \($0.message)") }
     }
 
     package var warning: String? { exchange?.warning }
@@ -52,7 +52,7 @@ package final class BlockAnalyzer: ExternalAnalyzer {
         block = [UInt8](repeating: 0, count: program.blockSize(stream))
         let exchange: any BlockExchange
         do throws(Problem) { exchange = try makeExchange() } catch {
-            throw Problem(error.place != nil ? error.message : "\(program.name): \(error.message); \(program.remedy)")
+            throw Problem(error.isComplete ? error.message : "\(program.name): \(error.message); \(program.remedy)")
         }
         self.exchange = exchange
         (lostCount, lossTime, time) = (0, -1, 0)

@@ -56,6 +56,14 @@ extension BlockSession {
     package var warning: String? { nil }
 }
 
+extension Problem {
+    /// What an analyzer of this program says of itself. All other problems of programs are in words that follow the program's name.
+    static func complete(_ message: String) -> Problem { Problem(message, at: .analyzer()) }
+
+    /// Whether the message names the program, and says what to do.
+    var isComplete: Bool { place != nil }
+}
+
 /// Everything that starts a run of a program for one stream.
 struct BlockStarter: Sendable {
     var program: any BlockProgram

@@ -53,7 +53,7 @@ package struct IsolatedAnalyzer: BlockProgram {
             let stream = AnalysisFormat(StreamFormat(sampleRate: 48_000, channelCount: 1))
             try IsolatedSession(start(stream, onlyChecks: true), self, stream, report: { _ in }, isCancelled: { false }).stop()
         } catch {
-            throw Problem(error.place != nil ? error.message : "\(name): \(error.message); \(remedy)")
+            throw Problem(error.isComplete ? error.message : "\(name): \(error.message); \(remedy)")
         }
     }
 
@@ -211,7 +211,7 @@ private final class IsolatedSession: BlockSession {
                     if message.kind == MessageKind.refusal {
                         let text = try message.text()
                         program.stop()
-                        throw Problem(text.onOneLine, at: .analyzer())
+                        throw .complete(text.onOneLine)
                     }
                     guard message.kind == kind else { throw Problem("has sent a message that was not expected") }
                     return message

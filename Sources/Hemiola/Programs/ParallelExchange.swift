@@ -203,7 +203,7 @@ final class ParallelExchange: BlockExchange, @unchecked Sendable {
         case .fail, .auto:
             change {
                 $0.failure =
-                    fault.place != nil ? fault : Problem("\(fault.message); \(starter.program.remedy), or set on_error=retry or skip")
+                    fault.isComplete ? fault : Problem("\(fault.message); \(starter.program.remedy), or set on_error=retry or skip")
             }
         }
         change { state in

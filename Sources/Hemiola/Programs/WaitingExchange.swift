@@ -56,7 +56,7 @@ final class WaitingExchange: BlockExchange {
         } else {
             isOver = true
             let hint = starter.policy == .retry ? "" : "; \(starter.program.remedy), or set on_error=retry or skip"
-            failure = fault.place != nil ? fault : Problem(fault.message + hint)
+            failure = fault.isComplete ? fault : Problem(fault.message + hint)
         }
     }
 

@@ -107,9 +107,7 @@ public struct ClientMessage: Sendable, Hashable {
                 try check(.text(type), "type")
                 throw Problem("unknown message type \"\(type.prefix(64))\"")
             }
-            let control: Control
-            do throws(Refusal) { control = try Control(declared, from: message) } catch { return .invalid(error.message) }
-            return .control(try checked(control))
+            return .control(try checked(Control(declared, from: message)))
         }
     }
 

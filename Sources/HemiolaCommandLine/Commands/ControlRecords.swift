@@ -53,9 +53,7 @@ enum ControlRecords {
         guard let type = catalog.control(name) else { throw Problem("unknown control \"\(name)\"") }
         let frame = try record.integer("frame")
         guard frame >= 0 else { throw Problem("\"frame\" is \(frame), which is negative") }
-        let control: Control
-        do throws(Refusal) { control = try Control(type, from: record) } catch { throw Problem(error.message) }
-        let stamped = StampedControl(control, at: Int64(frame), from: try record.optionalText("from") ?? "controls")
+        let stamped = StampedControl(try Control(type, from: record), at: Int64(frame), from: try record.optionalText("from") ?? "controls")
         // The file is that of the input, in a recording of several inputs.
         replay.add(stamped, file: try record.optionalText("file"))
     }

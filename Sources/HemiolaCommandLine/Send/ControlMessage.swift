@@ -42,7 +42,7 @@ struct ControlMessage: Equatable {
             members.append(.init(field.name, value.json))
         }
         if let control {
-            do throws(Refusal) {
+            do throws(Problem) {
                 _ = try Control(control) { values[$0.name] }
             } catch {
                 throw Failure(error.message)

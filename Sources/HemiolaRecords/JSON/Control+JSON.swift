@@ -1,4 +1,4 @@
-internal import HemiolaSystem
+package import HemiolaSystem
 
 extension Control {
     /// The control of a declared type, with the fields of an object: a client's message, or a record.
@@ -8,11 +8,11 @@ extension Control {
     /// Members that the control does not declare are ignored. null means that a field is not given, unless null is one of its values.
     ///
     /// - Throws: The first field that is missing or has another type.
-    package init(_ type: ControlType, from object: JSONValue) throws(Refusal) {
+    package init(_ type: ControlType, from object: JSONValue) throws(Problem) {
         var values: [String: ParameterValue] = [:]
         for field in type.fields {
             guard let member = object[field.name], member != .null || field.isNullable else { continue }
-            guard let value = field.value(of: member), !value.hasMissingNumber else { throw field.refusal(of: member) }
+            guard let value = field.value(of: member), !value.hasMissingNumber else { throw field.fault(of: member) }
             values[field.name] = value
         }
         try self.init(type) { values[$0.name] }
@@ -39,14 +39,14 @@ extension Field {
 
 extension Field {
     /// That a member has another type than this field: which element of a list, or the member.
-    fileprivate func refusal(of value: JSONValue) -> Refusal {
+    fileprivate func fault(of value: JSONValue) -> Problem {
         let wrong: (index: Int?, type: String)
         switch kind {
         case .texts: wrong = (value.elements?.firstIndex { $0.string == nil }, "a text")
         case .numbers: wrong = (value.elements?.firstIndex { $0.double == nil }, "a number")
         default: wrong = (nil, "")
         }
-        return Refusal(wrong.index.map { "\"\(name).\($0)\" is not \(wrong.type)" } ?? typeFault)
+        return Problem(wrong.index.map { "\"\(name).\($0)\" is not \(wrong.type)" } ?? typeFault)
     }
 }
 

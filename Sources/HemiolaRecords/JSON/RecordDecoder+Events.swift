@@ -56,18 +56,14 @@ extension RecordDecoder {
     private mutating func control(_ record: JSONValue) throws(Problem) -> Control {
         let name = try record.text("control")
         if let type = catalog.control(name) {
-            return try Self.control(type) { field in record[field.name].flatMap { field.value(of: $0) } }
+            return try Control(type) { field in record[field.name].flatMap { field.value(of: $0) } }
         }
         note(undeclared: name)
         let own = ["type", "file", "file_base64", "t", "frame", "control", "from"]
         let members = (record.members ?? []).filter { !own.contains($0.key) }
         let (fields, values) = try inferredFields(members)
         let type = ControlType(name, "A control of another program.", fields: fields)
-        return try Self.control(type) { field in values[fields.firstIndex { $0.name == field.name } ?? 0] }
-    }
-
-    private static func control(_ type: ControlType, fields: (Field) -> ParameterValue?) throws(Problem) -> Control {
-        do throws(Refusal) { return try Control(type, fields: fields) } catch { throw Problem(error.message) }
+        return try Control(type) { field in values[fields.firstIndex { $0.name == field.name } ?? 0] }
     }
 
     // MARK: - Undeclared types

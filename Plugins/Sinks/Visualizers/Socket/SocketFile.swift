@@ -25,11 +25,7 @@ struct SocketFile: Sendable {
         let folder = FileSystem.folder(of: path)
         if location.isInOwnFolder { try Self.makePrivate(folder) }
         try Self.check(folder, isPrivate: location.isInOwnFolder)
-        do throws(Problem) {
-            try TrustedPath.check(folder, for: "the socket")
-        } catch {
-            throw Problem(error.message)
-        }
+        try TrustedPath.check(folder, for: "the socket")
         let groupNumber: gid_t? = if let group { try Self.number(ofGroup: group) } else { nil }
 
         // Two processes that check and bind at the same time could each remove the other's socket before it listens.

@@ -30,12 +30,9 @@ struct TokenFile {
     ///
     /// - Throws: A message if the file cannot be read or written, or another user can replace it.
     func token() throws(Problem) -> String {
-        do throws(Problem) {
-            try TrustedPath.check(FileSystem.folder(of: path), for: "the token of the page")
-        } catch {
-            // The folder is made below.
-            if error.remedy != .retry { throw error }
-        }
+        let folder = FileSystem.folder(of: path)
+        // A folder that is missing is made below.
+        if (try? FileSystem.status(of: folder)) != nil { try TrustedPath.check(folder, for: "the token of the page") }
         if let token = try read() { return token }
         try makeFolder()
         let token = Self.makeToken()

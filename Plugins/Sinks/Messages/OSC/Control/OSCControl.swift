@@ -159,7 +159,7 @@ final class OSCControlLoop: Sendable {
             warnOnce("unknown", "there is no control \"\(name.onOneLine)\"\(hint)")
             return nil
         }
-        do throws(Refusal) {
+        do throws(Problem) {
             return try Control(type) { field in
                 let place = type.fields.firstIndex(of: field) ?? 0
                 guard place < message.values.count else { return nil }
