@@ -49,6 +49,7 @@ final class ZeroCrossings: Analyzer, ControlHandler {
     }
 
     func handle(_ control: StampedControl) -> ControlReply {
+        guard control.control.type == Self.setHissRate else { return .unknown(control.control) }
         threshold = control.control["rate_hz"].number ?? threshold
         return .done
     }
