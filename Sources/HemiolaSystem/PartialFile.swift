@@ -1,4 +1,4 @@
-package import Glibc
+internal import Glibc
 
 /// A file that is written beside its path, as `.NAME.XXXXXX.partial`, and gets the path when it is complete: a reader of the path finds
 /// the old file or the whole new one.
@@ -17,7 +17,7 @@ package struct PartialFile: Sendable {
     /// - Parameters:
     ///   - path: The path of the complete file; its folder exists.
     ///   - permissions: Of the new file; nil: those of the old file at the path, else the default ones.
-    package init(for path: String, permissions: mode_t? = nil) throws(SystemCallError) {
+    package init(for path: String, permissions: UInt32? = nil) throws(SystemCallError) {
         self.path = path
         let letters = Array("abcdefghijklmnopqrstuvwxyz0123456789")
         var stem = FileSystem.lastName(of: path)
@@ -104,7 +104,7 @@ package struct PartialFile: Sendable {
     /// - Returns: Whether the file has its path; false: an old file is there that must not be replaced.
     @discardableResult
     package static func write(
-        _ bytes: [UInt8], to path: String, permissions: mode_t? = nil, replaces: Bool = true
+        _ bytes: [UInt8], to path: String, permissions: UInt32? = nil, replaces: Bool = true
     ) throws(SystemCallError) -> Bool {
         let file = try PartialFile(for: path, permissions: permissions)
         do throws(SystemCallError) {

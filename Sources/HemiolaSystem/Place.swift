@@ -2,9 +2,18 @@
 ///
 /// A plugin knows its settings only; the pipeline adds the element: ``below(_:)``.
 public struct Place: Sendable, Hashable, CustomStringConvertible {
-    /// The lists of a configuration. A pipeline file has captures also as `inputs`.
+    /// The lists of a configuration.
     public enum List: String, Sendable, Hashable {
-        case captures, inputs, analyzers, sinks, select
+        /// The captures of a run, named by options.
+        case captures
+        /// The inputs of a pipeline file.
+        case inputs
+        /// The analyzers.
+        case analyzers
+        /// The sinks.
+        case sinks
+        /// The features that are selected.
+        case select
     }
 
     /// nil: the key is one of the whole configuration, or of a plugin whose place is not known.

@@ -2,7 +2,6 @@ import Dispatch
 import Hemiola
 import HemiolaFiles
 import HemiolaNetwork
-import HemiolaPictures
 import HemiolaPlugins
 import HemiolaRecords
 import HemiolaSignal
@@ -14,6 +13,7 @@ import Synchronization
 @testable import HemiolaCommandLine
 @testable import HemiolaEngine
 @testable import HemiolaFieldMaps
+@testable import HemiolaPictures
 @testable import LightsSink
 @testable import LinkSink
 @testable import MIDISink
@@ -90,12 +90,12 @@ private enum OutputSinks {
                 case .idle: fatalError("a file without data")
                 case .begin(let header):
                     let directors = director.map { [PipelineDirector($0, presets.about)] } ?? []
-                    stream = RecordedStream(header, directors: directors, derivedTypes: [], batchesPerBlock: 4, carriesSamples: false) {
-                        blocks.append($0)
-                    }
+                    stream = RecordedStream(
+                        header, audio: nil, directors: directors, derivedTypes: [], batchesPerBlock: 4, carriesSamples: false
+                    ) { blocks.append($0) }
                     director?.prepare(header)
                     try sink.begin(header)
-                case .batch(let batch): try? stream?.add(batch) { (_, _) throws(Problem) in }
+                case .batch(let batch): try? stream?.add(batch) { false }
                 case .end(var summary):
                     summary.lateEvents = stream?.finish() ?? []
                     for block in blocks { try sink.write(block) }
@@ -168,7 +168,7 @@ private final class InstrumentSink: Sink {
                 state.wled.add(batch, at: now)
                 _ = state.wled.messages(at: now, gain: 1)
                 guard batch.hasValues else { continue }
-                var colors = [Color](repeating: .black, count: 30)
+                var colors = [LightsSink.Color](repeating: .black, count: 30)
                 for show in state.shows.indices {
                     state.shows[show].add(batch)
                     state.shows[show].render(at: now, into: &colors)
@@ -208,7 +208,7 @@ public func mutate(_ bytes: UnsafeMutablePointer<UInt8>, _ count: Int, _ limit: 
     let value = Array(unusualValues[Int(seed >> 8) % unusualValues.count].utf8)
     let result = text[..<place] + value + text[end...]
     guard result.count <= limit else { return LLVMFuzzerMutate(bytes, count, limit) }
-    UnsafeMutableBufferPointer(start: bytes, count: limit).update(fromContentsOf: result)
+    _ = UnsafeMutableBufferPointer(start: bytes, count: limit).update(fromContentsOf: result)
     return result.count
 }
 

@@ -22,7 +22,7 @@ extension Fuzzer {
             for position in file.positions.values { extent.require(position, "a value") }
         } catch {
             require(!error.message.isEmpty, "refused without a reason")
-            if let place = error.place { extent.require(place, error.message) }
+            if let place = error.place?.position { extent.require(place, error.message) }
             return
         }
         guard let written = print(text) else { return }

@@ -44,11 +44,11 @@ extension Fuzzer {
         let raws = Array(spec.settings.values) + (spec.primary.map { [$0] } ?? [])
         for setting in plugins.flatMap(\.settings) {
             for raw in raws {
-                switch setting.check(raw) {
-                case .success(let value):
-                    guard case .success(value) = setting.check(value) else { fatalError("\(setting.key)=\(value) is checked twice") }
-                case .failure(let fault):
-                    require(!fault.message.isEmpty, "refused without a reason")
+                do throws(Problem) {
+                    let value = try setting.parse(raw)
+                    require((try? setting.parse(value)) == value, "\(setting.name)=\(value) is checked twice")
+                } catch {
+                    require(!error.message.isEmpty, "refused without a reason")
                 }
             }
         }
