@@ -5,7 +5,7 @@ internal import HemiolaSystem
 /// The engine applies the policy, which needs no code in a plugin. One that applies it by itself, because it starts what has failed
 /// again, has ``setting()`` among its own settings: the engine then leaves its remedies as they are, and applies `fail` and `skip` alone.
 public enum FailurePolicy: String, CaseIterable, Sendable {
-    /// As the plugin itself decides: a sink's error that can pass is retried (``Remedy``), every other error is `fail`.
+    /// As the plugin itself decides: a sink's error that can pass is retried (``/HemiolaSystem/Remedy``), every other error is `fail`.
     case auto
     /// The first error ends the input or the sink, and counts in the exit code. The other inputs and sinks go on.
     case fail

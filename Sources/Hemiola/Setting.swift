@@ -116,23 +116,17 @@ public enum Setting {
         number(name, in: range, unit: .hertz, summary)
     }
 
-    /// Text.
-    ///
-    /// - Parameter example: The value for the examples of the manual; nil: the name in capitals.
+    /// Text. In the examples of the manual it is `example`; nil: the name in capitals.
     public static func text(_ name: String, default value: String, example: String? = nil, _ summary: String) -> String {
         read(.text(name, default: .text(value), example: example, summary)).string ?? value
     }
 
-    /// Text, or nil.
-    ///
-    /// - Parameter example: The value for the examples of the manual; nil: the name in capitals.
+    /// Text, or nil. In the examples of the manual it is `example`; nil: the name in capitals.
     public static func text(_ name: String, example: String? = nil, _ summary: String) -> String? {
         read(.text(name, nullable: true, default: ParameterValue.none, example: example, summary)).string
     }
 
-    /// Any number of texts; by default none.
-    ///
-    /// - Parameter example: The value for the examples of the manual; nil: the name in capitals.
+    /// Any number of texts; by default none. In the examples of the manual it is `example`; nil: the name in capitals.
     public static func texts(_ name: String, example: String? = nil, _ summary: String) -> [String] {
         read(.texts(name, default: .list([]), example: example, summary)).items?.compactMap(\.string) ?? []
     }
@@ -160,9 +154,7 @@ public enum Setting {
         return read(field).items?.compactMap { $0.string.flatMap { Choice(rawValue: $0) } } ?? values
     }
 
-    /// A program to start; by default none.
-    ///
-    /// - Parameter example: The value for the examples of the manual.
+    /// A program to start; by default none. In the examples of the manual it is `example`.
     public static func command(_ name: String, example: String, _ summary: String) -> ProgramCommand {
         switch read(.command(name, example: example, summary)) {
         case .list(let words): .arguments(words.compactMap(\.string))

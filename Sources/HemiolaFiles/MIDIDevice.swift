@@ -14,7 +14,7 @@ public enum MIDIDevice {
     /// Opens a device without waiting. A terminal is switched to raw mode, because it would change bytes.
     ///
     /// - Returns: A descriptor in non-blocking mode, which the caller closes. That of a named pipe for input never reaches its end.
-    /// - Throws: An ``Problem`` with the path, the cause and what to do.
+    /// - Throws: An ``/HemiolaSystem/Problem`` with the path, the cause and what to do.
     public static func open(_ path: String, for direction: Direction) throws(Problem) -> Int32 {
         var info = stat()
         guard stat(path, &info) == 0 else { throw error(path, errno) }

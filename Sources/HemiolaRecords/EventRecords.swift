@@ -52,7 +52,7 @@ extension RecordType {
             .integer("channels", "Samples per frame."),
         ])
 
-    /// Audio was lost: ``Gap``.
+    /// Audio was lost: `Gap`.
     public static let gap = RecordType(
         "gap", "Audio was lost: the time advances by the lost frames, which are not analysed.",
         fields: [

@@ -3,7 +3,7 @@ public import HemiolaSignal
 /// The polarity of the right channel of a stereo stream, relative to the left channel.
 ///
 /// Channels of opposite polarity, left = −right, are a common fault of wiring. They are loud, but their sum is silence; the mono mix is
-/// then half of their difference, see ``PolarityDetector``.
+/// then half of their difference, see `PolarityDetector`.
 public enum Polarity: String, EventRecord, Hashable, CaseIterable {
     /// The channels have the same polarity.
     case normal

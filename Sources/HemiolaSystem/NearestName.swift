@@ -2,7 +2,7 @@ extension String {
     /// The name among `names` that is most like this text, if one is like it at all.
     ///
     /// Edit distance with transpositions (F. J. Damerau, 1964), at most a third of the length and one more, or a common start.
-    public func nearest(in names: some Collection<String>) -> String? {
+    package func nearest(in names: some Collection<String>) -> String? {
         let typed = Array(lowercased())
         var best: (name: String, distance: Int)?
         for name in names {

@@ -13,7 +13,7 @@ public struct PageFolder: Sendable {
 
     /// A page that is a folder with an `index.html`, or an HTML file, whose folder is served.
     ///
-    /// - Throws: A ``Problem`` if the path does not exist, cannot be read, or is a folder without `index.html`.
+    /// - Throws: A ``/HemiolaSystem/Problem`` if the path does not exist, cannot be read, or is a folder without `index.html`.
     public init(_ path: String) throws(Problem) {
         guard let resolved = Self.resolve(path) else { throw Problem("\(path): \(SystemCallError.last)") }
         var status = stat()
