@@ -45,7 +45,7 @@ struct Architecture {
         "CEBUR128": ["Plugins/Analyzers/Loudness/WeightedEnergy.swift"],
         "CVamp": ["Plugins/Analyzers/Vamp/Host/VampLibrary.swift", "Plugins/Analyzers/Vamp/Host/VampInstance.swift", "VampPlugin/"],
         "CZstd": ["Sources/HemiolaFiles/ZstdStream.swift"], "CQREncode": ["Plugins/Sinks/Visualizers/Web/QRCode.swift"],
-        "CMosquitto": ["Plugins/Sinks/Messages/MQTT/MosquittoClient.swift"],
+        "CMosquitto": ["Plugins/Sinks/Messages/MQTT/MQTTConnection.swift"],
         "CWebPage": ["Plugins/Sinks/Visualizers/Web/PageFiles.swift"], "CBeatWeights": ["Plugins/Analyzers/Beat/NetworkWeights.swift"],
     ]
     /// Calls, types and words that stand in one place, so that there is one clock, two wake-ups, one back-off, one line splitter, one atomic

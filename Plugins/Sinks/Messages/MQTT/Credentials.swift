@@ -22,38 +22,21 @@ struct Credentials {
 
     /// The first line of a file.
     private static func password(in path: String, _ context: SinkContext) throws(Problem) -> String {
-        let descriptor = systemOpen(path)
-        guard descriptor >= 0 else { throw error("read", path) }
-        defer { close(descriptor) }
+        var bytes: [UInt8]
+        do throws(SystemCallError) {
+            bytes = try FileSystem.bytes(of: path, count: longestPassword + 2)
+        } catch {
+            throw Problem("cannot read \(path): \(error)")
+        }
         var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw error("read", path) }
-        if status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0, status.st_uid == geteuid() {
+        if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0, status.st_uid == geteuid() {
             context.warn("\(context.name): \(path) can be read by other users; remove the permission: chmod 600 '\(path)'")
         }
-        var bytes = [UInt8](repeating: 0, count: longestPassword + 2)
-        var count = 0
-        while count < bytes.count {
-            let more = bytes.withUnsafeMutableBytes { systemRead(descriptor, $0.baseAddress! + count, $0.count - count) }
-            guard more >= 0 else { throw error("read", path) }
-            if more == 0 { break }
-            count += more
-            if bytes[..<count].contains(UInt8(ascii: "\n")) { break }
-        }
-        var line = bytes[..<count].prefix { $0 != UInt8(ascii: "\n") }
-        if line.last == UInt8(ascii: "\r") { line.removeLast() }
-        guard !line.isEmpty, line.count <= longestPassword, !line.contains(0) else {
+        bytes = Array(bytes.prefix { $0 != UInt8(ascii: "\n") })
+        if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+        guard !bytes.isEmpty, bytes.count <= longestPassword, !bytes.contains(0) else {
             throw Problem("\(context.name): the first line of \(path) is no password: it is empty, too long or has a NUL byte")
         }
-        return String(decoding: line, as: UTF8.self)
-    }
-
-    private static func error(_ action: String, _ path: String) -> Problem {
-        Problem("cannot \(action) \(path): \(SystemCallError.last)")
+        return String(decoding: bytes, as: UTF8.self)
     }
 }
-
-/// `open`, whose name is also that of a method here. A named pipe without a writer is not waited for.
-private func systemOpen(_ path: String) -> Int32 { open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
-
-/// `read`, whose name is also that of a method here.
-private func systemRead(_ descriptor: Int32, _ bytes: UnsafeMutableRawPointer, _ count: Int) -> Int { read(descriptor, bytes, count) }

@@ -1,15 +1,28 @@
+internal import CMosquitto
 internal import Glibc
 internal import Hemiola
 internal import HemiolaNetwork
 internal import HemiolaRecords
 internal import HemiolaSystem
-internal import Synchronization
 
-/// The connection to a broker. A thread connects, exchanges packets with the broker, and connects again.
+extension SharedLibrary {
+    static let mosquitto = SharedLibrary(
+        "libmosquitto", soname: "libmosquitto.so.1", package: "libmosquitto1", licence: "EPL-2.0 OR BSD-3-Clause", relation: .suggests,
+        use: "the sink mqtt", versionSymbol: .numbersFunction("mosquitto_lib_version"))
+}
+
+/// The connection to a broker. libmosquitto writes and reads, on a thread of this class.
 ///
-/// Messages wait until the first attempt to connect has succeeded or failed. With QoS 0, those without a connection are dropped after that;
-/// with 1 and 2 they wait, up to a limit, and the oldest are dropped. Every loss is counted.
-final class MQTTConnection: Sendable {
+/// The library has at most a hundred messages that are not written (QoS 0) or not acknowledged (QoS 1 and 2). Further ones wait here, up to
+/// a limit; then the oldest are lost. With QoS 0, what is due without a connection is lost too, but for the time until the first attempt to
+/// connect has succeeded or failed. Every loss is counted.
+///
+/// The thread is not that of `mosquitto_loop_start`, which ends at the first error of TLS or of the protocol, and for whose end
+/// `mosquitto_loop_stop` waits as long as a host does not answer.
+///
+/// `@unchecked Sendable`: all variables are under the condition's lock, except those of the thread. The library locks its own state, and holds
+/// no lock that a publication needs when it calls back: it allows publications there.
+final class MQTTConnection: @unchecked Sendable {
     private enum Phase {
         /// The first attempt has no result yet.
         case connecting
@@ -20,56 +33,6 @@ final class MQTTConnection: Sendable {
         case refused
     }
 
-    private struct State {
-        var phase = Phase.connecting
-        var wasConnected = false
-        var isSlowReported = false
-        /// Why the sink cannot work, until it was thrown.
-        var fault: String?
-        /// What the library does not have yet.
-        var waiting: [MessageGroup] = []
-        /// Messages that the library has got, but for the status and what is lost.
-        var sent = 0
-        /// Messages that were lost: in all, and before the connection was made.
-        var losses = 0
-        var earlierLosses = 0
-        /// Losses for the next `dropped` record.
-        var unreported = (batches: 0, events: 0)
-        var nextReport = 0.0
-
-        mutating func drop(_ group: MessageGroup) {
-            losses += group.messages.count
-            if group.isBatch { unreported.batches += 1 } else { unreported.events += 1 }
-        }
-
-        mutating func drop(messages: Int) {
-            losses += messages
-            unreported.events += messages
-        }
-
-        mutating func dropWaiting() {
-            for group in waiting { drop(group) }
-            waiting = []
-        }
-
-        /// Drops the oldest of what waits, if that is too much.
-        mutating func dropExcess() {
-            var size = waiting.reduce(0) { $0 + $1.bytes.count }
-            while waiting.count > MQTTConnection.groupLimit || size > MQTTConnection.sizeLimit {
-                let oldest = waiting.removeFirst()
-                size -= oldest.bytes.count
-                drop(oldest)
-            }
-        }
-
-        /// Reports losses for `dropped` records, at most once a second.
-        mutating func reportLosses(_ context: SinkContext, at now: Double = MonotonicTime.now) {
-            guard unreported != (0, 0), now >= nextReport else { return }
-            context.controls.report(DropReport(sink: context.name, batches: unreported.batches, events: unreported.events))
-            (unreported, nextReport) = ((0, 0), now + MQTTConnection.reportInterval)
-        }
-    }
-
     /// Groups and bytes that wait at most.
     private static let groupLimit = 1000
     private static let sizeLimit = 4 << 20
@@ -77,205 +40,291 @@ final class MQTTConnection: Sendable {
     private static let unpublishedLimit = 100
     /// Seconds between two attempts to connect.
     private static let pause = 1.0
-    /// Seconds after which a first attempt without a result is reported.
-    private static let slowConnection = 5.0
-    /// Seconds that the last messages may take when the sink is closed, and the status after them.
-    private static let closeTimeout = 2.0
-    private static let statusTimeout = 1.0
+    /// Seconds that the last messages may take when the sink is closed, and the end of the connection.
+    private static let closeTimeout = 3.0
+    private static let disconnectTimeout = 1.0
     /// Seconds between two reports of losses.
     private static let reportInterval = 1.0
+    /// Seconds without a packet after which the client sends one. The broker publishes the will 1.5 times as long after the last one.
+    private static let keepAlive: Int32 = 10
+    /// The folders of the system's certificates: of Debian, Ubuntu and Alpine, and of Fedora.
+    private static let authorityFolders = ["/etc/ssl/certs", "/etc/pki/tls/certs"]
 
     private let broker: NetworkEndpoint
     private let settings: MQTTSettings
     private let context: SinkContext
-    private let client: MosquittoClient
-    private let start = MonotonicTime.now
-    private let isClosing = Atomic(false)
-    /// Messages that the library has, and that are not written (QoS 0) or not acknowledged (QoS 1 and 2).
-    private let unpublished = Atomic(0)
-    // The thread locks it outside of calls of the library, so that a message can be published while it is locked.
-    private let state = Mutex(State())
+    private let statusTopic: String
+    private let client: OpaquePointer
+
+    private let condition = Condition()
+    private var phase = Phase.connecting
+    private var wasConnected = false
+    private var isClosing = false
+    /// Why the sink cannot work, until it was thrown.
+    private var fault: Problem?
+    /// What the library does not have yet, and its bytes.
+    private var waiting: [MessageGroup] = []
+    private var waitingSize = 0
+    /// Messages that the library has.
+    private var unpublished = 0
+    /// All messages, and those of them that are lost: until now, and when the connection was made last.
+    private var total = 0
+    private var lost = 0
+    private var lostBefore = 0
+    /// Losses for the next `dropped` record.
+    private var unreported = (batches: 0, events: 0)
+    private var nextReport = 0.0
+
+    /// Of the thread: the answer to the last attempt to connect, 0 = accepted, and the last error that the library has logged meanwhile.
+    private var answer: Int32 = 0
+    private var logged = ""
 
     /// Loads libmosquitto, and starts the thread.
+    ///
+    /// - Throws: The library is missing, or a setting is wrong. A broker that is not reached is no error.
     init(to broker: NetworkEndpoint, _ settings: MQTTSettings, _ credentials: Credentials, _ context: SinkContext) throws(Problem) {
-        self.settings = settings
         self.broker = broker
+        self.settings = settings
         self.context = context
-        do throws(Problem) {
-            client = try MosquittoClient(broker, settings, credentials)
-        } catch {
-            throw Problem("\(context.name): \(error.message)")
+        statusTopic = settings.topic("status")
+        if let fault = cmosquitto_load() {
+            throw Problem("\(context.name): \(String(cString: fault)); \(SharedLibrary.mosquitto.remedy)")
         }
+        guard let client = mosquitto_new(nil, true, nil) else { throw Problem("\(context.name): out of memory") }
+        self.client = client
+        try configure(credentials)
         let code = startThreadIfPossible { [self] in run() }
         guard code == 0 else { throw Problem("cannot create a thread: \(SystemCallError(number: code))") }
     }
 
-    /// Why the sink cannot work: the broker has refused the first connection. nil: it can, or the reason was returned before.
-    func takeFault() -> String? {
-        state.withLock { state in
-            defer { state.fault = nil }
-            return state.fault
+    private func configure(_ credentials: Credentials) throws(Problem) {
+        mosquitto_threaded_set(client, true)
+        // Without this option a message waits until the broker's system has acknowledged the one before, up to 40 ms.
+        mosquitto_int_option(client, CMOSQUITTO_TCP_NODELAY, 1)
+        mosquitto_user_data_set(client, Unmanaged.passUnretained(self).toOpaque())
+        mosquitto_connect_callback_set(client) { _, connection, code in MQTTConnection.at(connection).connected(code) }
+        mosquitto_publish_callback_set(client) { _, connection, _ in MQTTConnection.at(connection).published() }
+        // What the broker publishes, as a retained message, when the connection is lost.
+        let will = Array("offline".utf8)
+        try check(mosquitto_will_set(client, statusTopic, Int32(will.count), will, Int32(settings.qualityOfService), true))
+        if let user = credentials.user { try check(mosquitto_username_pw_set(client, user, credentials.password)) }
+        guard settings.tls else { return }
+        for file in [settings.authorities, settings.certificate, settings.key].compactMap(\.self) where access(file, R_OK) != 0 {
+            throw Problem("\(context.name): cannot read \(file): \(SystemCallError.last)")
         }
+        let folder = settings.authorities == nil ? Self.authorityFolders.first { access($0, R_OK) == 0 } ?? Self.authorityFolders[0] : nil
+        try check(mosquitto_tls_set(client, settings.authorities, folder, settings.certificate, settings.key, nil))
     }
+
+    private func check(_ code: Int32) throws(Problem) {
+        if code != 0 { throw Problem("\(context.name): \(Self.sentence(mosquitto_strerror(code)))") }
+    }
+
+    deinit {
+        mosquitto_destroy(client)
+    }
+
+    // MARK: - On the thread of the sink
 
     /// Adds messages. Does not block.
-    func add(_ group: MessageGroup) {
-        let isSlow = state.withLock { state in
-            state.waiting.append(group)
-            publishWaiting(&state)
-            state.dropExcess()
-            state.reportLosses(context)
-            let isSlow = state.phase == .connecting && !state.isSlowReported && MonotonicTime.now - start > Self.slowConnection
-            if isSlow { state.isSlowReported = true }
-            return isSlow
+    ///
+    /// - Throws: The broker has refused the first connection. Thrown once.
+    func add(_ group: MessageGroup) throws(Problem) {
+        let fault = condition.locked {
+            enqueue(group)
+            publishWaiting()
+            while waiting.count > Self.groupLimit || waitingSize > Self.sizeLimit { lose(removeFirst()) }
+            reportLosses()
+            return takeFault()
         }
-        if isSlow { context.warn("\(context.name): no answer from \(broker) yet; trying further") }
+        if let fault { throw fault }
     }
 
-    /// Publishes what waits, within two seconds, and ends the connection in order. A thread that then still resolves a name or connects
-    /// ends later.
+    /// Publishes what waits, within three seconds, and ends the connection in order. A thread that then still resolves a name ends later.
     ///
-    /// - Returns: Why the sink could not work.
-    func close() -> String? {
-        let phase = wait(Self.closeTimeout) { state in
-            state.phase == .connecting || state.phase == .connected && (hasUnpublished || !state.waiting.isEmpty)
+    /// - Throws: Why the sink could not work. With QoS 1 and 2, every message is to arrive.
+    func close() throws(Problem) {
+        condition.locked {
+            guard phase == .connecting || phase == .connected else { return }
+            enqueue(status("offline"))
+            publishWaiting()
         }
-        if phase == .connected {
-            add(MessageGroup(status: "offline", topic: settings.topics.status))
-            _ = wait(Self.statusTimeout) { $0.phase == .connected && hasUnpublished }
+        wait(Self.closeTimeout) { phase == .connecting || phase == .connected && (unpublished > 0 || !waiting.isEmpty) }
+        condition.locked { isClosing = true }
+        mosquitto_disconnect(client)
+        wait(Self.disconnectTimeout) { phase == .connected }
+        let problem: Problem? = condition.locked {
+            loseUnpublished()
+            loseWaiting()
+            nextReport = 0
+            reportLosses()
+            if phase == .refused || lost == 0 { return takeFault() }
+            return Problem("\(context.name): \(lost) of \(total) messages were not sent to \(broker)")
         }
-        isClosing.store(true, ordering: .relaxed)
-        client.disconnect()
-        _ = wait(Self.statusTimeout) { $0.phase == .connected && !hasUnpublished }
-        let (fault, warning) = state.withLock { state in
-            dropUnpublished(&state)
-            state.dropWaiting()
-            state.reportLosses(context, at: .infinity)
-            let (losses, sent) = (state.losses, state.sent)
-            var warning: String?
-            if state.phase == .connecting {
-                state.fault = "\(context.name): no answer from \(broker); no message could be sent"
-            } else if losses > 0, state.phase != .refused {
-                // With QoS 1 and 2, every message is to arrive.
-                if !state.wasConnected || settings.qualityOfService > 0 {
-                    let count = sent == 0 ? "not one of \(losses)" : "\(sent) of \(losses + sent)"
-                    state.fault = "\(context.name): \(broker): \(count) messages could be sent"
-                } else {
-                    warning = "\(context.name): \(losses) of \(losses + sent) messages were not sent to \(broker)"
-                }
-            }
-            return (state.fault, warning)
-        }
-        if let warning { context.warn(warning) }
-        return fault
+        guard let problem else { return }
+        guard wasConnected, settings.qualityOfService == 0 else { throw problem }
+        context.warn(problem.message)
     }
 
     /// Waits while a condition is met.
-    private func wait(_ seconds: Double, while condition: (borrowing State) -> Bool) -> Phase {
+    private func wait(_ seconds: Double, while isMet: () -> Bool) {
         let deadline = MonotonicTime.now + seconds
-        while true {
-            let (goesOn, phase) = state.withLock { (condition($0), $0.phase) }
-            guard goesOn, MonotonicTime.now < deadline else { return phase }
-            MonotonicTime.sleep(for: 0.005)
+        condition.locked {
+            while isMet(), MonotonicTime.now < deadline { condition.wait(until: deadline) }
         }
     }
 
-    // MARK: - The thread
+    // MARK: - On the thread of the connection
 
+    /// Connects, writes and reads, and connects again, until the sink is closed.
     private func run() {
-        while !isClosing.load(ordering: .relaxed) {
-            do throws(Problem) {
-                try client.connect()
-                while true {
-                    try client.exchange()
-                    update()
-                }
-            } catch {
-                guard lose(error.message) else { return }
-                MonotonicTime.sleep(for: Self.pause)
+        while true {
+            (answer, logged) = (0, "")
+            mosquitto_log_callback_set(client) { _, connection, level, text in
+                if level == CMOSQUITTO_LOG_ERR, let text { MQTTConnection.at(connection).logged = String(cString: text) }
             }
+            var code = mosquitto_connect_async(client, broker.host, Int32(broker.port), Self.keepAlive)
+            while code == 0 { code = mosquitto_loop(client, -1, 1) }
+            guard lose(code, SystemCallError.last) else { return }
+            MonotonicTime.sleep(for: Self.pause)
         }
     }
 
-    /// Notes what the broker has answered, and publishes what waited for that.
-    private func update() {
-        // Closed while the connection was being made.
-        if isClosing.load(ordering: .relaxed) { return client.disconnect() }
-        let published = client.takePublishedCount()
-        let before = unpublished.subtract(published, ordering: .relaxed).oldValue
-        // While no group waits, the lock is left to the thread that adds messages.
-        if published > 0, before < Self.unpublishedLimit { return }
-        let isAccepted = client.isAccepted
-        let information = state.withLock { state in
-            var information: String?
-            if isAccepted, state.phase != .connected {
-                if state.phase == .lost {
-                    let losses = state.losses - state.earlierLosses
-                    let text = losses == 0 ? "" : "; messages not sent: \(losses)"
-                    information = "\(context.name): connected to \(broker)\(text)"
-                }
-                state.earlierLosses = state.losses
-                (state.phase, state.wasConnected) = (.connected, true)
-                state.waiting.insert(MessageGroup(status: "online", topic: settings.topics.status), at: 0)
-            }
-            publishWaiting(&state)
-            state.reportLosses(context)
+    /// The broker has answered.
+    private func connected(_ code: Int32) {
+        answer = code
+        guard code == 0 else { return }
+        // Otherwise the library formats a line of text for each message that is published.
+        mosquitto_log_callback_set(client, nil)
+        if condition.locked({ isClosing }) { _ = mosquitto_disconnect(client) }
+        let information: String? = condition.locked {
+            let losses = lost == lostBefore ? "" : "; messages not sent: \(lost - lostBefore)"
+            let information = phase == .lost && !isClosing ? "\(context.name): connected to \(broker)\(losses)" : nil
+            (phase, wasConnected, lostBefore) = (.connected, true, lost)
+            enqueue(status("online"), isFirst: true)
+            publishWaiting()
+            reportLosses()
             return information
         }
+        condition.signal()
         if let information { context.inform(information, []) }
+    }
+
+    /// A message was written (QoS 0) or acknowledged (QoS 1 and 2).
+    private func published() {
+        condition.locked {
+            unpublished = max(0, unpublished - 1)
+            publishWaiting()
+        }
+        condition.signal()
     }
 
     /// Notes that there is no connection.
     ///
     /// - Returns: Whether to connect again.
-    private func lose(_ reason: String) -> Bool {
-        unpublished.subtract(client.takePublishedCount(), ordering: .relaxed)
-        let isRefused = client.isRefused
-        let isClosing = isClosing.load(ordering: .relaxed)
-        let (phase, isNew) = state.withLock { state in
-            let isNew = state.phase != .lost
-            state.phase = isRefused && !state.wasConnected ? .refused : .lost
-            if state.phase == .refused {
-                state.fault = "\(context.name): \(broker): \(reason); check user=, password_file= and the rights of the user"
+    private func lose(_ code: Int32, _ error: SystemCallError) -> Bool {
+        let reason =
+            if answer > 0 {
+                Self.sentence(mosquitto_connack_string(answer))
+            } else if !logged.isEmpty {
+                logged
+            } else if code == CMOSQUITTO_KEEPALIVE {
+                "no answer for \(Self.keepAlive) s"
+            } else {
+                code == CMOSQUITTO_ERRNO && error.number != 0 ? "\(error)" : Self.sentence(mosquitto_strerror(code))
             }
-            if settings.qualityOfService == 0 { dropUnpublished(&state) }
-            publishWaiting(&state)
-            state.reportLosses(context)
-            return (state.phase, isNew)
+        let (continues, isNew) = condition.locked {
+            let isNew = phase != .lost
+            // Version, client id, user or password.
+            let isRefused = [1, 2, 4, 5].contains(answer) && !wasConnected
+            phase = isRefused ? .refused : .lost
+            if isRefused {
+                fault = Problem("\(context.name): \(broker): \(reason); check user=, password_file= and the rights of the user")
+            }
+            // The library forgets them.
+            if settings.qualityOfService == 0 { loseUnpublished() }
+            publishWaiting()
+            reportLosses()
+            return (!isRefused && !isClosing, isNew)
         }
-        guard phase == .lost, !isClosing else { return false }
-        if isNew { context.warn("\(context.name): cannot reach \(broker): \(reason); trying again") }
-        return true
+        condition.signal()
+        if continues, isNew { context.warn("\(context.name): cannot reach \(broker): \(reason); trying again") }
+        return continues
     }
 
-    // MARK: - On either thread
+    /// A text of the library as part of a sentence.
+    private static func sentence(_ text: UnsafePointer<CChar>) -> String {
+        let text = String(cString: text)
+        return text.hasSuffix(".") ? String(text.dropLast()) : text
+    }
+
+    /// The connection that a callback gets. Safe: it is destroyed after the client.
+    private static func at(_ pointer: UnsafeMutableRawPointer?) -> MQTTConnection {
+        Unmanaged.fromOpaque(pointer!).takeUnretainedValue()
+    }
+
+    // MARK: - Under the lock
+
+    private func takeFault() -> Problem? {
+        defer { fault = nil }
+        return fault
+    }
+
+    private func status(_ status: String) -> MessageGroup {
+        MessageGroup([MessageGroup.Message(topic: statusTopic, payload: Array(status.utf8))])
+    }
+
+    private func enqueue(_ group: MessageGroup, isFirst: Bool = false) {
+        total += group.messages.count
+        waiting.insert(group, at: isFirst ? 0 : waiting.count)
+        waitingSize += group.size
+    }
+
+    private func removeFirst() -> MessageGroup {
+        let group = waiting.removeFirst()
+        waitingSize -= group.size
+        return group
+    }
 
     /// Passes groups to the library, as far as it is to have them now, or drops them.
-    private func publishWaiting(_ state: inout State) {
-        switch state.phase {
+    private func publishWaiting() {
+        switch phase {
         case .connecting: break
-        case .lost, .refused: if settings.qualityOfService == 0 { state.dropWaiting() }
+        case .lost, .refused: if settings.qualityOfService == 0 { loseWaiting() }
         case .connected:
-            while let group = state.waiting.first, unpublished.load(ordering: .relaxed) < Self.unpublishedLimit {
-                state.waiting.removeFirst()
-                for message in group.messages {
-                    if client.publish(group.bytes[message.range], to: message.topic, retains: settings.retains || group.isStatus) {
-                        unpublished.add(1, ordering: .relaxed)
-                        if !group.isStatus { state.sent += 1 }
-                    } else {
-                        state.drop(messages: 1)
-                    }
-                }
-            }
+            while !waiting.isEmpty, unpublished < Self.unpublishedLimit { removeFirst().messages.forEach(publish) }
         }
     }
 
-    /// Drops what the library has: it forgets that with the connection.
-    private func dropUnpublished(_ state: inout State) {
-        let count = unpublished.exchange(0, ordering: .relaxed)
-        state.sent -= min(count, state.sent)
-        state.drop(messages: count)
+    /// Passes a message to the library, which copies it. With QoS 1 and 2 it is sent also after the connection was lost.
+    private func publish(_ message: MessageGroup.Message) {
+        let quality = Int32(settings.qualityOfService)
+        // The broker always keeps the status.
+        let isRetained = settings.retains || message.topic == statusTopic
+        let code = mosquitto_publish(client, nil, message.topic, Int32(message.payload.count), message.payload, quality, isRetained)
+        if code == 0 || code == CMOSQUITTO_NO_CONN && quality > 0 { unpublished += 1 } else { lose(MessageGroup([message])) }
     }
 
-    private var hasUnpublished: Bool { unpublished.load(ordering: .relaxed) > 0 }
+    private func lose(_ group: MessageGroup) {
+        lost += group.messages.count
+        if group.isBatch { unreported.batches += 1 } else { unreported.events += 1 }
+    }
+
+    private func loseWaiting() {
+        while !waiting.isEmpty { lose(removeFirst()) }
+    }
+
+    private func loseUnpublished() {
+        lost += unpublished
+        unreported.events += unpublished
+        unpublished = 0
+    }
+
+    /// Reports losses for `dropped` records, at most once a second.
+    private func reportLosses() {
+        let now = MonotonicTime.now
+        guard unreported != (0, 0), now >= nextReport else { return }
+        context.controls.report(DropReport(sink: context.name, batches: unreported.batches, events: unreported.events))
+        (unreported, nextReport) = ((0, 0), now + Self.reportInterval)
+    }
 }

@@ -15,6 +15,8 @@ extension SinkPlugin {
 /// The settings of the sink `mqtt`.
 struct MQTTSettings: PluginSettings {
     private static let defaultPort = (plain: 1883, encrypted: 8883)
+    /// Bytes of a prefix or of the topic of a map. A topic has at most 65535.
+    private static let longestTopic = 1000
 
     var broker = Setting.text(
         "broker", default: "localhost", "Broker: HOST, HOST:PORT or [IPv6]:PORT; without a port 1883, with TLS 8883.")
@@ -39,7 +41,8 @@ struct MQTTSettings: PluginSettings {
     var certificate = Setting.text("cert_file", "File with the certificate of this client (PEM).")
     var key = Setting.text("key_file", "File with the key of this client (PEM).")
 
-    var topics: Topics { Topics(prefix: prefix) }
+    /// A topic below the prefix: the type of a record, the name of a feature, or `status`.
+    func topic(_ name: String) -> String { "\(prefix)/\(name)" }
 
     /// Validates the settings.
     ///
@@ -47,7 +50,7 @@ struct MQTTSettings: PluginSettings {
     func check() throws(Problem) -> NetworkEndpoint {
         let port = tls ? Self.defaultPort.encrypted : Self.defaultPort.plain
         let endpoint = try NetworkEndpoint(parsing: broker, defaultPort: port, at: "broker")
-        if let fault = Topics.fault(inPrefix: prefix) { throw Problem(fault, at: "prefix") }
+        if let fault = Self.fault(inTopic: prefix) { throw Problem(fault, at: "prefix") }
         for (name, file) in [("ca_file", authorities), ("cert_file", certificate), ("key_file", key)] where file != nil && !tls {
             throw Problem("\(name) is for encrypted connections; set tls=true", at: name)
         }
@@ -57,6 +60,23 @@ struct MQTTSettings: PluginSettings {
         if let map, map.isEmpty { throw Problem("the path is empty; is a variable of the shell unset?", at: "map") }
         return endpoint
     }
+
+    /// Why a topic, or the prefix of all, is invalid; nil: it is valid. By MQTT 3.1.1, section 4.7.
+    static func fault(inTopic topic: String) -> String? {
+        if topic.isEmpty { return "the prefix is empty; write a topic, as in hemiola" }
+        let isInvalid = topic.unicodeScalars.contains {
+            $0 == "+" || $0 == "#" || $0.properties.generalCategory == .control || $0.properties.isNoncharacterCodePoint
+        }
+        if isInvalid { return "\"\(topic)\" is no topic: + and # are for subscribers, and control characters are not allowed" }
+        if topic.hasPrefix("/") || topic.hasSuffix("/") { return "\"\(topic)\" begins or ends with a slash; remove it" }
+        return topic.utf8.count > longestTopic ? "the topic is too long: \(topic.utf8.count) bytes, maximum \(longestTopic)" : nil
+    }
+}
+
+/// What is published of a batch.
+enum BatchForm: String, CaseIterable {
+    /// `fields`: a topic for each feature. `record`: one topic with the record as JSON. `none`: nothing.
+    case fields, record, none
 }
 
 /// The sink `mqtt`: encodes what is selected, and passes it to the connection.
@@ -64,7 +84,7 @@ final class MQTTPublisher: Sink {
     private let settings: MQTTSettings
     private let broker: NetworkEndpoint
     private var selection = Selection.all
-    private var fields: FieldMap?
+    private var map: FieldMap?
     private var connection: MQTTConnection?
     private var encoder: MessageEncoder?
 
@@ -75,40 +95,35 @@ final class MQTTPublisher: Sink {
 
     func open(_ context: SinkContext) throws(Problem) {
         let credentials = try Credentials(user: settings.user, passwordFile: settings.passwordFile, context)
-        fields = try settings.map.map { path throws(Problem) in try FieldMap.load(path) }
+        map = try settings.map.map { path throws(Problem) in try FieldMap.load(path) }
         selection = context.selection
         connection = try MQTTConnection(to: broker, settings, credentials, context)
     }
 
     func begin(_ stream: StreamHeader) throws(Problem) {
-        encoder = try MessageEncoder(
-            stream, settings.topics, settings.batches, map: fields, interval: settings.interval, selection: selection)
-        try publish { $0.encodeHeader($1) }
+        encoder = try MessageEncoder(stream, settings, map: map, selection: selection)
+        try add { $0.header() }
     }
 
     func write(_ batches: BatchBlock) throws(Problem) {
-        for index in 0..<batches.count { try publish { $0.encode(batches[index], $1) } }
+        for index in 0..<batches.count { try add { $0.groups(of: batches[index]) } }
     }
 
     func write(_ events: [Event]) throws(Problem) {
         // The records of events without a batch have their own time as `emitted_t`.
-        for event in events { try publish { $0.encode(event, batchEnd: event.time, $1) } }
+        for event in events { try add { $0.groups(of: event, batchEnd: event.time) } }
     }
 
     func end(_ summary: StreamSummary) throws(Problem) {
-        try publish { $0.encodeEnd(summary, $1) }
+        try add { $0.end(summary) }
     }
 
     func close() throws(Problem) {
-        let fault = connection?.close()
-        connection = nil
-        if let fault { throw Problem(fault) }
+        defer { connection = nil }
+        try connection?.close()
     }
 
-    /// Passes messages to the connection. Throws once if the broker has refused the first connection.
-    private func publish(_ encode: (inout MessageEncoder, (MessageGroup) -> Void) -> Void) throws(Problem) {
-        guard let connection, encoder != nil else { return }
-        if let fault = connection.takeFault() { throw Problem(fault) }
-        encode(&encoder!) { connection.add($0) }
+    private func add(_ encode: (inout MessageEncoder) -> [MessageGroup]) throws(Problem) {
+        for group in encode(&encoder!) { try connection?.add(group) }
     }
 }
