@@ -46,7 +46,7 @@ struct MIDIMapping {
     }
 
     /// Adds the messages of a batch: controllers whose value has changed, and notes whose value has become 0 or more than 0.
-    mutating func add(_ batch: borrowing Batch, at time: Double, to output: inout MIDIOutput) {
+    mutating func add(_ batch: borrowing Batch, at time: Double, to queue: inout MessageQueue) {
         var (controllers, notes) = (controllers, notes)
         routes.forEachValue(of: batch) { entry, values in
             for (index, value) in values.enumerated() {
@@ -56,16 +56,16 @@ struct MIDIMapping {
                     let number = first + index
                     guard Self.numbers.contains(number), controllers[number] != value else { continue }
                     controllers[number] = value
-                    output.add(.controller(number, channel: channel, value: value), at: time)
+                    queue.add(.controller(number, channel: channel, value: value), at: time)
                 case .note(let first):
                     let number = first + index
                     guard Self.numbers.contains(number) else { continue }
                     if value > 0, notes[number] < 0 {
                         notes[number] = value
-                        output.add(.noteOn(number, channel: channel, velocity: value), at: time)
+                        queue.add(.noteOn(number, channel: channel, velocity: value), at: time)
                     } else if value == 0, notes[number] >= 0 {
                         notes[number] = -1
-                        output.add(.noteOff(number, channel: channel), at: time)
+                        queue.add(.noteOff(number, channel: channel), at: time)
                     }
                 }
             }
@@ -74,15 +74,15 @@ struct MIDIMapping {
     }
 
     /// Adds the messages of a record: the values of controllers, and notes of the length `note_ms`.
-    mutating func add(_ event: Event, at time: Double, to output: inout MIDIOutput) {
+    mutating func add(_ event: Event, at time: Double, to queue: inout MessageQueue) {
         routes.forEachValue(of: event) { entry, values in
             for (index, value) in values.enumerated() {
                 guard let value = Self.value(value) else { continue }
                 switch destinations[entry] {
                 case .controller(let first) where Self.numbers.contains(first + index):
-                    output.add(.controller(first + index, channel: channel, value: value), at: time)
+                    queue.add(.controller(first + index, channel: channel, value: value), at: time)
                 case .note(let first) where Self.numbers.contains(first + index) && value > 0:
-                    output.addNote(first + index, channel: channel, velocity: value, at: time, duration: noteLength)
+                    queue.addNote(first + index, channel: channel, velocity: value, at: time, duration: noteLength)
                 default: break
                 }
             }
@@ -90,8 +90,8 @@ struct MIDIMapping {
     }
 
     /// Ends the notes that sound.
-    mutating func end(at time: Double, in output: inout MIDIOutput) {
-        for number in Self.numbers where notes[number] >= 0 { output.add(.noteOff(number, channel: channel), at: time) }
+    mutating func end(at time: Double, in queue: inout MessageQueue) {
+        for number in Self.numbers where notes[number] >= 0 { queue.add(.noteOff(number, channel: channel), at: time) }
         forget()
     }
 

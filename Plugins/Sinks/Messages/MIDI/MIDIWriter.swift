@@ -85,7 +85,7 @@ final class MIDIWriter: Sink {
         let now = MonotonicTime.now
         state.thread?.withOutput { output in
             output.stopSong()
-            state.mapping?.end(at: now, in: &output)
+            state.mapping?.end(at: now, in: &output.queue)
         }
         maintain(now)
     }
@@ -100,14 +100,14 @@ final class MIDIWriter: Sink {
         for index in 0..<batches.count {
             let batch = batches[index]
             state.clock.add(end: state.format.seconds(at: batch.endFrame), at: now)
-            state.mapping?.add(batch, at: now + max(0, settings.delay), to: &output)
+            state.mapping?.add(batch, at: now + max(0, settings.delay), to: &output.queue)
             for event in batch.events.indices { add(batch.events[event], now, to: &output) }
         }
     }
 
     private func add(_ event: Event, _ now: Double, to output: inout MIDIOutput) {
         guard let time = state.clock.time(of: event.time + state.shift) else { return }
-        state.mapping?.add(event, at: max(time, now), to: &output)
+        state.mapping?.add(event, at: max(time, now), to: &output.queue)
         if let beat = Beat(event) {
             if settings.sendsClock {
                 output.schedule.addBeat(at: time, period: 60 / beat.beatsPerMinute, position: beat.position, now: now)
@@ -121,7 +121,7 @@ final class MIDIWriter: Sink {
 
     private func addNote(_ note: Int, velocity: Double, at time: Double, to output: inout MIDIOutput) {
         let velocity = velocity.isFinite ? min(max(velocity.rounded(), 1), 127) : 1
-        output.addNote(note, channel: settings.channel, velocity: Int(velocity), at: time, duration: settings.noteLength)
+        output.queue.addNote(note, channel: settings.channel, velocity: Int(velocity), at: time, duration: settings.noteLength)
     }
 
     // MARK: - Faults and losses
@@ -140,7 +140,7 @@ final class MIDIWriter: Sink {
             let port = try settings.openPort()
             let lost = thread.withOutput { output in
                 output.connect(port, now: MonotonicTime.now)
-                return output.takeLosses()
+                return output.queue.takeLosses()
             }
             state.mapping?.forget()
             if state.wasOpen {
@@ -161,7 +161,7 @@ final class MIDIWriter: Sink {
     /// Reports lost messages: in a `dropped` record at most once a second, and once in a message while a port is open.
     private func report(_ now: Double) {
         guard let thread = state.thread, let context = state.context, now - state.lastReport >= Self.reportInterval else { return }
-        let lost = thread.withOutput { $0.takeLosses() }
+        let lost = thread.withOutput { $0.queue.takeLosses() }
         guard lost > 0 else { return }
         state.lastReport = now
         // Before the first reader of a named pipe no receiver misses anything.

@@ -16,92 +16,125 @@ protocol MIDIPort: AnyObject {
     func send(_ bytes: Span<UInt8>) -> PortResult
 }
 
-/// The messages that a port has not accepted yet: at most 64.
+/// The messages that wait for their time, and for a port that is full. Times are in seconds of the monotonic clock.
 ///
-/// A pulse that waits would be late, and a late pulse moves the receiver's beat. While the port is full, pulses, beginning notes and values of
-/// controllers are therefore lost; the ends of notes, and start and stop, wait.
+/// A pulse that waits for the port would be late, and a late pulse moves the receiver's beat. While messages wait for the port, pulses,
+/// beginning notes and values of controllers are therefore lost when they are due; the ends of notes, and start and stop, wait too.
 struct MessageQueue {
-    static let limit = 64
+    /// Notes and values of controllers that wait at most, and further room for the messages of the clock.
+    static let limit = 256
+    private static let clockRoom = 64
 
-    private var waiting: [MIDIMessage] = []
-    /// The bytes of `waiting`, and the number of them that the port has accepted.
+    /// First those that are due, in the order in which they are sent, then the others in order of time.
+    private var messages: [(time: Double, message: MIDIMessage)] = []
+    private var dueCount = 0
+    /// The bytes of the messages that are due, and the number of them that the port has accepted.
     private var bytes: [UInt8] = []
     private var sent = 0
-    /// Whether the port did not accept all bytes at the last attempt.
-    private(set) var isStalled = false
     /// Messages lost since the last `takeLosses`.
     private var lost = 0
     /// Whether the receiver has lost messages that its song position depends on.
-    private(set) var needsResynchronization = false
+    var needsResynchronization = false
 
     init() {
-        waiting.reserveCapacity(Self.limit)
-        bytes.reserveCapacity(3 * Self.limit)
+        messages.reserveCapacity(Self.limit + Self.clockRoom)
+        bytes.reserveCapacity(3 * (Self.limit + Self.clockRoom))
     }
 
-    var isEmpty: Bool { waiting.isEmpty }
+    var isEmpty: Bool { messages.isEmpty }
+    /// Whether messages wait for the port.
+    var isStalled: Bool { dueCount > 0 }
+    /// The time at which the next message is due; infinite: there is none.
+    var next: Double { dueCount < messages.count ? messages[dueCount].time : .infinity }
+
     /// The number of messages that were lost since the last call.
     mutating func takeLosses() -> Int {
         defer { lost = 0 }
         return lost
     }
 
-    /// Adds a message, or counts it as lost.
-    mutating func add(_ message: MIDIMessage) {
-        let isLost = isStalled && (message == .clock || message.isNoteOn || message.isController) || waiting.count >= Self.limit
-        guard !isLost else { return lose(message) }
-        waiting.append(message)
-        for index in 0..<message.count { bytes.append(message[index]) }
+    /// Adds a message, or counts it as lost if too many wait.
+    ///
+    /// - Parameter time: When it is due; negative infinity: at once, before all others that do not wait for the port.
+    mutating func add(_ message: MIDIMessage, at time: Double = -.infinity) {
+        guard messages.count < Self.limit + (message.isOfClock ? Self.clockRoom : 0) else { return lose(message) }
+        let place = messages.lastIndex { $0.time <= time }.map { $0 + 1 } ?? 0
+        messages.insert((time, message), at: max(place, dueCount))
     }
 
-    /// Counts notes that were lost before they reached the queue.
-    mutating func lose(notes: Int) { lost += notes }
-
-    private mutating func lose(_ message: MIDIMessage) {
-        lost += 1
-        if !message.isNoteOn, !message.isController { needsResynchronization = true }
+    /// Adds the beginning and the end of a note, or counts the note as lost.
+    mutating func addNote(_ note: Int, channel: Int, velocity: Int, at time: Double, duration: Double) {
+        let beginning = MIDIMessage.noteOn(note, channel: channel, velocity: velocity)
+        guard messages.count + 2 <= Self.limit else { return lose(beginning) }
+        add(beginning, at: time)
+        add(.noteOff(note, channel: channel), at: time + duration)
     }
 
-    /// Passes the waiting messages to a port.
+    /// Ends the notes that sound at once, and forgets the notes and values whose time has not come.
+    mutating func endNotes() {
+        var unsounded: [MIDIMessage] = []
+        let later = messages[dueCount...]
+        messages.removeSubrange(dueCount...)
+        for (_, message) in later where !message.isController {
+            if message.isNoteOn {
+                unsounded.append(message)
+            } else if message.isNoteOff, let place = unsounded.firstIndex(where: { $0[1] == message[1] }) {
+                unsounded.remove(at: place)
+            } else {
+                messages.append((-.infinity, message))
+            }
+        }
+    }
+
+    /// Notes which messages are due. While others wait for the port, those that would be late are lost.
+    mutating func advance(to now: Double) {
+        let isStalled = isStalled
+        while next <= now {
+            let message = messages[dueCount].message
+            if isStalled, message == .clock || message.isNoteOn || message.isController {
+                messages.remove(at: dueCount)
+                lose(message)
+            } else {
+                dueCount += 1
+            }
+        }
+    }
+
+    /// Passes the messages that are due to a port.
     ///
     /// - Returns: The error number if the port has failed; else nil.
-    mutating func flush(to port: any MIDIPort) -> Int32? {
-        while sent < bytes.count {
+    mutating func send(to port: any MIDIPort) -> Int32? {
+        bytes.removeAll(keepingCapacity: true)
+        for (_, message) in messages[..<dueCount] { for index in 0..<message.count { bytes.append(message[index]) } }
+        loop: while sent < bytes.count {
             switch port.send(bytes.span.extracting(sent..<bytes.count)) {
             case .accepted(let count): sent += count
-            case .full:
-                removeSent()
-                isStalled = true
-                return nil
+            case .full: break loop
             case .failed(let code): return code
             }
         }
-        waiting.removeAll(keepingCapacity: true)
-        bytes.removeAll(keepingCapacity: true)
-        (sent, isStalled) = (0, false)
+        // The rest of a message that the port has accepted in part must follow.
+        while dueCount > 0, messages[0].message.count <= sent {
+            sent -= messages.removeFirst().message.count
+            dueCount -= 1
+        }
         return nil
     }
 
-    /// Removes the messages that the port has accepted in full; the rest of one that it accepted in part must follow.
-    private mutating func removeSent() {
-        var (messages, count) = (0, 0)
-        while messages < waiting.count, count + waiting[messages].count <= sent {
-            count += waiting[messages].count
-            messages += 1
-        }
-        waiting.removeFirst(messages)
-        bytes.removeFirst(count)
-        sent -= count
+    /// The port is gone: what is due is lost.
+    mutating func loseDue() {
+        for (_, message) in messages[..<dueCount] { lose(message) }
+        messages.removeFirst(dueCount)
+        (dueCount, sent) = (0, 0)
     }
 
-    /// The port is gone: what waits is lost.
-    mutating func removeAll() {
-        for message in waiting { lose(message) }
-        waiting.removeAll(keepingCapacity: true)
-        bytes.removeAll(keepingCapacity: true)
-        (sent, isStalled) = (0, false)
+    private mutating func lose(_ message: MIDIMessage) {
+        lost += 1
+        if message.isOfClock { needsResynchronization = true }
     }
+}
 
-    /// The receiver's song position was set again.
-    mutating func noteResynchronization() { needsResynchronization = false }
+extension MIDIMessage {
+    /// Whether it is a pulse, start, stop, continue or song position.
+    fileprivate var isOfClock: Bool { status >= 0xF0 }
 }
