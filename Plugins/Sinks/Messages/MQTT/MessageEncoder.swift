@@ -137,18 +137,7 @@ struct MessageEncoder: ~Copyable {
     private static func payload(_ values: [ParameterValue]) -> [UInt8] {
         if values.count == 1, case .text(let text) = values[0] { return Array(text.utf8) }
         var buffer = JSONBuffer(capacity: 32)
-        if values.count != 1 { buffer.append("[") }
-        for (index, value) in values.enumerated() {
-            if index > 0 { buffer.append(",") }
-            switch value {
-            case .none, .list: buffer.append("null")
-            case .boolean(let flag): flag ? buffer.append("true") : buffer.append("false")
-            case .integer(let number): buffer.append(integer: number)
-            case .number(let number): buffer.append(significant: number)
-            case .text(let text): buffer.append(string: text)
-            }
-        }
-        if values.count != 1 { buffer.append("]") }
+        buffer.append(values.count == 1 ? values[0] : .list(values), in: .none)
         return buffer.withUnsafeBytes { Array($0) }
     }
 

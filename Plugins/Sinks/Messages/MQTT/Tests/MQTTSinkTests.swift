@@ -163,18 +163,46 @@ import Testing
         #expect(fixture.reports.warnings.count == 1)
     }
 
-    @Test func `broker that does not read: the sink does not wait, and drops the oldest messages`() async throws {
+    @Test(arguments: [0, 1, 2]) func `broker that does not read: the sink does not wait, drops the oldest messages, and counts them`(
+        qos: Int
+    ) async throws {
         let broker = try MQTTBroker()
-        let fixture = try await MQTTFixture("127.0.0.1:\(broker.port),every_ms=0,qos=0,batches=record")
+        let fixture = try await MQTTFixture("127.0.0.1:\(broker.port),every_ms=0,qos=\(qos),batches=record")
         #expect(try broker.subscribe(Self.status).next().payload == "online")
         broker.pause(true)
         let start = ContinuousClock.now
-        let text = String(repeating: "x", count: 20_000)
-        for _ in 0..<1500 { try fixture.write([0, 0, 0], [Event(at: 0, AnalyzerEvent(output: "o", label: text))]) }
+        let label = String(repeating: "x", count: 20_000)
+        for _ in 0..<1500 { try fixture.write([0, 0, 0], [Event(at: 0, AnalyzerEvent(output: "o", label: label))]) }
         #expect(ContinuousClock.now - start < .seconds(20))
-        #expect(try await fixture.repeatUntil({ fixture.reports.lost.events > 500 }))
+        // Losses are reported once a second, with the next messages.
+        try await Task.sleep(for: .seconds(1.1))
+        try fixture.write()
+        #expect(fixture.reports.lost.events > 500)
         broker.pause(false)
-        try fixture.sink.close()
+        // All others arrive, and the end of the sink says how many are lost.
+        var text: String?
+        do throws(Problem) {
+            try fixture.sink.close()
+        } catch {
+            text = error.message
+        }
+        let losses = fixture.reports.lost
+        let end = text ?? fixture.reports.warnings.last ?? ""
+        #expect(end.hasPrefix("mqtt: \(losses.batches + losses.events) of 3004 messages were not sent to "), "\(end) \(losses)")
+        #expect((text == nil) == (qos == 0))
+    }
+
+    @Test func `broker that sends what is not MQTT: reported, and connected again`() async throws {
+        let server = try TCPServer()
+        let fixture = try await MQTTFixture("127.0.0.1:\(server.port),every_ms=0")
+        let first = try server.accept()
+        // CONNACK, and a packet whose length has more than four bytes.
+        try first.send(bytes: [0x20, 2, 0, 0, 0x30, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF])
+        let second = try server.accept()
+        try second.send(bytes: [0x20, 2, 0, 0])
+        #expect(try await fixture.repeatUntil({ !fixture.reports.information.isEmpty }))
+        #expect(fixture.reports.warnings.count == 1)
+        try? fixture.sink.close()
     }
 
     @Test func `broker that stops reading for a while: all messages arrive whole, in order, and none is lost`() async throws {
