@@ -103,7 +103,7 @@ private struct Framed: Equatable {
 @Suite struct SampleEncoderTests {
     private func text(_ samples: [Float], _ payload: SamplePayload, frame: Int64 = 7) throws -> String {
         var encoder = SampleEncoder()
-        let message = encoder.encode(samples.span, at: frame, as: PayloadSet(payload))
+        let message = encoder.encode(samples.span, at: frame, as: [payload])
         for other in [SamplePayload.json, .base64, .bare] where other != payload { #expect(message[other] == nil) }
         return String(buffer: try #require(message[payload]))
     }

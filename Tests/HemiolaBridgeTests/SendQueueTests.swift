@@ -36,7 +36,7 @@ import Testing
     @Test func `more than eight batches: the newest eight wait, after the count of the dropped ones`() {
         var queue = SendQueue()
         for number in 0..<20 { queue.append(batch(number), for: Self.subscription) }
-        #expect(queue.dropped == SendQueue.DropCount(batches: 12))
+        #expect(queue.takeReport(at: 0) == SendQueue.DropCount(batches: 12))
         #expect(read(&queue) == ["dropped 12"] + (12..<20).map { "\($0)" })
         #expect(queue.isEmpty)
         queue.append(batch(20), for: Self.subscription)
@@ -79,9 +79,9 @@ import Testing
     @Test func `batches without lines for the subscription: are not queued`() {
         var queue = SendQueue()
         for number in 0..<100 { queue.append(batch(number), for: Self.samples) }
-        #expect(queue.isEmpty && queue.dropped.isZero)
+        #expect(queue.isEmpty && queue.takeReport(at: 0) == nil)
         for number in 0..<20 { queue.append(batch(number, beat: true, batchLine: false), for: Self.subscription) }
-        #expect(queue.dropped.isZero)
+        #expect(queue.takeReport(at: 0) == nil)
         #expect(read(&queue) == (0..<20).map { "beat \($0)" })
     }
 
@@ -95,23 +95,34 @@ import Testing
         #expect(queue.isEmpty)
     }
 
-    @Test func `bytes above the limit: the oldest lines are dropped and counted`() {
+    @Test func `bytes above the limit: the oldest events are dropped and counted`() {
         var queue = SendQueue()
-        queue.byteLimit = 1000
-        for number in 0..<20 { queue.append(ByteBuffer(string: String(repeating: "\(number % 10)", count: 100))) }
-        #expect(queue.byteCount == 1000 && queue.dropped == SendQueue.DropCount(events: 10))
-        #expect(read(&queue).map { $0.prefix(9) }.last == "dropped 0" || queue.isEmpty)
-        #expect(queue.byteCount == 0)
-        // A line above the limit is dropped, with all lines before it.
-        queue.append(ByteBuffer(string: "short"))
-        queue.append(ByteBuffer(repeating: 0x78, count: 2000))
-        #expect(read(&queue) == ["dropped 0+2"])
-        for number in 0..<400 { queue.append(batch(number, beat: true), for: Self.subscription) }
-        #expect(queue.byteCount <= 1000)
-        #expect(queue.dropped.events > 200 && queue.dropped.batches == 392)
-        let texts = read(&queue)
-        #expect(texts.suffix(16) == ArraySlice((392..<400).flatMap { ["\($0)", "beat \($0)"] }))
-        #expect(queue.byteCount == 0 && queue.isEmpty)
+        for number in 0..<20 {
+            let line = EncodedBatch.EventLine(
+                stream: Self.beat, bytes: ByteBuffer(string: "\(number) \(String(repeating: "x", count: 100_000))"))
+            queue.append(
+                EncodedBatch(
+                    time: 0, batchLine: nil, eventLines: [line], sampleMessages: [], pageCommands: [], stateChange: VisualizerChange()),
+                for: Subscription(streams: Self.beat, isExplicit: true))
+        }
+        #expect(queue.takeReport(at: 0) == SendQueue.DropCount(events: 10))
+        #expect(queue.takeReport(at: .infinity) == nil)
+        #expect(read(&queue).map { $0.prefix { $0 != " " } } == (10..<20).map { "\($0)" } + ["dropped"])
+        #expect(queue.isEmpty)
+    }
+
+    @Test func `lines and calls: are never dropped, calls follow all others, a call with the number of another takes its place`() {
+        var queue = SendQueue()
+        for number in 0..<2000 { queue.append(ByteBuffer(string: "line \(number)")) }
+        for number in 0..<3 { queue.append(call: ByteBuffer(string: "call \(number)"), replacing: 7) }
+        queue.append(call: ByteBuffer(string: "other"), replacing: nil)
+        for number in 0..<20 { queue.append(batch(number), for: Self.subscription) }
+        queue.prepend([ByteBuffer(string: "first")])
+        #expect(queue.unreadBytes == 10 * 6 + 90 * 7 + 900 * 8 + 1000 * 9 + 6 + 5 + 5)
+        let lines = read(&queue)
+        #expect(lines.prefix(2) == ["first", "line 0"] && lines.suffix(3) == ["19", "call 2", "other"])
+        #expect(lines.count { $0.hasPrefix("line") } == 2000)
+        #expect(queue.isEmpty && queue.unreadBytes == 0)
     }
 
     @Test func `dropped record of a client: is sent to the other clients only`() {

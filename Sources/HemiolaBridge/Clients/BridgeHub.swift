@@ -18,8 +18,6 @@ final class BridgeHub {
     private let run: Int
     private let endRun: @Sendable () -> Void
     private let subscriptions: SubscriptionUnion
-    /// Maximum number of bytes in the send queues of all clients together.
-    private static let byteCapacity = 128 << 20
     /// Seconds of stream time after which the tempo of the last beat is no longer reported.
     private static let tempoSeconds = 5.0
 
@@ -34,7 +32,6 @@ final class BridgeHub {
     private var device: DeviceEvent?
     /// Replies to controls whose batch has not been sent, in order.
     private var waitingReplies: [(effect: StreamPosition, send: () -> Void)] = []
-    private let memory = MemoryTrimmer()
     private var buffer = JSONBuffer(capacity: 4096)
     /// Closes the connections that are not clients: those of a web server that have not been upgraded.
     var closeOtherConnections: () -> Void = {}
@@ -76,9 +73,9 @@ final class BridgeHub {
             refusal = "client limit reached (\(settings.clientLimit)); raise max_clients"
         }
         if let refusal {
-            if settings.payload != .bare { connection.write(line { $0.appendError(refusal, count: 1) }) }
+            if settings.payload != .bare { connection.write(.error(refusal, count: 1), .text) }
             connection.flush()
-            connection.finish()
+            connection.finish(.ended)
             return nil
         }
         lastNumber += 1
@@ -94,8 +91,7 @@ final class BridgeHub {
         clients.remove(at: index)
         client.reportDrops()
         client.reportClosing()
-        calls.remove(client)
-        if client.hasUsedMuchMemory { memory.trim(soonAfter: loop) }
+        calls.remove([client])
         updateSubscriptions()
         if clients.isEmpty {
             allClientsLeft?.succeed()
@@ -107,13 +103,10 @@ final class BridgeHub {
         var contents = SubscriptionUnion.Contents(hasClients: !clients.isEmpty)
         for client in clients {
             contents.streams.formUnion(client.subscription.streams)
-            if client.subscription.streams.contains(.samples) { contents.payloads.insert(PayloadSet(client.subscription.payload)) }
+            if client.subscription.streams.contains(.samples) { contents.payloads.insert(client.subscription.payload) }
         }
         subscriptions.set(contents)
     }
-
-    /// Maximum number of bytes in the send queue of one client.
-    var byteLimit: Int { min(SendQueue.byteCapacity, Self.byteCapacity / max(1, clients.count)) }
 
     /// Whether a client's `closeViz` ends the run.
     var exitsOnClose: Bool { settings.exitsOnClose }
@@ -128,7 +121,7 @@ final class BridgeHub {
         closeOtherConnections()
         let promise = loop.makePromise(of: Void.self)
         sendReplies()
-        calls.remove(clients)
+        calls.remove(clients, "the run has ended")
         pageErrors.endInterval()
         if clients.isEmpty {
             promise.succeed()

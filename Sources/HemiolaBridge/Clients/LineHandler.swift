@@ -2,11 +2,12 @@ internal import HemiolaSystem
 internal import NIOCore
 
 /// A client on a stream socket: newline-delimited JSON in both directions.
-final class LineHandler: ChannelDuplexHandler, ClientConnection {
+final class LineHandler: ChannelInboundHandler, ClientConnection {
     typealias InboundIn = ByteBuffer
-    typealias InboundOut = Never
-    typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
+
+    /// Time in which a client must read what waits for it when its connection ends.
+    private static let closeTimeout = TimeAmount.milliseconds(500)
 
     private let hub: BridgeHub
     /// Why the client is refused; nil: it is accepted.
@@ -14,8 +15,9 @@ final class LineHandler: ChannelDuplexHandler, ClientConnection {
     private var context: ChannelHandlerContext?
     /// The context's channel: used with every batch, and `context.channel` costs a lookup.
     private var channel: (any Channel)?
-    private var lines = LineSplitter(limit: MessageProcessor.longestMessage)
-    private lazy var processor = MessageProcessor(hub, self)
+    private var lines = LineSplitter(limit: ClientMessage.longestMessage)
+    /// The client; nil: not yet accepted, refused, or disconnected.
+    private var client: BridgeClient?
 
     init(_ hub: BridgeHub, refusal: String?) {
         self.hub = hub
@@ -25,22 +27,30 @@ final class LineHandler: ChannelDuplexHandler, ClientConnection {
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
         channel = context.channel
-        if context.channel.isActive { processor.addClient(refusal: refusal) }
+        if context.channel.isActive { addClient() }
     }
 
     func channelActive(context: ChannelHandlerContext) {
-        processor.addClient(refusal: refusal)
+        addClient()
+    }
+
+    private func addClient() {
+        if client == nil { client = hub.addClient(self, refusal: refusal) }
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        processor.processRemaining()
-        processor.removeClient()
+        removeClient()
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        processor.removeClient()
+        removeClient()
         self.context = nil
         channel = nil
+    }
+
+    private func removeClient() {
+        if let client { hub.remove(client) }
+        client = nil
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -48,35 +58,27 @@ final class LineHandler: ChannelDuplexHandler, ClientConnection {
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        if context.channel.isWritable { processor.client?.sendQueue() }
+        if context.channel.isWritable { client?.sendQueue() }
     }
 
     // MARK: - Inbound
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         lines.append(unwrapInboundIn(data).readableBytesView)
-        var messages: [LineSplitter.Line] = []
-        while let line = lines.next() {
-            if !line.isBlank { messages.append(line) }
-        }
-        processor.add(messages)
+        while let line = lines.next() { receive(line) }
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         // The client has closed its sending side and continues to read.
-        if case ChannelEvent.inputClosed? = event as? ChannelEvent, let line = lines.finish(), !line.isBlank {
-            processor.add(CollectionOfOne(line))
+        if case ChannelEvent.inputClosed? = event as? ChannelEvent, let line = lines.finish() { receive(line) }
+    }
+
+    private func receive(_ line: LineSplitter.Line) {
+        if line.isCut {
+            client?.disconnect("a message is longer than \(ClientMessage.longestMessage) bytes")
+        } else if !line.isBlank {
+            client?.receive(line.bytes)
         }
-    }
-
-    /// Passes a read request of the channel on, or delays it while lines of the client wait.
-    func read(context: ChannelHandlerContext) {
-        if processor.shouldRead() { context.read() }
-    }
-
-    func resume() {
-        processor.process()
-        if processor.takePendingRead() { context?.read() }
     }
 
     // MARK: - Outbound
@@ -93,10 +95,11 @@ final class LineHandler: ChannelDuplexHandler, ClientConnection {
         context?.flush()
     }
 
-    func finish() {
+    func finish(_ end: ConnectionEnd) {
         guard let context else { return }
         let channel = context.channel
         context.writeAndFlush(wrapOutboundOut(ByteBuffer())).whenComplete { _ in channel.close(promise: nil) }
+        context.eventLoop.scheduleTask(in: Self.closeTimeout) { channel.close(promise: nil) }
     }
 
     func abort() {

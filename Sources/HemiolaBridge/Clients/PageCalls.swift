@@ -9,52 +9,38 @@ final class PageCalls {
     private static let callsPerClient = 64
     /// Maximum number of calls of all clients that have no answer yet.
     private static let callCapacity = 1024
-    /// Maximum number of bytes of calls that have not been sent to their pages.
-    private static let byteCapacity = 16 << 20
-    /// Maximum number of bytes of answers that wait for a client, above which an answer is replaced by an error.
-    private static let answerCapacity = 2 << 20
+    /// Maximum number of bytes of these calls, with the files to import.
+    private static let byteCapacity = 128 << 20
 
     /// The number of the line with the tabs. Calls have numbers from 1.
-    static let tabsNumber = 0
+    private static let tabsNumber = 0
 
     /// A call, an import or a request to a window that has no answer yet.
     private final class Call {
         let number: Int
-        let id: ClientMessage.ID?
+        let id: String?
+        let request: ClientMessage.PageRequest
         let requester: BridgeClient
         /// The page, or the window.
         let page: BridgeClient
-        let isToWindow: Bool
-        let timeLimit: Double
-        /// The first message to the page; nil once it is sent.
-        var line: ByteBuffer?
+        var isSent = false
         /// The transfer of the file to import; nil: a function is called.
         var file: FileTransfer?
         var timer: Scheduled<Void>?
 
-        init(
-            _ number: Int, _ id: ClientMessage.ID?, from requester: BridgeClient, to page: BridgeClient, isToWindow: Bool,
-            timeLimit: Double, _ line: ByteBuffer, _ file: FileTransfer?
-        ) {
+        init(_ number: Int, _ id: String?, _ request: ClientMessage.PageRequest, from requester: BridgeClient, to page: BridgeClient) {
             self.number = number
             self.id = id
+            self.request = request
             self.requester = requester
             self.page = page
-            self.isToWindow = isToWindow
-            self.timeLimit = timeLimit
-            self.line = line
-            self.file = file
+            file = request.fileSize.map { FileTransfer(size: $0) }
         }
 
-        var isSent: Bool { line == nil }
+        /// The maximum memory that it needs.
+        var byteCount: Int { request.members.utf8.count + (request.fileSize ?? 0) / 3 * 4 }
         /// For messages.
-        var target: String { isToWindow ? "window" : "page" }
-    }
-
-    /// What is done after the state has changed, because sending can make a client read, and so call this object again.
-    private enum Effect {
-        case send(ByteBuffer, BridgeClient, replacing: Int?)
-        case holdReading(Bool, BridgeClient)
+        var target: String { request.isToWindow ? "window" : "page" }
     }
 
     private let loop: any EventLoop
@@ -67,17 +53,20 @@ final class PageCalls {
     /// In the order of the requests.
     private var calls: [Call] = []
     private var lastNumber = 0
-    private var effects: [Effect] = []
-    private var isApplying = false
 
     init(on loop: any EventLoop) {
         self.loop = loop
     }
 
-    // MARK: - Pages
+    // MARK: - Pages and windows
 
     /// The number of pages that have sent `ready`.
     var pageCount: Int { pages.count }
+
+    /// Why a client that is not a page cannot close one.
+    var closeRefusal: String {
+        pages.isEmpty ? "no page is connected" : "closeViz closes the page that sends it; with exit_on_close=true it also ends the run"
+    }
 
     func add(page: BridgeClient) {
         pages.removeAll { $0 === page }
@@ -88,81 +77,48 @@ final class PageCalls {
     func add(window: BridgeClient) {
         windows.removeAll { $0 === window }
         windows.append(window)
-        if let tabs { effects.append(.send(tabs, window, replacing: Self.tabsNumber)) }
-        applyEffects()
+        if let tabs { window.send(call: tabs, replacing: Self.tabsNumber) }
     }
 
     /// Sets the tabs of all windows, also of those that connect later. The value of the reply is the number of windows.
-    func set(_ tabs: ClientMessage.Tabs, id: ClientMessage.ID?, from requester: BridgeClient) {
-        let line = Self.tabsLine(tabs)
-        self.tabs = line
-        for window in windows { effects.append(.send(line, window, replacing: Self.tabsNumber)) }
-        reply(to: id, of: requester, .value(Array("\(windows.count)".utf8)))
-        applyEffects()
+    func set(tabs members: String, id: String?, from requester: BridgeClient) {
+        let line = ByteBuffer.line("tabs", members)
+        tabs = line
+        for window in windows { window.send(call: line, replacing: Self.tabsNumber) }
+        reply(.value("\(windows.count)"), to: id, of: requester)
     }
 
-    /// Removes a client that has left: a page, a window, or the sender of calls.
-    func remove(_ client: BridgeClient) {
-        endCalls(to: client, nil)
-        cancelCalls(of: client)
-        applyEffects()
-    }
-
-    /// Ends all calls to and from the clients of a bridge that closes.
-    func remove(_ clients: [BridgeClient]) {
-        for client in clients { endCalls(to: client, "the run has ended") }
-        for client in clients { cancelCalls(of: client) }
-        applyEffects()
-    }
-
-    /// - Parameter reason: Why the calls to the client fail; nil: it has disconnected.
-    private func endCalls(to client: BridgeClient, _ reason: String?) {
-        pages.removeAll { $0 === client }
-        windows.removeAll { $0 === client }
-        for call in calls where call.page === client {
-            remove(call)
-            reply(to: call, .error(reason ?? "the \(call.target) has disconnected before it answered"))
+    /// Removes clients that have left, or whose bridge closes: pages, windows, and the senders of calls.
+    ///
+    /// - Parameter reason: Why the calls to them fail; nil: they have disconnected.
+    func remove(_ clients: [BridgeClient], _ reason: String? = nil) {
+        let isGone = { (client: BridgeClient) in clients.contains { $0 === client } }
+        pages.removeAll(where: isGone)
+        windows.removeAll(where: isGone)
+        for call in calls where isGone(call.page) {
+            end(call, .error(reason ?? "the \(call.target) has disconnected before it answered"))
         }
-    }
-
-    private func cancelCalls(of client: BridgeClient) {
         // The call that was sent is the last, so that no waiting one is sent in its place.
-        for call in calls.reversed() where call.requester === client { cancel(call, nil) }
+        for call in calls.reversed() where isGone(call.requester) { cancel(call, nil) }
     }
 
     // MARK: - Requests
 
-    func add(_ request: ClientMessage.PageRequest, id: ClientMessage.ID?, from requester: BridgeClient) {
-        defer { applyEffects() }
-        var isToWindow = false
-        if case .window = request.task { isToWindow = true }
-        guard let page = isToWindow ? windows.last : page(request.page, for: requester) else {
-            return reply(to: id, of: requester, .error(isToWindow ? Self.missingWindow : Self.missing(request.page)))
+    func add(_ request: ClientMessage.PageRequest, id: String?, from requester: BridgeClient) {
+        guard let page = request.isToWindow ? windows.last : page(request.page, for: requester) else {
+            return reply(.error(Self.missing(request)), to: id, of: requester)
         }
-        // Calls that have been sent to a page that does not read are in its queue only.
-        guard page.waitingCallBytes <= Self.answerCapacity else {
-            return reply(to: id, of: requester, .error("busy: the \(isToWindow ? "window" : "page") does not read its messages"))
-        }
-        lastNumber += 1
-        let line: ByteBuffer
-        var file: FileTransfer?
-        switch request.task {
-        case .call(let function, let arguments): line = Self.callLine(lastNumber, function, arguments)
-        case .importFile(let name, let size):
-            if page === requester { return reply(to: id, of: requester, .error("a page cannot import into itself")) }
+        if request.fileSize != nil {
+            if page === requester { return reply(.error("a page cannot import into itself"), to: id, of: requester) }
             if calls.contains(where: { $0.requester === requester && $0.file?.isComplete == false }) {
-                return reply(to: id, of: requester, .error("busy: another import of this client is not complete"))
+                return reply(.error("busy: another import of this client is not complete"), to: id, of: requester)
             }
-            line = Self.importLine(lastNumber, name: name, size: size)
-            file = FileTransfer(size: size)
-        case .window(let action): line = Self.windowLine(lastNumber, action)
         }
-        let byteCount = calls.reduce(line.readableBytes) { $0 + ($1.line?.readableBytes ?? 0) + ($1.file?.byteCount ?? 0) }
-        guard calls.count < Self.callCapacity, byteCount <= Self.byteCapacity,
+        let call = Call(lastNumber + 1, id, request, from: requester, to: page)
+        guard calls.count < Self.callCapacity, calls.reduce(call.byteCount, { $0 + $1.byteCount }) <= Self.byteCapacity,
             calls.count(where: { $0.requester === requester }) < Self.callsPerClient
-        else { return reply(to: id, of: requester, .error("busy: too many calls wait for their answers; try again")) }
-        let call = Call(
-            lastNumber, id, from: requester, to: page, isToWindow: isToWindow, timeLimit: request.timeLimit, line, file)
+        else { return reply(.error("busy: too many calls wait for their answers; try again"), to: id, of: requester) }
+        lastNumber += 1
         calls.append(call)
         restartTimer(of: call)
         startNext(on: page)
@@ -175,29 +131,18 @@ final class PageCalls {
         return named.last { $0.hub === requester.hub } ?? named.last
     }
 
-    private static let missingWindow = "no window is connected; open one: hemiola window"
-
-    private static func missing(_ page: String?) -> String {
-        guard let page else { return "no page is connected; open a visualizer's page (a client that sends \"ready\")" }
+    private static func missing(_ request: ClientMessage.PageRequest) -> String {
+        if request.isToWindow { return "no window is connected; open one: hemiola window" }
+        guard let page = request.page else { return "no page is connected; open a visualizer's page (a client that sends \"ready\")" }
         return "no page \"\(page.prefix(64))\" is connected; without \"page\", the page that was the last to send \"ready\" is called"
     }
 
-    /// Adds the next bytes of a file.
-    ///
-    /// - Returns: Whether the client has an unfinished import with this id. If not, the bytes are ignored: the reply to the import, with
-    ///   the reason of its end, can be on its way.
-    func add(_ data: ClientMessage.ImportData, id: ClientMessage.ID?, from requester: BridgeClient) -> Bool {
-        guard let call = calls.first(where: { $0.requester === requester && $0.id == id && $0.file?.isComplete == false }) else {
-            return false
-        }
-        defer { applyEffects() }
-        guard call.file?.add(Self.dataLine(call.number, data), byteCount: data.byteCount) == true else {
-            cancel(call, "more data than the announced size")
-            return true
-        }
+    /// Adds the next bytes of a file. Those of no import are ignored: the reply to the import, with the reason of its end, can be on its way.
+    func add(_ data: ClientMessage.ImportData, id: String?, from requester: BridgeClient) {
+        guard let call = calls.first(where: { $0.requester === requester && $0.id == id && $0.file?.isComplete == false }) else { return }
+        if let fault = call.file?.add(data) { return cancel(call, fault) }
         restartTimer(of: call)
-        sendChunks(of: call)
-        return true
+        sendParts(of: call)
     }
 
     // MARK: - Answers
@@ -207,81 +152,53 @@ final class PageCalls {
     /// - Returns: Whether the page has been sent the call of that number and has not answered it.
     func receive(_ answer: ClientMessage.PageAnswer, call number: Int, from page: BridgeClient) -> Bool {
         guard let call = calls.first(where: { $0.number == number && $0.page === page && $0.isSent }) else { return false }
-        defer { applyEffects() }
         switch answer {
-        case .value, .error:
-            remove(call)
-            reply(to: call, answer)
+        case .outcome(let outcome):
+            end(call, outcome)
             startNext(on: page)
         case .progress(let value):
-            guard let id = call.id else { break }
-            effects.append(.send(Self.progressLine(id, value), call.requester, replacing: number))
+            if let id = call.id { call.requester.send(call: .line("progress", #""id":\#(id),"value":\#(value)"#), replacing: number) }
         case .importReady:
-            guard call.file != nil else { break }
-            call.file?.addCredit()
+            call.file?.request()
             restartTimer(of: call)
-            sendChunks(of: call)
+            sendParts(of: call)
         }
         return true
+    }
+
+    private func end(_ call: Call, _ outcome: Outcome?) {
+        calls.removeAll { $0 === call }
+        call.timer?.cancel()
+        if let outcome { reply(outcome, to: call.id, of: call.requester) }
     }
 
     /// Ends a call that the page has not answered. If the page has been sent the call, it is notified.
     ///
     /// - Parameter error: The reason; nil: the sender has disconnected.
     private func cancel(_ call: Call, _ error: String?) {
-        remove(call)
-        if call.isSent { effects.append(.send(Self.cancelLine(call.number), call.page, replacing: nil)) }
-        if let error { reply(to: call, .error(error)) }
+        end(call, error.map { .error($0) })
+        if call.isSent { call.page.send(call: .line("cancel", #""call":\#(call.number)"#)) }
         startNext(on: call.page)
     }
 
-    private func remove(_ call: Call) {
-        calls.removeAll { $0 === call }
-        call.timer?.cancel()
-        if call.file != nil { effects.append(.holdReading(false, call.requester)) }
-    }
-
-    private func reply(to call: Call, _ answer: ClientMessage.PageAnswer) {
-        reply(to: call.id, of: call.requester, answer)
-    }
-
-    private func reply(to id: ClientMessage.ID?, of requester: BridgeClient, _ answer: ClientMessage.PageAnswer) {
-        guard let id else { return }
-        var answer = answer
-        if requester.waitingCallBytes > Self.answerCapacity {
-            answer = .error("the client does not read its replies; the value was dropped")
-        }
-        effects.append(.send(Self.replyLine(id, answer), requester, replacing: nil))
+    private func reply(_ outcome: Outcome, to id: String?, of requester: BridgeClient) {
+        if let id { requester.send(call: .reply(to: id, outcome)) }
     }
 
     // MARK: - Sending
 
     /// Sends the page its next call, if it has answered the one before.
     private func startNext(on page: BridgeClient) {
-        guard let call = calls.first(where: { $0.page === page }), let line = call.line else { return }
-        call.line = nil
-        effects.append(.send(line, page, replacing: nil))
-        sendChunks(of: call)
+        guard let call = calls.first(where: { $0.page === page }), !call.isSent else { return }
+        call.isSent = true
+        page.send(call: .line(call.request.type, #""call":\#(call.number),\#(call.request.members)"#))
+        sendParts(of: call)
     }
 
-    /// Sends as much of a file as the page can receive.
-    private func sendChunks(of call: Call) {
-        guard call.file != nil else { return }
-        if call.isSent {
-            while let line = call.file?.next() { effects.append(.send(line, call.page, replacing: nil)) }
-        }
-        effects.append(.holdReading(call.file?.isFull == true, call.requester))
-    }
-
-    private func applyEffects() {
-        if isApplying { return }
-        isApplying = true
-        defer { isApplying = false }
-        while !effects.isEmpty {
-            switch effects.removeFirst() {
-            case .send(let line, let client, let number): client.send(callLine: line, replacing: number)
-            case .holdReading(let isHeld, let client): client.holdReading(isHeld)
-            }
+    /// Sends as much of a file as the page has requested.
+    private func sendParts(of call: Call) {
+        while call.isSent, let data = call.file?.next() {
+            call.page.send(call: .line("importData", #""call":\#(call.number),"data":"\#(data)""#))
         }
     }
 
@@ -291,74 +208,67 @@ final class PageCalls {
         call.timer?.cancel()
         let calls = NIOLoopBound(self, eventLoop: loop)
         let number = call.number
-        call.timer = loop.scheduleTask(in: .nanoseconds(Int64(call.timeLimit * 1e9))) { calls.value.timeLimitReached(number) }
+        call.timer = loop.scheduleTask(in: .nanoseconds(Int64(call.request.timeLimit * 1e9))) { calls.value.timeLimitReached(number) }
     }
 
     private func timeLimitReached(_ number: Int) {
         guard let call = calls.first(where: { $0.number == number }) else { return }
-        let limit = "\(Self.text(call.timeLimit)) s"
+        let seconds = call.request.timeLimit
+        let limit = "time limit of \(seconds == seconds.rounded() ? "\(Int(seconds))" : "\(seconds)") s reached"
         let text =
             if !call.isSent {
-                "time limit of \(limit) reached before the \(call.target) had answered the calls before this one"
+                "\(limit) before the \(call.target) had answered the calls before this one"
             } else if let file = call.file, !file.isComplete {
-                "time limit of \(limit) reached: \(file.received) of \(file.size) bytes were received"
+                "\(limit): \(file.received) of \(file.size) bytes were received"
             } else if call.file?.isEmpty == false {
-                "time limit of \(limit) reached: the page has not requested the rest of the file"
+                "\(limit): the page has not requested the rest of the file"
             } else {
-                "time limit of \(limit) reached: the \(call.target) has not answered"
+                "\(limit): the \(call.target) has not answered"
             }
         cancel(call, text)
-        applyEffects()
-    }
-
-    /// Seconds, without a fraction if they are whole.
-    private static func text(_ seconds: Double) -> String {
-        seconds == seconds.rounded() ? "\(Int(seconds))" : "\(seconds)"
     }
 }
 
-/// The bytes of a file between the client that sends them and the page.
+/// The parts of a file between the client that sends them and the page, which requests each: otherwise they would fill the socket's buffer,
+/// in which the samples wait while the page is busy.
 private struct FileTransfer {
-    /// Number of waiting messages from which on the client is not read.
-    private static let capacity = 4
-    /// Maximum number of messages that the page can request ahead.
-    private static let creditLimit = 4
+    /// Maximum number of parts that the page can request ahead.
+    private static let requestLimit = 4
+    /// Maximum number of parts that wait: a file of the largest size in parts of 4 KiB.
+    private static let partLimit = 8192
 
     let size: Int
     /// The number of bytes that the client has sent.
     private(set) var received = 0
-    /// The messages that the page has not requested.
-    private var lines: ArraySlice<ByteBuffer> = []
-    /// The number of messages that the page has requested and not been sent. Unrequested data would fill the socket's buffer, in which
-    /// the samples wait while the page is busy.
-    private var credits = 0
+    /// The parts that the page has not requested, in Base64.
+    private var parts: ArraySlice<String> = []
+    /// The number of parts that the page has requested and not been sent.
+    private var requested = 0
 
     init(size: Int) {
         self.size = size
     }
 
     var isComplete: Bool { received == size }
-    var isFull: Bool { lines.count >= Self.capacity }
-    var isEmpty: Bool { lines.isEmpty }
-    /// The number of bytes of the waiting messages.
-    var byteCount: Int { lines.reduce(0) { $0 + $1.readableBytes } }
+    var isEmpty: Bool { parts.isEmpty }
 
-    /// - Returns: Whether the bytes are within the size of the file.
-    mutating func add(_ line: ByteBuffer, byteCount: Int) -> Bool {
-        received += byteCount
-        lines.append(line)
-        return received <= size
+    /// - Returns: Why the part is refused; nil: it is not.
+    mutating func add(_ data: ClientMessage.ImportData) -> String? {
+        received += data.byteCount
+        parts.append(data.base64)
+        if parts.count > Self.partLimit { return "more than \(Self.partLimit) parts wait; send larger ones" }
+        return received > size ? "more data than the announced size" : nil
     }
 
-    mutating func addCredit() {
-        credits = min(credits + 1, Self.creditLimit)
+    mutating func request() {
+        requested = min(requested + 1, Self.requestLimit)
     }
 
-    /// The next message to the page; nil if none waits or the page has not requested it.
-    mutating func next() -> ByteBuffer? {
-        guard credits > 0, let line = lines.popFirst() else { return nil }
-        credits -= 1
-        return line
+    /// The next part for the page; nil if none waits or the page has not requested it.
+    mutating func next() -> String? {
+        guard requested > 0, let part = parts.popFirst() else { return nil }
+        requested -= 1
+        return part
     }
 }
 

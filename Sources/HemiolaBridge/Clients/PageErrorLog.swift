@@ -1,16 +1,17 @@
 internal import NIOCore
 
-/// Warns of errors in the scripts of pages: a few per minute, then their number. Used only on the event loop.
+/// Warns of what clients do wrong, such as errors in the scripts of pages: a few warnings per minute, then their number. Used only on the
+/// event loop.
 final class PageErrorLog {
-    /// Errors of one page that are reported within a minute.
+    /// Errors of one client that are reported within a minute.
     private static let limitPerPage = 10
-    /// Errors of all pages that are reported within a minute.
+    /// Errors of all clients that are reported within a minute.
     private static let limit = 40
     private static let interval = TimeAmount.minutes(1)
 
     private let warn: @Sendable (String) -> Void
     private let loop: any EventLoop
-    /// The errors of each page in the current minute.
+    /// The errors of each client in the current minute.
     private var counts: [String: Int] = [:]
     private var reported = 0
     private var omitted = 0
@@ -22,7 +23,7 @@ final class PageErrorLog {
     }
 
     /// - Parameter page: The sink's name and the number of the client.
-    func report(_ error: ClientMessage.PageError, of page: String) {
+    func report(_ error: String, of page: String) {
         if timer == nil {
             let log = NIOLoopBound(self, eventLoop: loop)
             timer = loop.scheduleTask(in: Self.interval) { log.value.endInterval() }
@@ -34,8 +35,7 @@ final class PageErrorLog {
         }
         counts[page] = count + 1
         reported += 1
-        let place = error.source.map { source in error.line.map { "\(source):\($0): " } ?? "\(source): " } ?? ""
-        warn("\(page): error in the page: \(place)\(error.message)")
+        warn("\(page): \(error)")
     }
 
     /// Reports the number of omitted errors. Also called when the bridge closes.

@@ -1,9 +1,10 @@
 internal import NIOCore
 
-/// The lines that wait for a client that does not read fast enough: bounded, in order.
+/// What waits for a client that does not read fast enough, in order.
 ///
-/// At most eight whole batches wait. Of an older batch only the events are kept, and the batch counts as dropped. Beyond 1024 entries
-/// or `byteLimit` bytes the oldest entries are removed, and their lines count as dropped.
+/// Batches are dropped: at most eight whole ones wait. Of an older one only the events are kept, and it counts as dropped. Beyond 1024
+/// entries or 1 MiB the oldest events are dropped and counted too. Lines and calls are never dropped: the owner disconnects a client
+/// that leaves more than ``unreadLimit`` of them unread.
 struct SendQueue {
     enum Entry {
         /// The lines of a batch for the subscription that was valid when it was added.
@@ -12,156 +13,148 @@ struct SendQueue {
         case line(ByteBuffer)
         /// The position of dropped lines.
         case dropped(DropCount)
+
+        fileprivate var isBatch: Bool { if case .batch = self { true } else { false } }
+        fileprivate var isWholeBatch: Bool { if case .batch(_, _, eventsOnly: false) = self { true } else { false } }
+
+        fileprivate var byteCount: Int {
+            switch self {
+            case .batch(let batch, let subscription, let eventsOnly): batch.byteCount(for: subscription, eventsOnly: eventsOnly)
+            case .line(let line): line.readableBytes
+            case .dropped: 0
+            }
+        }
     }
 
     struct DropCount: Equatable {
         var batches = 0
-        /// Event lines, and lines for this client only.
         var events = 0
 
         var isZero: Bool { batches == 0 && events == 0 }
 
-        static func - (lhs: DropCount, rhs: DropCount) -> DropCount {
-            DropCount(batches: lhs.batches - rhs.batches, events: lhs.events - rhs.events)
+        static func + (lhs: DropCount, rhs: DropCount) -> DropCount {
+            DropCount(batches: lhs.batches + rhs.batches, events: lhs.events + rhs.events)
         }
     }
 
     static let batchCapacity = 8
     static let entryCapacity = 1024
-    /// Maximum number of bytes in the queue of one client.
+    /// Maximum number of bytes of batches and events.
     static let byteCapacity = 1 << 20
-
-    /// Maximum number of bytes now: less than `byteCapacity` if many clients share the memory.
-    var byteLimit = SendQueue.byteCapacity
+    /// Maximum number of bytes of lines and calls.
+    static let unreadLimit = 4 << 20
 
     private var entries: [Entry] = []
-    /// Number of whole batches.
-    private var batchCount = 0
-    private(set) var byteCount = 0
-    /// The largest `byteCount` so far.
-    private(set) var largestByteCount = 0
+    /// Messages of calls, which are sent when no entry waits: samples have precedence. A number is that of the call whose progress the
+    /// line reports, or that of the tabs: a later line with this number takes its place.
+    private var calls: [(line: ByteBuffer, number: Int?)] = []
+    private var wholeBatchCount = 0
+    private var batchBytes = 0
+    /// The number of bytes of lines and calls.
+    private(set) var unreadBytes = 0
     /// Dropped since the last `dropped` line to the client.
-    private var unreportedDrops = DropCount()
-    /// Dropped since the client connected.
-    private(set) var dropped = DropCount()
+    private var untold = DropCount()
+    /// Dropped since the last report to the pipeline.
+    private var unreported = DropCount()
+    /// Stream time of this report in seconds.
+    private var lastReportTime = -Double.infinity
 
-    var isEmpty: Bool { entries.isEmpty && unreportedDrops.isZero }
+    var isEmpty: Bool { entries.isEmpty && calls.isEmpty && untold.isZero }
     var count: Int { entries.count }
 
     mutating func append(_ batch: EncodedBatch, for subscription: Subscription) {
         let isWhole = batch.hasDroppableLines(for: subscription)
         guard isWhole || batch.hasEvents(for: subscription) else { return }
-        append(.batch(isWhole ? batch : batch.eventsOnly(for: subscription), subscription, eventsOnly: !isWhole))
+        let entry = Entry.batch(isWhole ? batch : batch.eventsOnly(for: subscription), subscription, eventsOnly: !isWhole)
+        entries.append(entry)
+        batchBytes += entry.byteCount
         if isWhole {
-            batchCount += 1
-            if batchCount > Self.batchCapacity { dropOldestBatch() }
+            wholeBatchCount += 1
+            if wholeBatchCount > Self.batchCapacity { reduceOldestBatch() }
         }
-        trim()
+        while entries.count > Self.entryCapacity || batchBytes > Self.byteCapacity,
+            let oldest = entries.firstIndex(where: \.isBatch)
+        {
+            dropBatch(at: oldest)
+        }
     }
 
     mutating func append(_ line: ByteBuffer) {
-        append(.line(line))
-        trim()
+        entries.append(.line(line))
+        unreadBytes += line.readableBytes
+    }
+
+    /// Adds lines before all that wait.
+    mutating func prepend(_ lines: [ByteBuffer]) {
+        entries.insert(contentsOf: lines.map { .line($0) }, at: 0)
+        unreadBytes += lines.reduce(0) { $0 + $1.readableBytes }
+    }
+
+    mutating func append(call line: ByteBuffer, replacing number: Int?) {
+        unreadBytes += line.readableBytes
+        if let number, let index = calls.firstIndex(where: { $0.number == number }) {
+            unreadBytes -= calls[index].line.readableBytes
+            calls[index].line = line
+        } else {
+            calls.append((line, number))
+        }
     }
 
     /// Removes and returns the next entry; nil if the queue is empty.
     mutating func next() -> Entry? {
-        var isWholeBatch = false
-        if case .batch(_, _, eventsOnly: false)? = entries.first { isWholeBatch = true }
-        if !unreportedDrops.isZero, isWholeBatch || entries.isEmpty {
-            defer { unreportedDrops = DropCount() }
-            return .dropped(unreportedDrops)
+        if !untold.isZero, entries.first?.isWholeBatch != false {
+            defer { untold = DropCount() }
+            return .dropped(untold)
         }
-        return entries.isEmpty ? nil : removeFirst()
+        if !entries.isEmpty { return remove(at: 0) }
+        guard !calls.isEmpty else { return nil }
+        let line = calls.removeFirst().line
+        unreadBytes -= line.readableBytes
+        return .line(line)
     }
 
-    private mutating func append(_ entry: Entry) {
-        entries.append(entry)
-        byteCount += Self.byteCount(entry)
-        largestByteCount = max(largestByteCount, byteCount)
+    /// Removes all entries, without counting them as dropped.
+    mutating func removeAll() {
+        (entries, calls, untold) = ([], [], DropCount())
+        (wholeBatchCount, batchBytes, unreadBytes) = (0, 0, 0)
     }
 
-    private mutating func removeFirst() -> Entry {
-        let entry = entries.removeFirst()
-        if case .batch(_, _, eventsOnly: false) = entry { batchCount -= 1 }
-        byteCount -= Self.byteCount(entry)
+    /// The drops to report to the pipeline: at most once per second of stream time; nil: none.
+    ///
+    /// - Parameter time: Stream time in seconds, which begins at 0 in a new stream; infinity: the client leaves.
+    mutating func takeReport(at time: Double) -> DropCount? {
+        guard !unreported.isZero, time - lastReportTime >= 1 || time < lastReportTime else { return nil }
+        defer { (unreported, lastReportTime) = (DropCount(), time) }
+        return unreported
+    }
+
+    private mutating func remove(at index: Int) -> Entry {
+        let entry = entries.remove(at: index)
+        if entry.isWholeBatch { wholeBatchCount -= 1 }
+        if entry.isBatch { batchBytes -= entry.byteCount } else { unreadBytes -= entry.byteCount }
         return entry
     }
 
-    private static func byteCount(_ entry: Entry) -> Int {
-        switch entry {
-        case .line(let line): line.readableBytes
-        case .batch(let batch, let subscription, let eventsOnly): batch.byteCount(for: subscription, eventsOnly: eventsOnly)
-        case .dropped: 0
-        }
-    }
-
     /// Replaces the oldest whole batch by its events.
-    private mutating func dropOldestBatch() {
-        guard
-            let oldest = entries.firstIndex(where: { if case .batch(_, _, eventsOnly: false) = $0 { true } else { false } }),
-            case .batch(let batch, let subscription, _) = entries[oldest]
+    private mutating func reduceOldestBatch() {
+        guard let oldest = entries.firstIndex(where: \.isWholeBatch),
+            case .batch(let batch, let subscription, _) = remove(at: oldest)
         else { return }
-        byteCount -= Self.byteCount(entries[oldest])
         if batch.hasEvents(for: subscription) {
-            entries[oldest] = .batch(batch.eventsOnly(for: subscription), subscription, eventsOnly: true)
-            byteCount += Self.byteCount(entries[oldest])
-        } else {
-            entries.remove(at: oldest)
+            let events = Entry.batch(batch.eventsOnly(for: subscription), subscription, eventsOnly: true)
+            entries.insert(events, at: oldest)
+            batchBytes += events.byteCount
         }
-        batchCount -= 1
         countDrops(DropCount(batches: 1))
     }
 
-    /// Removes the oldest entries beyond the limits.
-    private mutating func trim() {
-        while entries.count > Self.entryCapacity || byteCount > byteLimit, !entries.isEmpty {
-            switch removeFirst() {
-            case .line: countDrops(DropCount(events: 1))
-            case .batch(let batch, let subscription, let eventsOnly):
-                countDrops(DropCount(batches: eventsOnly ? 0 : 1, events: batch.eventCount(for: subscription)))
-            case .dropped: break
-            }
-        }
+    private mutating func dropBatch(at index: Int) {
+        guard case .batch(let batch, let subscription, let eventsOnly) = remove(at: index) else { return }
+        countDrops(DropCount(batches: eventsOnly ? 0 : 1, events: batch.eventCount(for: subscription)))
     }
 
     private mutating func countDrops(_ new: DropCount) {
-        unreportedDrops.batches += new.batches
-        unreportedDrops.events += new.events
-        dropped.batches += new.batches
-        dropped.events += new.events
-    }
-}
-
-/// The messages of calls that wait for a client, and of tabs: none is dropped. Their number is bounded by the number of calls.
-struct CallLineQueue {
-    private struct Entry {
-        var line: ByteBuffer
-        var number: Int?
-    }
-
-    private var entries: [Entry] = []
-    private(set) var byteCount = 0
-
-    var isEmpty: Bool { entries.isEmpty }
-    var count: Int { entries.count }
-
-    /// - Parameter number: The number of the line, which replaces the last line with this number that waits: the call whose progress it is,
-    ///   or ``PageCalls/tabsNumber``. nil: the line replaces none.
-    mutating func append(_ line: ByteBuffer, replacing number: Int?) {
-        byteCount += line.readableBytes
-        if let number, let index = entries.firstIndex(where: { $0.number == number }) {
-            byteCount -= entries[index].line.readableBytes
-            entries[index].line = line
-        } else {
-            entries.append(Entry(line: line, number: number))
-        }
-    }
-
-    mutating func next() -> ByteBuffer? {
-        guard !entries.isEmpty else { return nil }
-        let line = entries.removeFirst().line
-        byteCount -= line.readableBytes
-        return line
+        untold = untold + new
+        unreported = unreported + new
     }
 }

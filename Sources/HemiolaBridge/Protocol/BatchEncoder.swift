@@ -263,27 +263,4 @@ extension JSONBuffer {
         append(integer: pages)
         append("}\n")
     }
-
-    /// The reply to a request.
-    ///
-    /// - Parameter error: nil: the request has taken effect.
-    mutating func appendReply(to id: ClientMessage.ID, error: String?) {
-        append(#"{"type":"reply","id":"#)
-        id.append(to: &self)
-        append(error == nil ? #","ok":true,"error":null}"# : #","ok":false,"error":"#)
-        if let error {
-            append(string: error)
-            append("}")
-        }
-        append("\n")
-    }
-
-    /// - Parameter count: The number of the client's errors so far, this one included.
-    mutating func appendError(_ text: String, count: Int) {
-        append(#"{"type":"error","error":"#)
-        append(string: text)
-        append(#","count":"#)
-        append(integer: count)
-        append("}\n")
-    }
 }

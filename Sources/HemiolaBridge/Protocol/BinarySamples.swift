@@ -19,12 +19,7 @@ enum BinarySamples {
         buffer.writeInteger(sequence, endianness: .little)
         buffer.writeInteger(Double(frame).bitPattern, endianness: .little)
         buffer.writeInteger(now.bitPattern, endianness: .little)
-        #if _endian(little)
-            // Unsafe: the bytes are valid during the closure, which copies them.
-            samples.withUnsafeBytes { _ = buffer.writeBytes($0) }
-        #else
-            for index in samples.indices { buffer.writeInteger(samples[index].bitPattern, endianness: .little) }
-        #endif
+        for index in samples.indices { buffer.writeInteger(samples[index].bitPattern, endianness: .little) }
         return buffer
     }
 }

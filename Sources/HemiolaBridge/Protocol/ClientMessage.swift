@@ -1,10 +1,10 @@
-public import HemiolaRecords
+internal import HemiolaRecords
 internal import HemiolaSystem
 
-/// A message from a client.
-public struct ClientMessage: Sendable, Hashable {
+/// A message from a client. What only a page or a window understands stays JSON text.
+struct ClientMessage: Sendable, Hashable {
     /// The type of the message and its fields.
-    public enum Body: Sendable, Hashable {
+    enum Body: Sendable, Hashable {
         /// A control, or the report of a visualizer.
         case control(Control)
         /// Changes the subscription; nil: unchanged.
@@ -17,56 +17,92 @@ public struct ClientMessage: Sendable, Hashable {
         case close
         /// Requests a page to call a function or to import a file, or a window to do something.
         case request(PageRequest)
+        /// The next bytes of a file to import.
+        case importData(ImportData)
+        /// The answer of a page or a window to the call of that number.
+        case answer(PageAnswer, call: Int)
         /// The client is a window, and can receive tabs and requests.
         case windowReady
         /// What follows is from a page, in a window that connects for it: messages of windows are refused from then on.
         case pageConnection
-        /// Sets the tabs of all windows.
-        case tabs(Tabs)
-        /// The next bytes of a file to import.
-        case importData(ImportData)
-        /// The answer of a page to the call of that number.
-        case answer(PageAnswer, call: Int)
-        /// An error in the page's scripts.
-        case pageError(PageError)
+        /// Sets the tabs of all windows: the members of the message as JSON text.
+        case tabs(String)
+        /// An error in the page's scripts, with its place.
+        case pageError(String)
         /// No message: the reason.
         case invalid(String)
-    }
 
-    /// The client's identifier of a request. The reply repeats it.
-    public enum ID: Sendable, Hashable {
-        /// A JSON string of at most 256 bytes.
-        case text(String)
-        /// A JSON number without fraction.
-        case integer(Int64)
-        /// Any other JSON number.
-        case number(Double)
-
-        func append(to buffer: inout JSONBuffer) {
+        /// Whether only a client that may control windows may send it.
+        var isForWindows: Bool {
             switch self {
-            case .text(let text): buffer.append(string: text)
-            case .integer(let number): buffer.append(integer: number)
-            case .number(let number): buffer.append(bytes: Array(number.description.utf8))
+            case .windowReady, .tabs: true
+            case .request(let request): request.isToWindow
+            default: false
             }
         }
     }
 
-    /// The identifier of the request; nil: the client expects no reply, or it cannot be read.
-    public var id: ID?
-    /// The type of the message and its fields.
-    public var body: Body
+    /// Requests a page to call a function or to import a file, or a window to do something.
+    struct PageRequest: Sendable, Hashable {
+        /// The type of the message to the page or window: `call`, `import` or `window`.
+        var type: String
+        /// The members of this message, as JSON text.
+        var members: String
+        /// The size of the file to import in bytes, which follow as ``Body/importData(_:)``; nil: no file is imported.
+        var fileSize: Int?
+        /// The name or number of the page; nil: the page that was the last to send `ready`.
+        var page: String?
+        /// Seconds until the request fails, above 0 up to 600.
+        var timeLimit: Double
 
-    init(id: ID?, body: Body) {
+        var isToWindow: Bool { type == "window" }
+    }
+
+    /// The next bytes of a file to import.
+    struct ImportData: Sendable, Hashable {
+        /// Valid Base64.
+        var base64: String
+        /// The number of bytes that it encodes, 1…65 536.
+        var byteCount: Int
+    }
+
+    /// The answer of a page or a window.
+    enum PageAnswer: Sendable, Hashable {
+        /// The end of the call.
+        case outcome(Outcome)
+        /// The state of the work so far, as JSON text.
+        case progress(String)
+        /// The page can receive the next bytes of the file.
+        case importReady
+    }
+
+    /// Maximum length of a message in bytes.
+    static let longestMessage = 1 << 20
+    /// Maximum length of an id in bytes.
+    private static let longestID = 256
+    /// Maximum length in bytes of any other text that is not passed on as it is.
+    static let longestText = 1024
+    /// Maximum number of items in a list.
+    static let longestList = 10_000
+    /// Seconds until a request fails, unless it says otherwise, and at most.
+    private static let timeLimit = (standard: 30.0, longest: 600.0)
+    /// Maximum number of bytes of an imported file.
+    static let largestImport = 32 << 20
+    /// Maximum number of bytes in one `importData` message.
+    static let largestChunk = 64 << 10
+    /// Maximum length of the name of an imported file, in bytes.
+    static let longestFileName = 255
+
+    /// The client's identifier of the request, a text or a number, as JSON text. The reply repeats it; nil: the client expects no reply, or
+    /// it cannot be read.
+    var id: String?
+    /// The type of the message and its fields.
+    var body: Body
+
+    init(id: String?, body: Body) {
         self.id = id
         self.body = body
     }
-
-    /// Maximum length of an id in bytes.
-    fileprivate static let longestID = 256
-    /// Maximum length of any other text in bytes.
-    public static let longestText = 1024
-    /// Maximum number of items in a list.
-    public static let longestList = 10_000
 
     /// Parses a line. One that is no message is ``Body/invalid(_:)``, with the id that it has nevertheless.
     ///
@@ -74,20 +110,29 @@ public struct ClientMessage: Sendable, Hashable {
     ///   - line: Any bytes, without the newline.
     ///   - catalog: The controls that the program declares.
     /// - Complexity: O(bytes).
-    public init(_ line: [UInt8], _ catalog: RecordCatalog) {
+    init(_ line: [UInt8], _ catalog: RecordCatalog) {
         do throws(Problem) {
             let message = try JSONValue(message: line)
             // First, so that a message with any other invalid member has the id.
-            if message.has("id") { id = try ID(message) }
-            body = try Self.body(of: try message.text("type"), message, line, hasID: id != nil, catalog)
+            if message.has("id") { id = try Self.id(message, line) }
+            body = try Self.body(message, line, hasID: id != nil, catalog)
         } catch {
             body = .invalid(error.message)
         }
     }
 
+    private static func id(_ message: JSONValue, _ line: [UInt8]) throws(Problem) -> String {
+        let text = message["id"]?.string
+        guard text != nil || message["id"]?.double != nil else { throw Problem("\"id\" is not a text or a number") }
+        let id = try source("id", message, line)
+        guard (text ?? id).utf8.count <= longestID else { throw Problem("\"id\" is longer than \(longestID) bytes") }
+        return id
+    }
+
     private static func body(
-        of type: String, _ message: JSONValue, _ line: [UInt8], hasID: Bool, _ catalog: RecordCatalog
+        _ message: JSONValue, _ line: [UInt8], hasID: Bool, _ catalog: RecordCatalog
     ) throws(Problem) -> Body {
+        let type = try message.text("type")
         switch type {
         case "subscribe":
             let streams = message.has("streams") ? try message.texts("streams") : nil
@@ -100,8 +145,13 @@ public struct ClientMessage: Sendable, Hashable {
         case "closeViz": return .close
         case "windowReady": return .windowReady
         case "pageConnection": return .pageConnection
-        case "call", "import", "importData", "importReady", "result", "progress", "pageError", "tabs", "window":
-            return try PageFields(message, line: line).body(of: type, hasID: hasID)
+        case "call", "import", "window": return .request(try request(type, message, line, hasID: hasID))
+        case "importData": return .importData(try importData(message, hasID: hasID))
+        case "tabs":
+            _ = try message.list("tabs")
+            return .tabs(try members(["active", "tabs"], message, line))
+        case "result", "progress", "importReady": return .answer(try answer(type, message, line), call: try message.integer("call"))
+        case "pageError": return .pageError(try pageError(message))
         default:
             guard let declared = catalog.control(type) else {
                 try check(.text(type), "type")
@@ -110,6 +160,8 @@ public struct ClientMessage: Sendable, Hashable {
             return .control(try checked(Control(declared, from: message)))
         }
     }
+
+    // MARK: - Controls
 
     /// Checks the lengths of a control's values, and adds the note of a key.
     private static func checked(_ control: Control) throws(Problem) -> Control {
@@ -135,21 +187,119 @@ public struct ClientMessage: Sendable, Hashable {
             throw Problem("a text in \"\(key)\" is longer than \(longestText) bytes")
         }
     }
-}
 
-extension ClientMessage.ID {
-    /// The member `id` of a message.
-    fileprivate init(_ message: JSONValue) throws(Problem) {
-        if let number = message["id"]?.integer {
-            self = .integer(Int64(number))
-        } else if let number = message["id"]?.double {
-            self = .number(number)
-        } else {
-            guard let text = message["id"]?.string else { throw Problem("\"id\" is not a text or a number") }
-            guard text.utf8.count <= ClientMessage.longestID else {
-                throw Problem("\"id\" is longer than \(ClientMessage.longestID) bytes")
-            }
-            self = .text(text)
+    // MARK: - Pages and windows
+
+    private static func request(_ type: String, _ message: JSONValue, _ line: [UInt8], hasID: Bool) throws(Problem) -> PageRequest {
+        let limit = try message.optionalNumber("timeout_s") ?? timeLimit.standard
+        guard limit > 0, limit <= timeLimit.longest else {
+            throw Problem("\"timeout_s\" is more than 0 and at most \(Int(timeLimit.longest))")
         }
+        var request = PageRequest(type: type, members: "", timeLimit: limit)
+        if let number = message["page"]?.integer {
+            request.page = "\(number)"
+        } else if let name = try message.optionalText("page") {
+            try check(.text(name), "page")
+            request.page = name
+        }
+        switch type {
+        case "call":
+            if try message.text("function").isEmpty { throw Problem("\"function\" is empty") }
+            let hasArguments = message["arguments"] != nil
+            if hasArguments, message["arguments"]?.elements == nil { throw Problem("\"arguments\" is not a list") }
+            request.members = try members(["function", "arguments"], message, line, missing: "[]")
+        case "import":
+            guard hasID else { throw Problem("an import needs an \"id\"") }
+            try checkFileName(try message.text("name"))
+            let size = try message.integer("size")
+            guard (0...largestImport).contains(size) else {
+                throw Problem("\"size\" is a number of bytes up to \(largestImport) (32 MiB)")
+            }
+            request.fileSize = size
+            request.members = try members(["name", "size"], message, line)
+        default:
+            _ = try message.text("action")
+            request.members = try members(["action", "value"], message, line)
+        }
+        return request
+    }
+
+    /// The name of a file has no folders: the page may use it as a name of its own.
+    private static func checkFileName(_ name: String) throws(Problem) {
+        guard name.utf8.count <= longestFileName else { throw Problem("\"name\" is longer than \(longestFileName) bytes") }
+        let isPath = name.unicodeScalars.contains { $0 == "/" || $0 == "\\" || $0.value < 0x20 || $0.value == 0x7F }
+        guard !isPath, !["", ".", ".."].contains(name) else {
+            throw Problem("\"name\" is the name of a file, without folders and control characters")
+        }
+    }
+
+    private static func importData(_ message: JSONValue, hasID: Bool) throws(Problem) -> ImportData {
+        guard hasID else { throw Problem("importData needs the \"id\" of its import") }
+        let text = try message.text("data")
+        // Base64 with padding (RFC 4648, section 4).
+        let digits = text.utf8.prefix(while: isBase64Digit).count
+        let padding = text.utf8.count - digits
+        guard text.utf8.count.isMultiple(of: 4), padding <= 2, text.utf8.suffix(padding).allSatisfy({ $0 == UInt8(ascii: "=") }) else {
+            throw Problem("\"data\" is not Base64")
+        }
+        let count = text.utf8.count / 4 * 3 - padding
+        guard (1...largestChunk).contains(count) else {
+            throw Problem("\"data\" has \(count) bytes; the limit is \(largestChunk), and it must not be empty")
+        }
+        return ImportData(base64: text, byteCount: count)
+    }
+
+    private static func isBase64Digit(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+            UInt8(ascii: "+"), UInt8(ascii: "/"):
+            true
+        default: false
+        }
+    }
+
+    private static func answer(_ type: String, _ message: JSONValue, _ line: [UInt8]) throws(Problem) -> PageAnswer {
+        if type == "importReady" { return .importReady }
+        if type == "result", let error = try message.optionalText("error") { return .outcome(.error(error)) }
+        let value = try source("value", message, line)
+        return type == "result" ? .outcome(.value(value)) : .progress(value)
+    }
+
+    private static func pageError(_ message: JSONValue) throws(Problem) -> String {
+        let text = shortened(try message.text("message"))
+        guard let script = try message.optionalText("source").map(shortened) else { return text }
+        let number = try message.optionalNumber("line").flatMap { Int(exactly: $0) }
+        return "\(script):\(number.map { "\($0):" } ?? "") \(text)"
+    }
+
+    /// The text, cut to 1024 bytes.
+    private static func shortened(_ text: String) -> String {
+        guard text.utf8.count > longestText else { return text }
+        var length = 0
+        return text.prefix { character in
+            length += character.utf8.count
+            return length <= longestText - 3
+        } + "…"
+    }
+
+    // MARK: - JSON text
+
+    /// The members with these keys as they were received, with commas between them.
+    private static func members(
+        _ keys: [String], _ message: JSONValue, _ line: [UInt8], missing: String = "null"
+    ) throws(Problem) -> String {
+        var members: [String] = []
+        for key in keys { members.append("\"\(key)\":\(try source(key, message, line, missing: missing))") }
+        return members.joined(separator: ",")
+    }
+
+    /// The value of a member as it was received, on one line.
+    private static func source(_ key: String, _ message: JSONValue, _ line: [UInt8], missing: String = "null") throws(Problem) -> String {
+        let given = (message.members ?? []).filter { $0.key == key }
+        guard given.count <= 1 else { throw Problem("\"\(key)\" is given twice") }
+        guard let member = given.first else { return missing }
+        // In JSON, line breaks are only between tokens.
+        let isBreak = { (byte: UInt8) in byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") }
+        return String(decoding: line[member.source].lazy.map { isBreak($0) ? UInt8(ascii: " ") : $0 }, as: UTF8.self)
     }
 }

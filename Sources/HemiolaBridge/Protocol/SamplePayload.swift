@@ -15,44 +15,10 @@ public enum SamplePayload: String, CaseIterable, Sendable, Hashable {
 
     /// The payloads that a setting accepts. `binary` is not among them: a client without a WebSocket cannot read it.
     public static let allCases: [SamplePayload] = [.json, .base64, .bare]
-
-    fileprivate var index: Int {
-        switch self {
-        case .json: 0
-        case .base64: 1
-        case .bare: 2
-        case .binary: 3
-        }
-    }
-}
-
-/// A set of payloads. Bits instead of a `Set`, because the value is shared between threads for every batch.
-struct PayloadSet: OptionSet, Sendable, Hashable {
-    var rawValue: UInt8
-
-    static let json = PayloadSet(.json)
-    static let base64 = PayloadSet(.base64)
-    static let bare = PayloadSet(.bare)
-    static let binary = PayloadSet(.binary)
-
-    init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
-
-    init(_ payload: SamplePayload) {
-        rawValue = 1 << payload.index
-    }
 }
 
 /// One encoded message of samples, in each payload that clients subscribe to.
-struct SampleMessage: Sendable {
-    private var texts: InlineArray<4, ByteBuffer?> = [nil, nil, nil, nil]
-
-    fileprivate(set) subscript(_ payload: SamplePayload) -> ByteBuffer? {
-        get { texts[payload.index] }
-        set { texts[payload.index] = newValue }
-    }
-}
+typealias SampleMessage = [SamplePayload: ByteBuffer]
 
 /// Encodes messages of samples. The buffers are reused.
 struct SampleEncoder: ~Copyable {
@@ -67,7 +33,7 @@ struct SampleEncoder: ~Copyable {
     ///   - frame: Position of the first frame in the stream.
     ///   - sequence: Number of the message in the stream, for `binary`.
     ///   - payloads: The payloads to encode.
-    mutating func encode(_ samples: Span<Float>, at frame: Int64, sequence: UInt32 = 0, as payloads: PayloadSet) -> SampleMessage {
+    mutating func encode(_ samples: Span<Float>, at frame: Int64, sequence: UInt32 = 0, as payloads: Set<SamplePayload>) -> SampleMessage {
         var message = SampleMessage()
         if payloads.contains(.json) || payloads.contains(.bare) {
             numbers.removeAll()

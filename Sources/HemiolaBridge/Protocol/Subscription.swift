@@ -1,4 +1,5 @@
 internal import HemiolaRecords
+internal import HemiolaSystem
 internal import Synchronization
 
 /// The streams that a client gets, and the format of the samples.
@@ -8,8 +9,50 @@ struct Subscription: Sendable, Hashable {
     var payload: SamplePayload = .json
     /// Whether the client has named the streams. Such a client gets page commands only after `ready`.
     var isExplicit = false
+    /// Whether the client has sent a valid `subscribe`.
+    private var isChanged = false
+
+    init(streams: StreamSet = .samples, payload: SamplePayload = .json, isExplicit: Bool = false) {
+        self.streams = streams
+        self.payload = payload
+        self.isExplicit = isExplicit
+    }
 
     var isBare: Bool { payload == .bare }
+
+    /// Applies a `subscribe` message; nil: unchanged.
+    ///
+    /// - Throws: A name that is unknown here. The subscription has not changed then.
+    mutating func change(
+        _ names: [String]?, _ payloadName: String?, _ catalog: StreamCatalog, acceptsBinaryMessages: Bool
+    ) throws(Problem) {
+        var new = self
+        // `payload=bare` of the sink applies only to clients that never subscribe.
+        if !isChanged, isBare { new.payload = .json }
+        if let payloadName {
+            guard let payload = SamplePayload(rawValue: payloadName) else {
+                throw Problem("unknown payload \"\(payloadName.prefix(64))\"; expected json, base64, bare or binary")
+            }
+            if payload == .binary, !acceptsBinaryMessages {
+                throw Problem("the payload binary requires a WebSocket; use json, base64 or bare on this socket")
+            }
+            new.payload = payload
+        }
+        if let names {
+            new.streams = []
+            new.isExplicit = true
+            for name in names {
+                guard let stream = catalog.stream(named: name) else {
+                    throw Problem("unknown stream \"\(name.prefix(64))\"; expected one of: \(catalog.names.joined(separator: ", "))")
+                }
+                new.streams.formUnion(stream)
+            }
+        }
+        // A bare client gets arrays of samples and nothing else.
+        if new.isBare { new.streams.formIntersection(.samples) }
+        new.isChanged = true
+        self = new
+    }
 }
 
 /// The union of all clients' subscriptions: written on the event loop, read by the sink's thread, which encodes nothing else.
@@ -17,7 +60,7 @@ final class SubscriptionUnion: Sendable {
     struct Contents: Sendable, Hashable {
         var streams: StreamSet = []
         /// The sample formats of the clients that subscribe to samples.
-        var payloads: PayloadSet = []
+        var payloads: Set<SamplePayload> = []
         /// Whether any client is connected.
         var hasClients = false
     }

@@ -232,3 +232,13 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 }
+
+/// The thread for reading files, which takes too long for the event loop. One thread, so that at most one processor is taken from the
+/// analysis.
+private enum BackgroundThread {
+    static let pool: NIOThreadPool = {
+        let pool = NIOThreadPool(numberOfThreads: 1)
+        pool.start()
+        return pool
+    }()
+}

@@ -1,17 +1,14 @@
-internal import HemiolaSystem
 internal import NIOCore
 internal import NIOWebSocket
 
 /// A client on a WebSocket: one JSON message per text message in both directions, and samples as binary messages to clients that
 /// subscribe to the payload `binary`.
-final class WebSocketHandler: ChannelDuplexHandler, ClientConnection {
+final class WebSocketHandler: ChannelInboundHandler, ClientConnection {
     typealias InboundIn = WebSocketFrame
-    typealias InboundOut = Never
-    typealias OutboundIn = WebSocketFrame
     typealias OutboundOut = WebSocketFrame
 
     /// Maximum length of a message in bytes, in one frame or in several.
-    static let limit = MessageProcessor.longestMessage
+    static let limit = ClientMessage.longestMessage
     /// Time between two pings.
     private static let pingInterval = TimeAmount.seconds(30)
     /// Time after which a client from which nothing was received is disconnected. A client that reads slowly gets the ping after the
@@ -27,7 +24,8 @@ final class WebSocketHandler: ChannelDuplexHandler, ClientConnection {
     /// The context's channel: used with every batch, and `context.channel` costs a lookup.
     private var channel: (any Channel)?
     private let hub: BridgeHub
-    private lazy var processor = MessageProcessor(hub, self)
+    /// The client; nil: refused, or disconnected.
+    private var client: BridgeClient?
     /// The frames of a message that is not complete; nil: none.
     private var message: ByteBuffer?
     /// The last ping of the client that is to be answered as soon as the channel is writable: the earlier ones need no answer.
@@ -52,19 +50,23 @@ final class WebSocketHandler: ChannelDuplexHandler, ClientConnection {
         pingTask = context.eventLoop.scheduleRepeatedTask(initialDelay: Self.pingInterval, delay: Self.pingInterval) { _ in
             handler.value.ping()
         }
-        processor.addClient(refusal: nil)
+        client = hub.addClient(self, refusal: nil)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        processor.processRemaining()
-        processor.removeClient()
+        removeClient()
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
         pingTask?.cancel()
-        processor.removeClient()
+        removeClient()
         self.context = nil
         channel = nil
+    }
+
+    private func removeClient() {
+        if let client { hub.remove(client) }
+        client = nil
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -80,7 +82,7 @@ final class WebSocketHandler: ChannelDuplexHandler, ClientConnection {
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         guard context.channel.isWritable else { return }
         if let data = pendingPong { pong(data) }
-        processor.client?.sendQueue()
+        client?.sendQueue()
     }
 
     // MARK: - Inbound
@@ -122,22 +124,12 @@ final class WebSocketHandler: ChannelDuplexHandler, ClientConnection {
         guard buffer.readableBytes + part.readableBytes <= Self.limit else { return fail(.messageTooLarge) }
         if buffer.readableBytes == 0 { buffer = part } else { buffer.writeImmutableBuffer(part) }
         message = frame.fin ? nil : buffer
-        if frame.fin { processor.add(CollectionOfOne(LineSplitter.Line(Array(buffer.readableBytesView)))) }
+        if frame.fin { client?.receive(Array(buffer.readableBytesView)) }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
         if let data = pendingPong { pong(data) }
         context.fireChannelReadComplete()
-    }
-
-    /// Passes a read request of the channel on, or delays it while messages of the client wait.
-    func read(context: ChannelHandlerContext) {
-        if isClosing || processor.shouldRead() { context.read() }
-    }
-
-    func resume() {
-        processor.process()
-        if processor.takePendingRead() { context?.read() }
     }
 
     // MARK: - Outbound
@@ -161,12 +153,12 @@ final class WebSocketHandler: ChannelDuplexHandler, ClientConnection {
         context?.flush()
     }
 
-    func finish() {
+    func finish(_ end: ConnectionEnd) {
         guard let context else { return }
+        if end == .limit { return fail(.policyViolation) }
         if isDiscarding { return abort() }
         guard !isClosing else { return }
         sendClose(.goingAway)
-        context.read()
         // The client replies with its own closing message, after which the connection is closed.
         let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
         context.eventLoop.scheduleTask(in: Self.closeTimeout) { handler.value.abort() }
@@ -179,8 +171,6 @@ final class WebSocketHandler: ChannelDuplexHandler, ClientConnection {
     // MARK: - Control frames
 
     private func ping() {
-        // While the reading of an import is held, the client's pongs are not read. The time limit of the import bounds this.
-        if processor.client?.isReadingHeld == true { lastFrameTime = .now() }
         guard lastFrameTime + Self.silenceTimeout > .now() else { return abort() }
         write(WebSocketFrame(fin: true, opcode: .ping, data: ByteBuffer()))
         flush()
@@ -217,6 +207,5 @@ final class WebSocketHandler: ChannelDuplexHandler, ClientConnection {
         context.close(mode: .output, promise: nil)
         let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
         context.eventLoop.scheduleTask(in: timeout) { handler.value.abort() }
-        context.read()
     }
 }

@@ -98,30 +98,34 @@ import Testing
         try await fixture.close()
     }
 
-    @Test func `page that requests no data: the client is not read, and gets an error at the time limit`() async throws {
+    @Test func `page that requests no data: it is sent none, and the client gets an error at the time limit`() async throws {
         let fixture = try await SocketSinkFixture()
         try await fixture.begin()
         let (page, client) = (try fixture.page(), try fixture.quietClient())
         let bytes = Self.bytes(4 << 20)
-        try client.send("{\"type\":\"import\",\"id\":1,\"name\":\"x\",\"size\":\(bytes.count),\"timeout_s\":10}")
-        var rest = Array(
-            stride(from: 0, to: bytes.count, by: Self.chunk).map { Self.line(bytes[$0..<($0 + Self.chunk)]) + "\n" }.joined().utf8)[...]
-        var idleCount = 0
-        while idleCount < 20, !rest.isEmpty {
-            let count = client.sendWhatFits(rest)
-            rest = rest.dropFirst(count)
-            idleCount = count == 0 ? idleCount + 1 : 0
-            // A task would sleep much longer while other tests occupy all threads, and the time limit would end the import.
-            usleep(2000)
-        }
-        #expect(rest.count > 3 << 20, "the sink has read more than it can pass on")
+        try client.send("{\"type\":\"import\",\"id\":1,\"name\":\"x\",\"size\":\(bytes.count),\"timeout_s\":2}")
+        for start in stride(from: 0, to: bytes.count, by: Self.chunk) { try client.send(Self.line(bytes[start..<(start + Self.chunk)])) }
         let reply = try client.line()
-        #expect(reply["error"]?.hasPrefix("time limit of 10 s reached") == true, "\(reply.text)")
+        #expect(reply["error"]?.hasPrefix("time limit of 2 s reached: the page has not requested") == true, "\(reply.text)")
         #expect(try page.line().type == "import")
         #expect(try page.line().text == #"{"type":"cancel","call":1}"#, "no data is sent unrequested")
-        // The rest of the file is read and ignored.
-        while !rest.isEmpty { rest = rest.dropFirst(client.sendWhatFits(rest)) }
+        // The rest of a file is ignored.
+        try client.send(Self.line(bytes[..<Self.chunk]))
         #expect(try client.request(#"{"type":"status","id":2}"#).int("id") == 2)
+        try await fixture.close()
+    }
+
+    @Test func `files beyond 128 MiB in Base64: busy`() async throws {
+        let fixture = try await SocketSinkFixture()
+        try await fixture.begin()
+        let page = try fixture.page()
+        let clients = try (0..<4).map { _ in try fixture.quietClient() }
+        for client in clients {
+            try client.send("{\"type\":\"import\",\"id\":1,\"name\":\"x\",\"size\":\(Self.largest)}")
+            if client !== clients[3] { #expect(try client.request(#"{"type":"status","id":2}"#).int("id") == 2) }
+        }
+        #expect(try clients[3].line()["error"]?.hasPrefix("busy: too many calls") == true)
+        withExtendedLifetime(page) {}
         try await fixture.close()
     }
 

@@ -89,26 +89,60 @@ import Testing
         #expect(fixture.drops.reduce(0) { $0 + $1.events } == lost)
     }
 
-    @Test func `client that sends requests and does not read: is not read until it reads, and gets every reply`() async throws {
+    @Test func `client that leaves replies unread: is disconnected with the reason, other clients get every batch`() async throws {
+        let fixture = try await SocketSinkFixture()
+        try await fixture.begin()
+        let (client, other) = (try fixture.client(), try fixture.client())
+        for reader in [client, other] { try reader.expectHello() }
+        #expect(try client.request(#"{"type":"subscribe","streams":[],"id":-1}"#).bool("ok") == true)
+        // The answer is more than 1 KB: an error and a reply with the names of all streams.
+        let request = Array((#"{"type":"subscribe","streams":["x"],"id":""# + String(repeating: "i", count: 250) + "\"}\n").utf8)
+        var number = 0
+        while fixture.warnings.isEmpty, number < 60_000 {
+            for _ in 0..<20 { _ = try? client.send(bytes: request) }
+            number += 20
+            // Within the limit of messages.
+            usleep(8000)
+            if number.isMultiple(of: 1000) {
+                try await fixture.play()
+                #expect(try other.line(except: "dropped").type == "pushSamples")
+            }
+        }
+        let reason = "disconnected: more than 4 MiB of replies and other messages are unread"
+        #expect(fixture.warnings == ["socket/1: \(reason)"])
+        // The reason is the last line of a client that reads now; otherwise the connection ends without it after half a second.
+        let lines = try client.readAll()
+        #expect(lines.last.map { $0.contains(reason) } == true, "\(lines.last ?? "")")
+        try await fixture.play()
+        #expect(try other.line(except: "dropped").type == "pushSamples")
+        try await fixture.close()
+    }
+
+    @Test func `client that floods: is disconnected with the reason`() async throws {
+        let fixture = try await SocketSinkFixture()
+        try await fixture.begin()
+        let (client, other) = (try fixture.client(), try fixture.client())
+        for reader in [client, other] { try reader.expectHello() }
+        let lines = Array(repeating: "{\"type\":\"tap\"}\n", count: 20_000).joined()
+        _ = try? client.send(bytes: Array(lines.utf8))
+        let reason = "disconnected: more than 4000 messages or 64 MiB were sent within a second"
+        #expect(try client.line()["error"] == reason)
+        #expect(try client.readLine() == nil)
+        #expect(fixture.warnings == ["socket/1: \(reason)"])
+        #expect(fixture.submitted.count >= 4000)
+        try await fixture.play()
+        #expect(try other.line().type == "pushSamples")
+        try await fixture.close()
+    }
+
+    @Test func `message longer than 1 MiB: the client is disconnected with the reason`() async throws {
         let fixture = try await SocketSinkFixture()
         try await fixture.begin()
         let client = try fixture.client()
         try client.expectHello()
-        #expect(try client.request(#"{"type":"subscribe","streams":[],"id":-1}"#).bool("ok") == true)
-        let count = 10_000
-        var rest = Array((0..<count).map { "{\"type\":\"setSpeed\",\"speed\":\"x\",\"id\":\($0)}\n" }.joined().utf8)[...]
-        // Sends until the sink stops reading.
-        for _ in 0..<100 {
-            rest = rest.dropFirst(client.sendWhatFits(rest))
-            try await Task.sleep(for: .milliseconds(2))
-        }
-        #expect(!rest.isEmpty)
-        for number in 0..<count {
-            rest = rest.dropFirst(client.sendWhatFits(rest))
-            var line = try client.line()
-            if line.type == "error" { line = try client.line() }
-            if line.int("id") != number { Issue.record("reply \(number) is \(line.text)") }
-        }
+        _ = try? client.send(bytes: [UInt8](repeating: 0x78, count: 3 << 20))
+        #expect(try client.line()["error"] == "disconnected: a message is longer than 1048576 bytes")
+        #expect(try client.readLine() == nil)
         try await fixture.close()
     }
 }

@@ -1,0 +1,28 @@
+internal import NIOCore
+
+/// The number of messages and bytes that a client may send within a second. All clients share one event loop, which reads a message in at
+/// most 30 ms: one client must not keep it from the others.
+struct FloodLimit {
+    static let messages = 4000
+    /// More than a file of the largest size in Base64.
+    static let bytes = 64 << 20
+
+    private var end: NIODeadline
+    private var messages = 0
+    private var bytes = 0
+
+    /// - Parameter end: When the current second ends.
+    init(end: NIODeadline = .distantPast) {
+        self.end = end
+    }
+
+    /// Counts a message.
+    ///
+    /// - Returns: Whether the client has sent too much since the current second began.
+    mutating func isExceeded(byBytes count: Int, at now: NIODeadline) -> Bool {
+        if now >= end { self = FloodLimit(end: now + .seconds(1)) }
+        messages += 1
+        bytes += count
+        return messages > Self.messages || bytes > Self.bytes
+    }
+}
