@@ -26,8 +26,7 @@ import Testing
             switch entry {
             case .line(let bytes): texts.append(String(buffer: bytes))
             case .dropped(let count): texts.append("dropped \(count.batches)" + (count.events > 0 ? "+\(count.events)" : ""))
-            case .batch(let batch, let subscription, let eventsOnly):
-                batch.forEachLine(for: subscription, client: "1", eventsOnly: eventsOnly) { line, _ in texts.append(String(buffer: line)) }
+            case .batch(let lines): lines.forEach { line, _ in texts.append(String(buffer: line)) }
             }
         }
         return texts
@@ -35,18 +34,18 @@ import Testing
 
     @Test func `more than eight batches: the newest eight wait, after the count of the dropped ones`() {
         var queue = SendQueue()
-        for number in 0..<20 { queue.append(batch(number), for: Self.subscription) }
+        for number in 0..<20 { queue.append(batch(number).lines(for: Self.subscription, client: "1")) }
         #expect(queue.takeReport(at: 0) == SendQueue.DropCount(batches: 12))
         #expect(read(&queue) == ["dropped 12"] + (12..<20).map { "\($0)" })
         #expect(queue.isEmpty)
-        queue.append(batch(20), for: Self.subscription)
+        queue.append(batch(20).lines(for: Self.subscription, client: "1"))
         #expect(read(&queue) == ["20"])
     }
 
     @Test func `dropped batches: their events stay, in order`() {
         var queue = SendQueue()
         queue.append(ByteBuffer(string: "reply"))
-        for number in 0..<12 { queue.append(batch(number, beat: number.isMultiple(of: 3)), for: Self.subscription) }
+        for number in 0..<12 { queue.append(batch(number, beat: number.isMultiple(of: 3)).lines(for: Self.subscription, client: "1")) }
         #expect(
             read(&queue)
                 == ["reply", "beat 0", "beat 3", "dropped 4", "4", "5", "6", "beat 6", "7", "8", "9", "beat 9", "10", "11"])
@@ -65,29 +64,30 @@ import Testing
                         .init(stream: onset, bytes: ByteBuffer(string: "onset")),
                     ], sampleMessages: [], pageCommands: [], stateChange: VisualizerChange())
                 if number == 0 { first = batch }
-                queue.append(batch, for: Subscription(streams: isWhole ? [.batch, beat] : beat, isExplicit: true))
+                queue.append(
+                    batch.lines(for: Subscription(streams: isWhole ? [.batch, beat] : beat, isExplicit: true), client: "1"))
             }
             #expect(first == nil)
-            guard case .batch(let kept, _, eventsOnly: true)? = queue.next() else {
+            guard case .batch(let kept)? = queue.next() else {
                 Issue.record("the oldest batch was removed")
                 continue
             }
-            #expect(kept.batchLine == nil && kept.eventLines.map { String(buffer: $0.bytes) } == ["beat"])
+            #expect(kept.batch == nil && kept.events.map { String(buffer: $0) } == ["beat"])
         }
     }
 
     @Test func `batches without lines for the subscription: are not queued`() {
         var queue = SendQueue()
-        for number in 0..<100 { queue.append(batch(number), for: Self.samples) }
+        for number in 0..<100 { queue.append(batch(number).lines(for: Self.samples, client: "1")) }
         #expect(queue.isEmpty && queue.takeReport(at: 0) == nil)
-        for number in 0..<20 { queue.append(batch(number, beat: true, batchLine: false), for: Self.subscription) }
+        for number in 0..<20 { queue.append(batch(number, beat: true, batchLine: false).lines(for: Self.subscription, client: "1")) }
         #expect(queue.takeReport(at: 0) == nil)
         #expect(read(&queue) == (0..<20).map { "beat \($0)" })
     }
 
     @Test func `more than 1024 entries: the oldest are dropped`() {
         var queue = SendQueue()
-        for number in 0..<5000 { queue.append(batch(number, beat: true), for: Self.subscription) }
+        for number in 0..<5000 { queue.append(batch(number, beat: true).lines(for: Self.subscription, client: "1")) }
         #expect(queue.count == SendQueue.entryCapacity)
         let texts = read(&queue)
         #expect(texts.last == "beat 4999" && texts.contains("4992") && !texts.contains("4991"))
@@ -102,8 +102,8 @@ import Testing
                 stream: Self.beat, bytes: ByteBuffer(string: "\(number) \(String(repeating: "x", count: 100_000))"))
             queue.append(
                 EncodedBatch(
-                    time: 0, batchLine: nil, eventLines: [line], sampleMessages: [], pageCommands: [], stateChange: VisualizerChange()),
-                for: Subscription(streams: Self.beat, isExplicit: true))
+                    time: 0, batchLine: nil, eventLines: [line], sampleMessages: [], pageCommands: [], stateChange: VisualizerChange()
+                ).lines(for: Subscription(streams: Self.beat, isExplicit: true), client: "1"))
         }
         #expect(queue.takeReport(at: 0) == SendQueue.DropCount(events: 10))
         #expect(queue.takeReport(at: .infinity) == nil)
@@ -116,7 +116,7 @@ import Testing
         for number in 0..<2000 { queue.append(ByteBuffer(string: "line \(number)")) }
         for number in 0..<3 { queue.append(call: ByteBuffer(string: "call \(number)"), replacing: 7) }
         queue.append(call: ByteBuffer(string: "other"), replacing: nil)
-        for number in 0..<20 { queue.append(batch(number), for: Self.subscription) }
+        for number in 0..<20 { queue.append(batch(number).lines(for: Self.subscription, client: "1")) }
         queue.prepend([ByteBuffer(string: "first")])
         #expect(queue.unreadBytes == 10 * 6 + 90 * 7 + 900 * 8 + 1000 * 9 + 6 + 5 + 5)
         let lines = read(&queue)
@@ -130,11 +130,8 @@ import Testing
         let batch = EncodedBatch(
             time: 0, batchLine: nil, eventLines: [line], sampleMessages: [], pageCommands: [], stateChange: VisualizerChange())
         let subscription = Subscription(streams: Self.beat, isExplicit: true)
-        var texts: [String] = []
-        batch.forEachLine(for: subscription, client: "1", eventsOnly: false) { line, _ in texts.append(String(buffer: line)) }
-        #expect(texts == [])
-        batch.forEachLine(for: subscription, client: "2", eventsOnly: false) { line, _ in texts.append(String(buffer: line)) }
-        #expect(texts == ["dropped"])
+        #expect(batch.lines(for: subscription, client: "1").isEmpty)
+        #expect(batch.lines(for: subscription, client: "2").events.map { String(buffer: $0) } == ["dropped"])
     }
 }
 

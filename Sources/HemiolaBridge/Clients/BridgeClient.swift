@@ -56,7 +56,7 @@ final class BridgeClient {
 
     func send(_ batch: EncodedBatch) {
         if isClosing { return }
-        queue.append(batch, for: subscription)
+        queue.append(batch.lines(for: subscription, client: name))
         sendQueue()
         for command in batch.pageCommands where gets(command) {
             if command.preset == nil { send(command.bytes) } else { send(preset: command.bytes) }
@@ -100,8 +100,7 @@ final class BridgeClient {
     private func write(_ entry: SendQueue.Entry) {
         switch entry {
         case .line(let line): connection.write(line, .text)
-        case .batch(let batch, let subscription, let eventsOnly):
-            batch.forEachLine(for: subscription, client: name, eventsOnly: eventsOnly) { connection.write($0, $1) }
+        case .batch(let lines): lines.forEach(connection.write)
         case .dropped(let count):
             if !subscription.isBare, let line = hub.droppedLine(client: name, count) { connection.write(line, .text) }
         }

@@ -7,19 +7,18 @@ internal import NIOCore
 /// that leaves more than ``unreadLimit`` of them unread.
 struct SendQueue {
     enum Entry {
-        /// The lines of a batch for the subscription that was valid when it was added.
-        case batch(EncodedBatch, Subscription, eventsOnly: Bool)
+        case batch(BatchLines)
         /// A line for this client only.
         case line(ByteBuffer)
         /// The position of dropped lines.
         case dropped(DropCount)
 
         fileprivate var isBatch: Bool { if case .batch = self { true } else { false } }
-        fileprivate var isWholeBatch: Bool { if case .batch(_, _, eventsOnly: false) = self { true } else { false } }
+        fileprivate var isWholeBatch: Bool { if case .batch(let lines) = self { lines.isWhole } else { false } }
 
         fileprivate var byteCount: Int {
             switch self {
-            case .batch(let batch, let subscription, let eventsOnly): batch.byteCount(for: subscription, eventsOnly: eventsOnly)
+            case .batch(let lines): lines.byteCount
             case .line(let line): line.readableBytes
             case .dropped: 0
             }
@@ -48,6 +47,7 @@ struct SendQueue {
     /// Messages of calls, which are sent when no entry waits: samples have precedence. A number is that of the call whose progress the
     /// line reports, or that of the tabs: a later line with this number takes its place.
     private var calls: [(line: ByteBuffer, number: Int?)] = []
+    private var batchCount = 0
     private var wholeBatchCount = 0
     private var batchBytes = 0
     /// The number of bytes of lines and calls.
@@ -62,17 +62,11 @@ struct SendQueue {
     var isEmpty: Bool { entries.isEmpty && calls.isEmpty && untold.isZero }
     var count: Int { entries.count }
 
-    mutating func append(_ batch: EncodedBatch, for subscription: Subscription) {
-        let isWhole = batch.hasDroppableLines(for: subscription)
-        guard isWhole || batch.hasEvents(for: subscription) else { return }
-        let entry = Entry.batch(isWhole ? batch : batch.eventsOnly(for: subscription), subscription, eventsOnly: !isWhole)
-        entries.append(entry)
-        batchBytes += entry.byteCount
-        if isWhole {
-            wholeBatchCount += 1
-            if wholeBatchCount > Self.batchCapacity { reduceOldestBatch() }
-        }
-        while entries.count > Self.entryCapacity || batchBytes > Self.byteCapacity,
+    mutating func append(_ lines: BatchLines) {
+        if lines.isEmpty { return }
+        insert(lines, at: entries.count)
+        if wholeBatchCount > Self.batchCapacity { reduceOldestBatch() }
+        while batchCount > Self.entryCapacity || batchBytes > Self.byteCapacity,
             let oldest = entries.firstIndex(where: \.isBatch)
         {
             dropBatch(at: oldest)
@@ -116,7 +110,7 @@ struct SendQueue {
     /// Removes all entries, without counting them as dropped.
     mutating func removeAll() {
         (entries, calls, untold) = ([], [], DropCount())
-        (wholeBatchCount, batchBytes, unreadBytes) = (0, 0, 0)
+        (batchCount, wholeBatchCount, batchBytes, unreadBytes) = (0, 0, 0, 0)
     }
 
     /// The drops to report to the pipeline: at most once per second of stream time; nil: none.
@@ -131,26 +125,33 @@ struct SendQueue {
     private mutating func remove(at index: Int) -> Entry {
         let entry = entries.remove(at: index)
         if entry.isWholeBatch { wholeBatchCount -= 1 }
-        if entry.isBatch { batchBytes -= entry.byteCount } else { unreadBytes -= entry.byteCount }
+        if entry.isBatch {
+            batchCount -= 1
+            batchBytes -= entry.byteCount
+        } else {
+            unreadBytes -= entry.byteCount
+        }
         return entry
+    }
+
+    private mutating func insert(_ lines: BatchLines, at index: Int) {
+        entries.insert(.batch(lines), at: index)
+        batchCount += 1
+        if lines.isWhole { wholeBatchCount += 1 }
+        batchBytes += lines.byteCount
     }
 
     /// Replaces the oldest whole batch by its events.
     private mutating func reduceOldestBatch() {
-        guard let oldest = entries.firstIndex(where: \.isWholeBatch),
-            case .batch(let batch, let subscription, _) = remove(at: oldest)
-        else { return }
-        if batch.hasEvents(for: subscription) {
-            let events = Entry.batch(batch.eventsOnly(for: subscription), subscription, eventsOnly: true)
-            entries.insert(events, at: oldest)
-            batchBytes += events.byteCount
-        }
+        guard let oldest = entries.firstIndex(where: \.isWholeBatch), case .batch(var lines) = remove(at: oldest) else { return }
+        lines.keepOnlyEvents()
+        if !lines.isEmpty { insert(lines, at: oldest) }
         countDrops(DropCount(batches: 1))
     }
 
     private mutating func dropBatch(at index: Int) {
-        guard case .batch(let batch, let subscription, let eventsOnly) = remove(at: index) else { return }
-        countDrops(DropCount(batches: eventsOnly ? 0 : 1, events: batch.eventCount(for: subscription)))
+        guard case .batch(let lines) = remove(at: index) else { return }
+        countDrops(DropCount(batches: lines.isWhole ? 1 : 0, events: lines.events.count))
     }
 
     private mutating func countDrops(_ new: DropCount) {

@@ -46,58 +46,44 @@ final class EncodedBatch: Sendable {
         batchLine == nil && eventLines.isEmpty && sampleMessages.isEmpty && pageCommands.isEmpty && stateChange == VisualizerChange()
     }
 
-    /// Whether a subscription includes samples or the batch line: both are dropped for a slow client.
-    func hasDroppableLines(for subscription: Subscription) -> Bool {
-        subscription.streams.contains(.samples) && !sampleMessages.isEmpty
-            || subscription.streams.contains(.batch) && batchLine != nil
-    }
-
-    /// Whether a subscription includes events of the batch.
-    func hasEvents(for subscription: Subscription) -> Bool {
-        !eventStreams.isDisjoint(with: subscription.streams)
-    }
-
-    /// The number of bytes for a subscription.
-    func byteCount(for subscription: Subscription, eventsOnly: Bool) -> Int {
+    /// The lines for a client.
+    ///
+    /// - Parameter client: Its name, for lines that it does not get.
+    func lines(for subscription: Subscription, client: String) -> BatchLines {
         let streams = subscription.streams
-        var count = 0
-        if !eventsOnly, streams.contains(.batch), let batchLine { count += batchLine.readableBytes }
-        if hasEvents(for: subscription) {
-            for line in eventLines where streams.contains(line.stream) { count += line.bytes.readableBytes }
+        var lines = BatchLines(isBinary: subscription.payload == .binary)
+        if streams.contains(.batch) { lines.batch = batchLine }
+        if !eventStreams.isDisjoint(with: streams) {
+            lines.events = eventLines.filter { streams.contains($0.stream) && $0.excludedClient != client }.map(\.bytes)
         }
-        if !eventsOnly, streams.contains(.samples) {
-            for message in sampleMessages { count += message[subscription.payload]?.readableBytes ?? 0 }
-        }
-        return count
+        if streams.contains(.samples) { lines.samples = sampleMessages.compactMap { $0[subscription.payload] } }
+        return lines
+    }
+}
+
+/// The lines of a batch for one client.
+struct BatchLines: Sendable {
+    /// The `batch` record; nil: the client does not get it.
+    var batch: ByteBuffer?
+    var events: [ByteBuffer] = []
+    var samples: [ByteBuffer] = []
+    /// Whether the samples are binary messages.
+    var isBinary: Bool
+
+    var isEmpty: Bool { !isWhole && events.isEmpty }
+    /// Whether there is a batch record or samples, which are dropped for a slow client; its events are not.
+    var isWhole: Bool { batch != nil || !samples.isEmpty }
+    var byteCount: Int { (events + samples).reduce(batch?.readableBytes ?? 0) { $0 + $1.readableBytes } }
+
+    mutating func keepOnlyEvents() {
+        (batch, samples) = (nil, [])
     }
 
-    /// The number of event lines for a subscription.
-    func eventCount(for subscription: Subscription) -> Int {
-        hasEvents(for: subscription) ? eventLines.count { subscription.streams.contains($0.stream) } : 0
-    }
-
-    /// A copy that holds only the events for a subscription: the part of a dropped batch that stays in a slow client's queue. The
-    /// memory of the other lines is freed as soon as no other client needs them.
-    func eventsOnly(for subscription: Subscription) -> EncodedBatch {
-        EncodedBatch(
-            time: time, end: end, batchLine: nil, eventLines: eventLines.filter { subscription.streams.contains($0.stream) },
-            sampleMessages: [],
-            pageCommands: [], stateChange: VisualizerChange())
-    }
-
-    /// Calls a closure with each line for a subscription, in this order: the batch, its events, the samples.
-    func forEachLine(for subscription: Subscription, client: String, eventsOnly: Bool, _ body: (ByteBuffer, MessageKind) -> Void) {
-        let streams = subscription.streams
-        if !eventsOnly, streams.contains(.batch), let batchLine { body(batchLine, .text) }
-        if hasEvents(for: subscription) {
-            for line in eventLines where streams.contains(line.stream) && line.excludedClient != client { body(line.bytes, .text) }
-        }
-        if !eventsOnly, streams.contains(.samples) {
-            let kind: MessageKind = subscription.payload == .binary ? .binary : .text
-            for message in sampleMessages {
-                if let bytes = message[subscription.payload] { body(bytes, kind) }
-            }
-        }
+    /// Calls a closure with each line, in this order: the batch, its events, the samples.
+    func forEach(_ body: (ByteBuffer, MessageKind) -> Void) {
+        if let batch { body(batch, .text) }
+        for line in events { body(line, .text) }
+        for message in samples { body(message, isBinary ? .binary : .text) }
     }
 }
 

@@ -85,75 +85,16 @@ struct SendCommand: Command {
         if socket == "" { throw ValidationError("--socket: the path is empty; is a variable of the shell unset?") }
     }
 
-    private static let timeLimit = 5.0
-    private static let pageTimeLimit = 30.0
-
-    /// Seconds to wait for the declarations of the running program, when this program does not declare the control.
-    private static let helloTime = 1.0
-
     func run(with registry: PluginRegistry, on console: Console) throws(Failure) -> CommandStatus {
         let path = socket ?? SocketPath.standard().path
         if PageRequest.types.contains(type) {
-            return try sendToPage(PageRequest(type, fields), path, timeLimit: timeout ?? Self.pageTimeLimit, on: console)
+            return try PageRequestSender(path: path, timeLimit: timeout ?? PageRequestSender.standardTimeLimit, console: console)
+                .send(PageRequest(type, fields))
         }
-        let deadline = MonotonicTime.now + (timeout ?? Self.timeLimit)
-        let (client, message) = try connect(path, registry.catalog, until: deadline)
-        // A control of the pages has no visible effect without a page: the status has their number.
-        let needsPage = ControlType.pageControls.contains { $0.name == type }
-        try client.write(ControlMessage.quiet + (needsPage ? ControlMessage.status : []) + message.line, until: deadline)
-        let (reply, status) = try Self.reply(from: client, until: deadline)
-        if reply.isRefusal { throw client.failure(reply.error) }
-        if needsPage, reply.ok, status?.pageCount == 0 {
-            console.warning("no page is connected; \(type) takes effect in a page that connects later")
-        }
-        if type == "status", let status {
-            _ = try Root.print(json || System.destination(of: System.standardOutput) != .terminal ? status.line : status.text)
-            if reply.ok { return .success }
-        }
-        _ = try Root.print(reply.message.text)
-        return reply.ok ? .success : .refused
+        let deadline = MonotonicTime.now + (timeout ?? ControlSender.standardTimeLimit)
+        return try ControlSender(path: path, deadline: deadline, catalog: registry.catalog, console: console)
+            .send(type, fields, statusAsJSON: json)
     }
-
-    /// Connects, and makes the message by the declarations of this program, or else by those of the running one.
-    private func connect(
-        _ path: String, _ catalog: RecordCatalog, until deadline: Double
-    ) throws(Failure) -> (SocketClient, ControlMessage) {
-        if ControlMessage.isKnown(type, catalog) {
-            let message = try ControlMessage(type, fields, catalog)
-            return (try SocketClient(path, until: deadline), message)
-        }
-        guard let client = try? SocketClient(path, until: deadline) else { throw ControlMessage.unknown(type, catalog) }
-        let declared = try Self.declarations(from: client, until: min(deadline, MonotonicTime.now + Self.helloTime))
-        return (client, try ControlMessage(type, fields, declared ?? catalog))
-    }
-
-    /// The controls that the running program declares in its first line; nil when it has not started a stream.
-    ///
-    /// - Throws: The server has refused the connection.
-    private static func declarations(from client: SocketClient, until deadline: Double) throws(Failure) -> RecordCatalog? {
-        // Where clients get bare samples by default, the subscription requests lines; a refused connection may be closed already.
-        try? client.write(ControlMessage.quiet, until: deadline)
-        while let message = try? client.next(until: deadline) {
-            if message.value["type"]?.string == "hello", let catalog = try? RecordCatalog(hello: message.value) { return catalog }
-            if let reply = Reply(message), reply.isRefusal { throw client.failure(reply.error) }
-        }
-        return nil
-    }
-
-    /// The reply, and the `status` message that precedes it.
-    private static func reply(from client: SocketClient, until deadline: Double) throws(Failure) -> (Reply, StatusReport?) {
-        var status: StatusReport?
-        while true {
-            let message = try client.next(until: deadline)
-            if let report = StatusReport(message.value, line: message.bytes) { status = report }
-            if let reply = Reply(message) { return (reply, status) }
-        }
-    }
-}
-
-extension ControlType {
-    /// The controls that change what pages show.
-    fileprivate static let pageControls: [ControlType] = [.nextPreset, .previousPreset, .randomPreset, .loadPreset, .setSpeed]
 }
 
 extension Field {

@@ -1,0 +1,41 @@
+internal import HemiolaRecords
+internal import HemiolaSystem
+
+/// The progress of a request on standard error, if that is a terminal.
+final class RequestProgress {
+    private let title: String
+    private let console: Console?
+    private var isShown = false
+
+    init(_ title: String, on console: Console) {
+        self.title = title
+        let fits =
+            System.destination(of: System.standardError) == .terminal && ProgressLine.canMoveCursor(EnvironmentVariable.value("TERM"))
+        self.console = fits ? console : nil
+    }
+
+    /// Shows the progress that a page reports: a number from 0 to 1, or a text.
+    func show(_ value: JSONValue?) {
+        if let number = value?.double, (0...1).contains(number) { return show(fraction: number) }
+        guard let text = value?.string else { return }
+        show { "\(title): \(text)".onOneLine.shortened(to: $0 - 1, $1) }
+    }
+
+    func show(fraction: Double) {
+        show { ProgressLine(name: title, fraction: fraction, seconds: 0).rendered(width: $0, style: $1) }
+    }
+
+    private func show(_ text: (_ width: Int, ProgressLine.Style) -> String) {
+        guard let console else { return }
+        isShown = true
+        let width = System.columns(of: System.standardError) ?? 80
+        console.show(bar: text(width, ProgressLine.Style(environment: EnvironmentVariable.value)))
+    }
+
+    /// Removes the line before the result is printed.
+    func end() {
+        guard let console, isShown else { return }
+        console.endBar()
+        console.finish()
+    }
+}
