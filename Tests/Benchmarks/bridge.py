@@ -97,14 +97,23 @@ FLOODS = {
 
 
 def flood(path, lines):
-    """Sends the lines repeatedly, and reads all replies."""
-    client = join(path)
-    threading.Thread(target=lambda: all(iter(lambda: client.recv(1 << 16), b"")), daemon=True).start()
-    client.sendall(b'{"type":"subscribe","streams":[]}\n')
+    """Sends the lines repeatedly, reads all replies, and connects again when it is disconnected."""
+    while True:
+        client = join(path)
+        threading.Thread(target=lambda client=client: drain(client), daemon=True).start()
+        try:
+            client.sendall(b'{"type":"subscribe","streams":[]}\n')
+            while True:
+                for line in lines:
+                    client.sendall(line)
+        except OSError:
+            client.close()
+
+
+def drain(client):
     try:
-        while True:
-            for line in lines:
-                client.sendall(line)
+        while client.recv(1 << 16):
+            pass
     except OSError:
         pass
 

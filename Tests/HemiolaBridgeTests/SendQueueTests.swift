@@ -13,8 +13,7 @@ import Testing
         let bytes = ByteBuffer(string: "\(number)")
         return EncodedBatch(
             time: Double(number), batchLine: batchLine ? bytes : nil,
-            eventLines: beat ? [.init(stream: Self.beat, bytes: ByteBuffer(string: "beat \(number)"))] : [],
-            sampleMessages: [], pageCommands: [], stateChange: VisualizerChange())
+            eventLines: beat ? [.init(stream: Self.beat, bytes: ByteBuffer(string: "beat \(number)"))] : [])
     }
 
     private static let subscription = Subscription(streams: [.batch, beat], isExplicit: true)
@@ -62,7 +61,7 @@ import Testing
                     eventLines: [
                         .init(stream: beat, bytes: ByteBuffer(string: "beat")),
                         .init(stream: onset, bytes: ByteBuffer(string: "onset")),
-                    ], sampleMessages: [], pageCommands: [], stateChange: VisualizerChange())
+                    ])
                 if number == 0 { first = batch }
                 queue.append(
                     batch.lines(for: Subscription(streams: isWhole ? [.batch, beat] : beat, isExplicit: true), client: "1"))
@@ -102,7 +101,7 @@ import Testing
                 stream: Self.beat, bytes: ByteBuffer(string: "\(number) \(String(repeating: "x", count: 100_000))"))
             queue.append(
                 EncodedBatch(
-                    time: 0, batchLine: nil, eventLines: [line], sampleMessages: [], pageCommands: [], stateChange: VisualizerChange()
+                    time: 0, eventLines: [line]
                 ).lines(for: Subscription(streams: Self.beat, isExplicit: true), client: "1"))
         }
         #expect(queue.takeReport(at: 0) == SendQueue.DropCount(events: 10))
@@ -128,7 +127,7 @@ import Testing
     @Test func `dropped record of a client: is sent to the other clients only`() {
         let line = EncodedBatch.EventLine(stream: Self.beat, bytes: ByteBuffer(string: "dropped"), excludedClient: "1")
         let batch = EncodedBatch(
-            time: 0, batchLine: nil, eventLines: [line], sampleMessages: [], pageCommands: [], stateChange: VisualizerChange())
+            time: 0, eventLines: [line])
         let subscription = Subscription(streams: Self.beat, isExplicit: true)
         #expect(batch.lines(for: subscription, client: "1").isEmpty)
         #expect(batch.lines(for: subscription, client: "2").events.map { String(buffer: $0) } == ["dropped"])

@@ -18,18 +18,11 @@ final class BridgeHub {
     private let run: Int
     private let endRun: @Sendable () -> Void
     private let subscriptions: SubscriptionUnion
-    /// Seconds of stream time after which the tempo of the last beat is no longer reported.
-    private static let tempoSeconds = 5.0
-
     private var clients: [BridgeClient] = []
     private var lastNumber = 0
     private var encoders: StreamEncoders?
     /// Stream time of the last batch, in seconds.
     private var time = 0.0
-    /// Stream time of the next scheduled preset change, in seconds.
-    private var nextPresetTime: Double?
-    private var beat: TempoReport?
-    private var device: DeviceEvent?
     /// Replies to controls whose batch has not been sent, in order.
     private var waitingReplies: [(effect: StreamPosition, send: () -> Void)] = []
     private var buffer = JSONBuffer(capacity: 4096)
@@ -158,22 +151,15 @@ final class BridgeHub {
     func begin(_ encoders: StreamEncoders) {
         self.encoders = encoders
         time = 0
-        nextPresetTime = nil
-        beat = nil
-        // For every file the preset cycler starts anew.
-        if !encoders.selected.header.isLive { state.isCycling = nil }
+        state.begin(encoders.selected.header)
         forEachClient { $0.sendHello() }
     }
 
     func send(_ batch: EncodedBatch) {
-        let change = batch.stateChange
         time = batch.time
-        state.apply(change)
-        if change.preset != nil { nextPresetTime = change.nextPresetTime }
-        if change.clearsNextPresetTime { nextPresetTime = nil }
-        if let beat = change.beat { self.beat = beat }
-        if let device = change.device {
-            self.device = device
+        let hasDeviceChanged = batch.state.device != state.device
+        state = batch.state
+        if hasDeviceChanged {
             let line = status
             forEachClient { $0.send(status: line) }
         }
@@ -195,23 +181,15 @@ final class BridgeHub {
         for reply in due { reply.send() }
     }
 
-    /// The state with the time from the last batch to the next preset change.
-    private var currentState: VisualizerState {
-        var state = state
-        state.nextIn = nextPresetTime.map { max(0, $0 - time) }
-        return state
-    }
-
     // MARK: - Lines
 
     /// The `hello` message; nil before the first stream.
     var hello: ByteBuffer? {
         guard let encoders else { return nil }
-        let state = currentState
         return line { buffer in
             encoders.selected.encodeHello(into: &buffer) { buffer in
                 buffer.append(#","visualizer":{"#)
-                buffer.appendMembers(of: state)
+                buffer.appendMembers(of: state, at: time)
                 buffer.append("}")
             }
         }
@@ -226,9 +204,7 @@ final class BridgeHub {
 
     /// The `status` message: state of the visualizer, tempo, source, device and number of pages. Unknown values are null.
     var status: ByteBuffer {
-        let state = currentState
-        let tempo = beat.flatMap { abs($0.time - time) <= Self.tempoSeconds ? $0.beatsPerMinute : nil }
-        return line { $0.appendStatus(state, tempo: tempo, source: encoders?.source, device: device, pages: calls.pageCount) }
+        line { $0.appendStatus(state, at: time, source: encoders?.source, pages: calls.pageCount) }
     }
 
     /// The `dropped` line for a client; nil before the first stream.

@@ -31,6 +31,7 @@ struct BatchEncoder: ~Copyable {
     private let counters: BridgeCounters
     private var line = JSONBuffer(capacity: 4096)
     private var encoders: StreamEncoders?
+    private var state = VisualizerState()
 
     init(sink: String, selection: Selection, catalog: StreamCatalog, counters: BridgeCounters = BridgeCounters()) {
         self.counters = counters
@@ -43,6 +44,7 @@ struct BatchEncoder: ~Copyable {
     mutating func begin(_ stream: StreamHeader) -> StreamEncoders {
         framer.begin(stream.format)
         sequence = 0
+        state.begin(stream)
         counters.beginStream()
         let encoders = StreamEncoders(
             selected: RecordEncoder(stream, selection: selection, version: HemiolaVersion.current),
@@ -54,9 +56,10 @@ struct BatchEncoder: ~Copyable {
 
     /// Encodes a batch of the stream.
     ///
-    /// - Returns: nil if there is nothing to send and no client is connected.
+    /// - Returns: nil if there is nothing to send, the visualizer's state is the same, and no client is connected.
     mutating func encode(_ batch: borrowing Batch, _ subscribed: SubscriptionUnion.Contents) -> EncodedBatch? {
         guard let encoders else { return nil }
+        let before = state
         var messages: [SampleMessage] = []
         framer.add(batch.samples, at: batch.frame) { frame, values in
             if !subscribed.payloads.isEmpty {
@@ -72,21 +75,21 @@ struct BatchEncoder: ~Copyable {
         let parts = encode(batch.events, emitted: { _ in batchEnd }, encoders, subscribed)
         let encoded = EncodedBatch(
             time: encoders.format.seconds(at: batch.frame), end: StreamPosition(stream: encoders.number, frame: batch.endFrame),
-            batchLine: batchLine, eventLines: parts.lines, sampleMessages: messages, pageCommands: parts.commands,
-            stateChange: parts.change)
-        return encoded.isEmpty && !subscribed.hasClients ? nil : encoded
+            batchLine: batchLine, eventLines: parts.lines, sampleMessages: messages, pageCommands: parts.commands, state: state)
+        return encoded.isEmpty && state == before && !subscribed.hasClients ? nil : encoded
     }
 
     /// Encodes events outside a batch. Their `emitted_t` is their own time.
     ///
-    /// - Returns: nil if there is nothing to send and no client is connected.
+    /// - Returns: nil if there is nothing to send, the visualizer's state is the same, and no client is connected.
     mutating func encode(_ events: [Event], _ subscribed: SubscriptionUnion.Contents) -> EncodedBatch? {
         guard let encoders, let time = events.map(\.time).max() else { return nil }
+        let before = state
         let parts = encode(events.span, emitted: \.time, encoders, subscribed)
         let encoded = EncodedBatch(
-            time: time, end: StreamPosition(stream: encoders.number, frame: encoders.format.frame(at: time) + 1), batchLine: nil,
-            eventLines: parts.lines, sampleMessages: [], pageCommands: parts.commands, stateChange: parts.change)
-        return encoded.isEmpty && !subscribed.hasClients ? nil : encoded
+            time: time, end: StreamPosition(stream: encoders.number, frame: encoders.format.frame(at: time) + 1),
+            eventLines: parts.lines, pageCommands: parts.commands, state: state)
+        return encoded.isEmpty && state == before && !subscribed.hasClients ? nil : encoded
     }
 
     /// Ends the stream: encodes the remaining samples, the late events and the `end` record.
@@ -110,22 +113,16 @@ struct BatchEncoder: ~Copyable {
             if line.count > 0 { parts.lines.append(EncodedBatch.EventLine(stream: .end, bytes: line.bytes)) }
         }
         return EncodedBatch(
-            time: end, end: StreamPosition(stream: encoders.number, frame: .max), batchLine: nil, eventLines: parts.lines,
-            sampleMessages: messages, pageCommands: parts.commands, stateChange: parts.change)
+            time: end, end: StreamPosition(stream: encoders.number, frame: .max), eventLines: parts.lines,
+            sampleMessages: messages, pageCommands: parts.commands, state: state)
     }
 
     // MARK: - Events
 
-    private struct Parts {
-        var lines: [EncodedBatch.EventLine] = []
-        var commands: [PageCommand] = []
-        var change = VisualizerChange()
-    }
-
     private mutating func encode(
         _ events: Span<Event>, emitted: (Event) -> Double, _ encoders: StreamEncoders, _ subscribed: SubscriptionUnion.Contents
-    ) -> Parts {
-        var parts = Parts()
+    ) -> (lines: [EncodedBatch.EventLine], commands: [PageCommand]) {
+        var parts: (lines: [EncodedBatch.EventLine], commands: [PageCommand]) = ([], [])
         var reports = PageReports()
         for index in events.indices {
             let event = events[index]
@@ -138,7 +135,9 @@ struct BatchEncoder: ~Copyable {
                 }
             }
             if let control = event.control { reports.add(control) }
-            apply(event, reports, &parts)
+            state.apply(event)
+            if let command = command(for: event, reports) { parts.commands.append(command) }
+            if let drop = DropReport(event) { counters.count(drop) }
         }
         return parts
     }
@@ -149,41 +148,25 @@ struct BatchEncoder: ~Copyable {
         return drop.client
     }
 
-    /// Adds the page commands and the changes of state of an event.
-    private mutating func apply(_ event: Event, _ reports: PageReports, _ parts: inout Parts) {
+    /// The message to pages that follows from an event.
+    private mutating func command(for event: Event, _ reports: PageReports) -> PageCommand? {
+        line.removeAll()
         if let change = PresetChange(event) {
-            parts.change.preset = change.name
-            parts.change.nextPresetTime = change.nextIn.map { event.time + $0 }
-            parts.change.clearsNextPresetTime = false
-            if change.reason.isAutomatic { parts.change.isCycling = true }
-            line.removeAll()
             line.appendLoadPreset(change.name, blend: change.cut == .hard ? 0 : change.blend)
-            parts.commands.append(
-                PageCommand(
-                    bytes: line.bytes, excludedOrigin: change.reason == .page ? reports.presets[change.name] : nil, preset: change.name))
-        } else if let change = PagePresetChange(event) {
-            line.removeAll()
-            line.appendLoadPreset(change.name, blend: change.blend)
-            parts.commands.append(PageCommand(bytes: line.bytes, preset: change.name, page: change.page))
-        } else if let change = SpeedChange(event) {
-            parts.change.speed = change.speed
-            line.removeAll()
-            line.appendSetSpeed(change.speed)
-            parts.commands.append(PageCommand(bytes: line.bytes, excludedOrigin: reports.speed))
-        } else if let beat = Beat(event) {
-            parts.change.beat = TempoReport(beatsPerMinute: beat.beatsPerMinute, time: event.time)
-        } else if let device = DeviceEvent(event) {
-            parts.change.device = device
-        } else if let stamped = event.control {
-            let type = stamped.control.type
-            if type == .toggleCycle { parts.change.isCycling = .some(stamped.isOn) }
-            if type == .toggleCycle || type == .lockPreset { parts.change.clearsNextPresetTime = true }
-        } else if let drop = DropReport(event) {
-            counters.count(drop)
-        } else if let gap = Gap(event), gap.frames > 0 {
-            counters.countGap(seconds: encoders?.format.seconds(at: gap.frames) ?? 0)
-            parts.commands.append(PageCommand(bytes: PageCommand.resumeAudioLine, requiresReady: false))
+            return PageCommand(
+                bytes: line.bytes, excludedOrigin: change.reason == .page ? reports.presets[change.name] : nil, preset: change.name)
         }
+        if let change = PagePresetChange(event) {
+            line.appendLoadPreset(change.name, blend: change.blend)
+            return PageCommand(bytes: line.bytes, preset: change.name, page: change.page)
+        }
+        if let change = SpeedChange(event) {
+            line.appendSetSpeed(change.speed)
+            return PageCommand(bytes: line.bytes, excludedOrigin: reports.speed)
+        }
+        guard let gap = Gap(event), gap.frames > 0 else { return nil }
+        counters.countGap(seconds: encoders?.format.seconds(at: gap.frames) ?? 0)
+        return PageCommand(bytes: PageCommand.resumeAudioLine, requiresReady: false)
     }
 }
 
@@ -237,18 +220,18 @@ extension JSONBuffer {
     /// The `status` message.
     ///
     /// - Parameters:
-    ///   - tempo: Beats per minute.
+    ///   - time: Stream time in seconds.
     ///   - source: The name of the stream's source; nil before the first stream.
     ///   - pages: Number of pages that have sent `ready`.
-    mutating func appendStatus(_ state: VisualizerState, tempo: Double?, source: String?, device: DeviceEvent?, pages: Int) {
+    mutating func appendStatus(_ state: VisualizerState, at time: Double, source: String?, pages: Int) {
         append(#"{"type":"status","#)
-        appendMembers(of: state)
+        appendMembers(of: state, at: time)
         append(#","bpm":"#)
-        append(fixed: tempo ?? .nan, decimals: 2)
+        append(fixed: state.tempo(at: time) ?? .nan, decimals: 2)
         append(#","source":"#)
         appendText(source)
         append(#","device":"#)
-        if let device {
+        if let device = state.device {
             append(#"{"name":"#)
             append(string: device.name)
             append(#","description":"#)

@@ -22,14 +22,14 @@ final class EncodedBatch: Sendable {
     /// The `pushSamples` messages whose last frame is in the batch.
     let sampleMessages: [SampleMessage]
     let pageCommands: [PageCommand]
-    /// The changes of the visualizer's state in the batch.
-    let stateChange: VisualizerChange
+    /// The visualizer's state after the batch.
+    let state: VisualizerState
     /// The streams of `eventLines`.
     let eventStreams: StreamSet
 
     init(
-        time: Double, end: StreamPosition = StreamPosition(stream: 0, frame: 0), batchLine: ByteBuffer?, eventLines: [EventLine],
-        sampleMessages: [SampleMessage], pageCommands: [PageCommand], stateChange: VisualizerChange
+        time: Double, end: StreamPosition = StreamPosition(stream: 0, frame: 0), batchLine: ByteBuffer? = nil, eventLines: [EventLine] = [],
+        sampleMessages: [SampleMessage] = [], pageCommands: [PageCommand] = [], state: VisualizerState = VisualizerState()
     ) {
         self.time = time
         self.end = end
@@ -37,14 +37,12 @@ final class EncodedBatch: Sendable {
         self.eventLines = eventLines
         self.sampleMessages = sampleMessages
         self.pageCommands = pageCommands
-        self.stateChange = stateChange
+        self.state = state
         eventStreams = eventLines.reduce(into: []) { $0.formUnion($1.stream) }
     }
 
-    /// Whether there is nothing to send and no change of state.
-    var isEmpty: Bool {
-        batchLine == nil && eventLines.isEmpty && sampleMessages.isEmpty && pageCommands.isEmpty && stateChange == VisualizerChange()
-    }
+    /// Whether there is nothing to send.
+    var isEmpty: Bool { batchLine == nil && eventLines.isEmpty && sampleMessages.isEmpty && pageCommands.isEmpty }
 
     /// The lines for a client.
     ///
@@ -73,7 +71,11 @@ struct BatchLines: Sendable {
     var isEmpty: Bool { !isWhole && events.isEmpty }
     /// Whether there is a batch record or samples, which are dropped for a slow client; its events are not.
     var isWhole: Bool { batch != nil || !samples.isEmpty }
-    var byteCount: Int { (events + samples).reduce(batch?.readableBytes ?? 0) { $0 + $1.readableBytes } }
+    var byteCount: Int {
+        var count = 0
+        forEach { line, _ in count += line.readableBytes }
+        return count
+    }
 
     mutating func keepOnlyEvents() {
         (batch, samples) = (nil, [])

@@ -1,49 +1,61 @@
 internal import HemiolaRecords
 
-/// The state of the visualizer, as far as it is known; nil: unknown.
+/// The state of the visualizer, and what `status` reports besides, as far as it is known; nil: unknown.
 struct VisualizerState: Sendable, Hashable {
+    /// Seconds of stream time after which the tempo of the last beat is no longer reported.
+    private static let tempoSeconds = 5.0
+
     /// The name of the current preset.
-    var preset: String?
+    private(set) var preset: String?
     /// 0.1…1.0.
-    var speed: Double?
-    /// Whether presets change automatically.
-    var isCycling: Bool?
-    /// Seconds until the next scheduled preset change.
-    var nextIn: Double?
-
-    /// Applies the changes of a batch.
-    mutating func apply(_ change: VisualizerChange) {
-        if let preset = change.preset { self.preset = preset }
-        if let speed = change.speed { self.speed = speed }
-        if let isCycling = change.isCycling { self.isCycling = isCycling }
-    }
-}
-
-/// The changes that a batch makes to the visualizer's state; nil: unchanged.
-struct VisualizerChange: Sendable, Hashable {
-    var preset: String?
-    /// Stream time of the next scheduled preset change, in seconds. Valid together with `preset`.
-    var nextPresetTime: Double?
-    var speed: Double?
-    /// Whether presets change automatically, as the last automatic change or toggle says; `.some(nil)`: unknown after a toggle.
-    var isCycling: Bool??
-    /// Whether the preset or the cycle was locked or unlocked: the time of the next change is then unknown.
-    var clearsNextPresetTime = false
-    /// The last beat.
-    var beat: TempoReport?
+    private(set) var speed: Double?
+    /// Whether presets change automatically, as the last automatic change or toggle says.
+    private(set) var isCycling: Bool?
+    /// Stream time of the next scheduled preset change, in seconds.
+    private var nextPresetTime: Double?
+    /// The last beat: beats per minute, and its stream time in seconds.
+    private var tempo: Double?
+    private var beatTime = 0.0
     /// The last state of the capture device.
-    var device: DeviceEvent?
-}
+    private(set) var device: DeviceEvent?
 
-/// A tempo, and the stream time of the beat that had it.
-struct TempoReport: Sendable, Hashable {
-    var beatsPerMinute: Double
-    var time: Double
+    /// Begins a stream.
+    mutating func begin(_ stream: StreamHeader) {
+        (nextPresetTime, tempo) = (nil, nil)
+        // For every file the preset cycler starts anew.
+        if !stream.isLive { isCycling = nil }
+    }
+
+    mutating func apply(_ event: Event) {
+        if let change = PresetChange(event) {
+            preset = change.name
+            nextPresetTime = change.nextIn.map { event.time + $0 }
+            if change.reason.isAutomatic { isCycling = true }
+        } else if let change = SpeedChange(event) {
+            speed = change.speed
+        } else if let beat = Beat(event) {
+            (tempo, beatTime) = (beat.beatsPerMinute, event.time)
+        } else if let event = DeviceEvent(event) {
+            device = event
+        } else if let stamped = event.control {
+            switch stamped.control.type {
+            case .toggleCycle: (isCycling, nextPresetTime) = (stamped.isOn, nil)
+            case .lockPreset: nextPresetTime = nil
+            default: break
+            }
+        }
+    }
+
+    /// Seconds from a stream time to the next scheduled preset change.
+    func nextIn(from time: Double) -> Double? { nextPresetTime.map { max(0, $0 - time) } }
+
+    /// Beats per minute at a stream time.
+    func tempo(at time: Double) -> Double? { abs(beatTime - time) <= Self.tempoSeconds ? tempo : nil }
 }
 
 extension JSONBuffer {
-    /// The members `preset`, `speed`, `cycling` and `next_in_s`, separated by commas. Unknown values are null.
-    mutating func appendMembers(of state: VisualizerState) {
+    /// The members `preset`, `speed`, `cycling` and `next_in_s` at a stream time, separated by commas. Unknown values are null.
+    mutating func appendMembers(of state: VisualizerState, at time: Double) {
         append(#""preset":"#)
         appendText(state.preset)
         append(#","speed":"#)
@@ -51,7 +63,7 @@ extension JSONBuffer {
         append(#","cycling":"#)
         append(state.isCycling.map { $0 ? "true" : "false" } ?? "null")
         append(#","next_in_s":"#)
-        append(fixed: state.nextIn ?? .nan, decimals: 6)
+        append(fixed: state.nextIn(from: time) ?? .nan, decimals: 6)
     }
 
     /// A string, or null.

@@ -1,5 +1,6 @@
 import Hemiola
 import HemiolaPlugins
+import NIOCore
 
 @testable import HemiolaBridge
 @testable import HemiolaRecords
@@ -22,18 +23,14 @@ extension Fuzzer {
                 require(written { $0.append(string: control.name) }.count == control.name.utf8.count + 2, "a name is quoted")
             case .invalid(let reason):
                 require(!reason.isEmpty, "an invalid message has no reason")
-                let count = written { $0.appendError(reason, count: 1) }.count { $0 == UInt8(ascii: "\n") }
+                let count = ByteBuffer.error(reason, count: 1).readableBytesView.count { $0 == UInt8(ascii: "\n") }
                 require(count == 1, "an error has \(count) lines")
             default: checkPageMessage(message.body)
             }
             guard let id = message.id else { continue }
-            let reply = Array(written { $0.appendReply(to: id, error: nil) }.dropLast())
+            let reply = ByteBuffer.reply(to: id, .done).readableBytesView.dropLast()
             // The id in a reply is valid JSON and equal to that of the request.
-            let echo = written {
-                $0.append(#"{"type":"tap","id":"#)
-                id.append(to: &$0)
-                $0.append("}")
-            }
+            let echo = Array("{\"type\":\"tap\",\"id\":\(id)}".utf8)
             let again = ClientMessage(echo, catalog)
             if case .invalid(let reason) = again.body {
                 require(false, "\(String(decoding: echo, as: UTF8.self)) is no message: \(reason)")
@@ -47,24 +44,15 @@ extension Fuzzer {
         switch body {
         case .request(let request):
             require(request.timeLimit > 0 && request.timeLimit <= 600, "a time limit of \(request.timeLimit) s")
-            switch request.task {
-            case .call(_, let arguments): checkValue(arguments)
-            case .importFile(let name, let size):
-                require((0...ClientMessage.largestImport).contains(size), "a file of \(size) bytes")
-                require(!name.isEmpty && !name.contains("/") && name.utf8.count <= ClientMessage.longestFileName, "a file named \(name)")
-            case .window(.tab(let name)): require(name.utf8.count <= ClientMessage.longestText, "a tab of \(name.utf8.count) bytes")
-            case .window: break
-            }
-        case .tabs(let tabs):
-            require(tabs.tabs.count <= ClientMessage.tabLimit && tabs.tabs.count != 1, "\(tabs.tabs.count) tabs")
-            require(Set(tabs.tabs.map(\.id)).count == tabs.tabs.count, "two tabs have the same id")
-            require(tabs.tabs.isEmpty || tabs.tabs.contains { $0.id == tabs.active }, "no tab \(tabs.active ?? "")")
+            checkValue(Array("{\(request.members)}".utf8))
+            if let size = request.fileSize { require((0...ClientMessage.largestImport).contains(size), "a file of \(size) bytes") }
+        case .tabs(let members): checkValue(Array("{\(members)}".utf8))
         case .importData(let data):
             require((1...ClientMessage.largestChunk).contains(data.byteCount), "\(data.byteCount) bytes of a file")
             require(data.base64.utf8.count == (data.byteCount + 2) / 3 * 4, "\(data.byteCount) bytes in \(data.base64)")
-        case .answer(.value(let value), _), .answer(.progress(let value), _): checkValue(value)
+        case .answer(.outcome(.value(let value)), _), .answer(.progress(let value), _): checkValue(Array(value.utf8))
         case .pageError(let error):
-            require(error.message.utf8.count <= ClientMessage.longestText, "a message of \(error.message.utf8.count) bytes")
+            require(error.utf8.count <= 2 * ClientMessage.longestText + 32, "an error of \(error.utf8.count) bytes")
         case .answer, .control, .subscribe, .status, .clock, .close, .windowReady, .pageConnection, .invalid: break
         }
     }
@@ -75,7 +63,7 @@ extension Fuzzer {
     }
 
     private func split(_ bytes: [UInt8], by size: Int) -> [LineSplitter.Line] {
-        var splitter = LineSplitter(limit: MessageProcessor.longestMessage)
+        var splitter = LineSplitter(limit: ClientMessage.longestMessage)
         var lines: [LineSplitter.Line] = []
         for start in stride(from: 0, to: bytes.count, by: size) {
             splitter.append(bytes[start..<min(start + size, bytes.count)])

@@ -186,7 +186,8 @@ private final class HubFixture {
             let text = String(decoding: bytes, as: UTF8.self)
             if client.lineCount == 0 {
                 require(
-                    text.hasPrefix(#"{"type":"hello""#) || text.contains("client limit") || text.hasPrefix("["),
+                    text.hasPrefix(#"{"type":"hello""#) || text.contains("client limit") || text.contains("disconnected")
+                        || text.hasPrefix("["),
                     "the first line is \(text)")
             }
             if let number = text.wholeMatch(of: /\{"type":"(?:call|import)","call":([0-9]+),.*\n/).flatMap({ Int($0.1) }) {
