@@ -21,11 +21,12 @@ import Testing
     /// Removes all entries and returns their lines.
     private func read(_ queue: inout SendQueue) -> [String] {
         var texts: [String] = []
+        func collect(_ line: ByteBuffer, _ kind: MessageKind) { texts.append(String(buffer: line)) }
         while let entry = queue.next() {
             switch entry {
             case .line(let bytes): texts.append(String(buffer: bytes))
             case .dropped(let count): texts.append("dropped \(count.batches)" + (count.events > 0 ? "+\(count.events)" : ""))
-            case .batch(let lines): lines.forEach { line, _ in texts.append(String(buffer: line)) }
+            case .batch(let lines): lines.forEach(collect)
             }
         }
         return texts
