@@ -39,25 +39,25 @@ public struct FileRotation: PluginSettings, Hashable {
 }
 
 /// Decides when a rotated file is full.
-public struct RotationMeter: Sendable {
+struct RotationMeter {
     private let rotation: FileRotation
     /// The stream time at which the current file was due to start; negative if it started in an earlier stream.
     private var origin = 0.0
     private var position = 0.0
 
     /// Creates a meter at the start of the first file.
-    public init(_ rotation: FileRotation) {
+    init(_ rotation: FileRotation) {
         self.rotation = rotation
     }
 
     /// Call when a stream begins, whose time starts at 0 again. The current file continues.
-    public mutating func beginStream() {
+    mutating func beginStream() {
         origin -= position
         position = 0
     }
 
     /// Call when a file begins for another reason than `isFull`.
-    public mutating func beginFile() {
+    mutating func beginFile() {
         origin = position
     }
 
@@ -67,7 +67,7 @@ public struct RotationMeter: Sendable {
     ///   - start: Time of the batch's first frame in its stream, in seconds.
     ///   - end: Time of the frame after its last, in seconds.
     ///   - size: Size of the current file in bytes.
-    public mutating func isFull(at start: Double, end: Double, size: Int64) -> Bool {
+    mutating func isFull(at start: Double, end: Double, size: Int64) -> Bool {
         position = start
         defer { position = end }
         // Tolerance of half a microsecond: the time of a frame is rounded.

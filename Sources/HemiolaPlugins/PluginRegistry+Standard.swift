@@ -10,6 +10,7 @@ internal import ExecCapture
 internal import ExecSink
 internal import FileCapture
 public import Hemiola
+internal import HemiolaPictures
 internal import JSONLinesSink
 internal import LevelsAnalyzer
 internal import LightsSink
@@ -50,7 +51,7 @@ extension PluginRegistry {
         ],
         sinks: [
             .artnet, .audio, .beats, .csv, .ddp, .exec, .jsonLines, .link, .linkControl, .midi, .midiControl, .mqtt, .notes, .os2l,
-            .osc, .oscControl, .presets, .sacn, .summary, .wled,
+            .osc, .oscControl, .picture, .presets, .sacn, .summary, .wled,
         ] + socketSinks,
         defaultAnalyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat")],
         liveCapture: PluginSpec("pulse"))

@@ -126,7 +126,7 @@ struct RenderTests {
     @Test func `panel of chroma that a recording does not have: a warning states it`() throws {
         #expect(try Hemiola.run(["analyze", Hemiola.minuet, "-o", "song.jsonl"], in: folder.path).status == 0)
         let outcome = try render(["song.jsonl", "-o", "a.png", "--panels", "chroma"])
-        #expect(outcome.errors == "hemiola: warning: song.jsonl: chroma: not recorded: chroma.bins; the panel is empty\n")
+        #expect(outcome.errors == "hemiola: warning: a.png: chroma: not recorded: chroma.bins; the panel is empty\n")
     }
 
     // MARK: - Recordings
@@ -144,8 +144,8 @@ struct RenderTests {
         let outcome = try render(["a.jsonl", "-o", "a.png"])
         #expect(
             outcome.errors == """
-                hemiola: warning: a.jsonl: spectrogram: not recorded: spectrum.bands_db; the panel is empty
-                hemiola: warning: a.jsonl: tempo: not recorded: beat; the panel is empty
+                hemiola: warning: a.png: spectrogram: not recorded: spectrum.bands_db; the panel is empty
+                hemiola: warning: a.png: tempo: not recorded: beat; the panel is empty
 
                 """)
         #expect(folder.names.contains("a.png"))

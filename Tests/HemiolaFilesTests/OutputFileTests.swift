@@ -1,3 +1,5 @@
+import Hemiola
+import HemiolaRecords
 import HemiolaSystem
 import TestSupport
 import Testing
@@ -5,18 +7,14 @@ import Testing
 @testable import HemiolaFiles
 
 @Suite struct OutputFileTests {
-    @Test(arguments: [OutputMode.replace, .create, .live, .append]) func `path that is not UTF-8: the file has that name`(mode: OutputMode)
-        throws
-    {
+    @Test(arguments: [(FileOptions(.whole), false), (FileOptions(.whole), true), (FileOptions(), true), (FileOptions(appends: true), true)])
+    func `path that is not UTF-8: the file has that name`(options: FileOptions, isLive: Bool) throws {
         let folder = try TemporaryFolder()
-        let line = UnsafeMutableRawBufferPointer.allocate(byteCount: 5, alignment: 1)
-        defer { line.deallocate() }
-        line.copyBytes(from: "line\n".utf8)
         let name = PathText.text(of: [0x61, 0xE9])
-        for _ in 0..<(mode == .live || mode == .create ? 1 : 2) {
-            let file = try OutputFile(OutputTarget("\(folder.path)/new/\(name)"), mode: mode)
-            try file.write(UnsafeRawBufferPointer(line))
-            try file.finish()
+        for _ in 0..<(isLive && options.appends == nil ? 1 : 2) {
+            let file = try OutputFile("\(folder.path)/new/\(name)", options, SinkContext(name: "test", isLive: isLive))
+            file.buffer.append("line\n")
+            #expect(try file.finish(.replace))
         }
         #expect(try FileSystem.entries(of: folder("new")).map(\.name) == [name])
         #expect(OutputTarget("\(folder.path)/new/\(name)").isOccupied)

@@ -104,8 +104,6 @@ struct RenderCommand: Command {
     }
 
     func run(with registry: PluginRegistry, on console: Console) throws(Failure) -> CommandStatus {
-        let request = try request()
-        let registry = registry.adding(sinks: [.picture(request)])
         let builder = try builder(with: registry)
         if let fault = Picture.libraryFault { throw Failure(fault, status: .outputFailed) }
         if OutputTarget(output ?? "").isTerminal {
@@ -121,31 +119,30 @@ struct RenderCommand: Command {
         builder.configuration.usesLookAhead = !causal && (beats || !analyzers.isEmpty)
         builder.configuration.syncsFiles = writing.sync
         try builder.setAnalyzers(analyzerTexts)
-        try builder.addSink(PluginSpec(SinkPlugin.pictureID, primary: output.map { .text($0) }), output: output)
+        try builder.addSink(try sink(), output: output)
         try builder.checkThatNoInputIsOverwritten(besides: [file])
         return builder
     }
 
-    /// The options of the picture.
-    private func request() throws(Failure) -> PictureRequest {
+    /// The sink with the options of the picture.
+    private func sink() throws(Failure) -> PluginSpec {
         guard !file.isEmpty else { throw Failure("a file name is empty; is a variable of the shell unset?") }
         guard let output else { throw Failure("no output; name the picture with --output, as in -o picture.png, .svg or .pdf") }
-        var request = PictureRequest(
-            options: try picture.options(for: output), hasDefaultPanels: picture.panels == nil, name: System.title(of: file),
-            isRecording: isRecording)
-        request.options.showsBeats = beats
-        // The tempo comes from the beats.
-        if !beats { request.options.panels.removeAll { $0 == .tempo } }
-        if request.options.panels.isEmpty { throw Failure("--no-beats leaves no panel; name spectrogram or waveform with --panels") }
-        if isRecording, !analyzers.isEmpty {
-            throw Failure("--analyzer applies to sound files; a recording has the analyzers that were recorded")
+        var spec = PluginSpec("picture", primary: .text(output), settings: try picture.settings(for: output))
+        spec.settings["beats"] = .boolean(beats)
+        spec.settings["recorded"] = .boolean(isRecording)
+        if !beats, picture.panelNames.allSatisfy({ $0 == "tempo" }) {
+            throw Failure("--no-beats leaves no panel; name spectrogram or waveform with --panels")
         }
-        if isRecording {
-            request.start = try start.map { text throws(Failure) in try InputOptions.seconds(text, of: "--start") } ?? 0
-            request.duration = try duration.map { text throws(Failure) in try InputOptions.seconds(text, of: "--duration") }
-            if causal { throw Failure("--causal applies to sound files; a recording has the beats that were recorded") }
+        guard isRecording else { return spec }
+        if !analyzers.isEmpty { throw Failure("--analyzer applies to sound files; a recording has the analyzers that were recorded") }
+        if causal { throw Failure("--causal applies to sound files; a recording has the beats that were recorded") }
+        spec.settings["start_s"] = try start.map { text throws(Failure) in .number(min(try InputOptions.seconds(text, of: "--start"), 1e9))
         }
-        return request
+        spec.settings["duration_s"] = try duration.map { text throws(Failure) in
+            .number(min(try InputOptions.seconds(text, of: "--duration"), 1e9))
+        }
+        return spec
     }
 
     /// The capture of a sound file; none for a recording.
@@ -215,29 +212,40 @@ struct PictureArguments: ParsableArguments {
         completion: .list(PictureOptions.Theme.allCases.map(\.rawValue)))
     var theme = PictureOptions.Theme.light.rawValue
 
+    /// The settings of the sink `picture`.
+    ///
     /// - Parameter output: The path of the picture.
-    func options(for output: String) throws(Failure) -> PictureOptions {
-        var options = PictureOptions()
-        options.format = try pictureFormat(for: output)
+    func settings(for output: String) throws(Failure) -> [String: ParameterValue] {
         let numbers = size.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
         guard numbers.count == 2, let width = numbers[0], let height = numbers[1] else {
             throw Failure("--size \(size): not a size; write width and height, as in 1600x900")
         }
-        (options.width, options.height, options.resolution) = (width, height, dpi)
-        options.panels = []
-        for name in panelNames {
-            options.panels.append(try Self.choice(String(name), of: "--panels"))
+        let sizes = PictureOptions.sizes
+        guard sizes.contains(width), sizes.contains(height) else {
+            throw Failure("the size \(size) is outside of \(sizes.lowerBound)...\(sizes.upperBound)")
         }
-        options.colorMap = try Self.choice(colorMap, of: "--color-map")
-        options.scale = try Self.choice(scale, of: "--scale")
-        options.theme = try Self.choice(theme, of: "--theme")
-        (options.minimumFrequency, options.maximumFrequency, options.range) = (minHz, maxHz, range)
-        if let fault = options.fault { throw Failure(fault) }
-        return options
+        var settings: [String: ParameterValue] = [
+            "format": .text(try pictureFormat(for: output).rawValue), "width": .integer(width), "height": .integer(height),
+            "range_db": .number(range), "color_map": .text(try Self.choice(colorMap, of: "--color-map", ColorMap.self)),
+            "scale": .text(try Self.choice(scale, of: "--scale", FrequencyScale.self)),
+            "theme": .text(try Self.choice(theme, of: "--theme", PictureOptions.Theme.self)),
+        ]
+        if panels != nil {
+            settings["panels"] = .list(
+                try panelNames.map { name throws(Failure) in
+                    .text(try Self.choice(String(name), of: "--panels", PictureOptions.Panel.self))
+                })
+        }
+        settings["dpi"] = dpi.map { .integer($0) }
+        settings["min_hz"] = minHz.map { .number($0) }
+        settings["max_hz"] = maxHz.map { .number($0) }
+        return settings
     }
 
     private func pictureFormat(for output: String) throws(Failure) -> PictureOptions.Format {
-        if let format { return try Self.choice(format, of: "--format") }
+        if let format {
+            return try PictureOptions.Format(rawValue: Self.choice(format, of: "--format", PictureOptions.Format.self)) ?? .png
+        }
         if OutputTarget(output).isSpecial { return .png }
         let ending = PathTemplate.ending(of: output).lowercased()
         guard let format = PictureOptions.Format(rawValue: String(ending.dropFirst())) else {
@@ -247,10 +255,11 @@ struct PictureArguments: ParsableArguments {
         return format
     }
 
-    private static func choice<Choice: RawRepresentable<String> & CaseIterable>(_ text: String, of option: String) throws(Failure) -> Choice
-    {
-        if let choice = Choice(rawValue: text) { return choice }
+    private static func choice<Choice: RawRepresentable<String> & CaseIterable>(
+        _ text: String, of option: String, _: Choice.Type
+    ) throws(Failure) -> String {
         let names = Choice.allCases.map(\.rawValue)
+        if names.contains(text) { return text }
         let hint = text.nearest(in: names).map { "did you mean \($0)?" } ?? "there are: \(names.joined(separator: ", "))"
         throw Failure("\(option): there is no \"\(text)\"; \(hint)")
     }

@@ -12,6 +12,15 @@ extension JSONBuffer {
         append(byte: quote)
     }
 
+    /// Appends a row of a CSV table with its line break.
+    public mutating func append(row fields: [String]) {
+        for (index, field) in fields.enumerated() {
+            if index > 0 { append(",") }
+            append(field: field)
+        }
+        append("\n")
+    }
+
     /// Appends a field of a CSV table: a number as the JSON records write it, nothing where they write `null`.
     public mutating func append(field value: Float, _ digits: Unit.NumberText) {
         guard value.isFinite else { return }

@@ -22,21 +22,22 @@ extension SinkPlugin {
             guard OutputTarget(text).descriptor == nil else {
                 throw Problem("a sound file cannot be written to a pipe; give a path", at: "path")
             }
-            let rotation = settings.rotation
-            let template = try rotation.template(PathTemplate(text, at: "path", isNumbered: true), appends: false)
-            switch (PathTemplate.ending(of: text).lowercased(), settings.encoding) {
-            case (".flac", .float):
-                throw Problem("FLAC has no floating-point samples; use 24 bits, or a path that ends in .wav", at: "bits")
-            case (".flac", let encoding):
-                return AudioWriter(template, OutputPlan(compression: .none, rotation: rotation)) { output, format throws(Problem) in
-                    try FLACEncoder(output, format, bits: encoding == .bits16 ? 16 : 24)
-                }
-            case (".wav", let encoding):
-                return AudioWriter(template, OutputPlan(compression: .none, rotation: rotation)) { output, format throws(Problem) in
-                    try WAVEncoder(output, format, encoding == .auto ? .float : encoding)
-                }
-            case (let ending, _):
+            let template = try settings.rotation.template(PathTemplate(text, at: "path", isNumbered: true), appends: false)
+            let ending = PathTemplate.ending(of: text).lowercased()
+            guard [".flac", ".wav"].contains(ending) else {
                 throw Problem("unsupported extension \(ending); use .flac or .wav", at: "path")
+            }
+            let isFLAC = ending == ".flac"
+            guard !isFLAC || settings.encoding != .float else {
+                throw Problem("FLAC has no floating-point samples; use 24 bits, or a path that ends in .wav", at: "bits")
+            }
+            let encoding = settings.encoding == .auto ? isFLAC ? .bits24 : .float : settings.encoding
+            let options = FileOptions(.sound, capacity: .stream, compression: .none, rotation: settings.rotation)
+            return DocumentFile(template, options) { files, context in
+                AudioDocument(files[0], warn: context.warn) { file, format throws(Problem) in
+                    if isFLAC { return try FLACEncoder(file, format, encoding) }
+                    return try WAVEncoder(file, format, encoding)
+                }
             }
         })
 }
@@ -55,12 +56,13 @@ enum SampleEncoding: String, CaseIterable {
     case bits16 = "16"
     case bits24 = "24"
     case float
+
+    /// The bits of integers.
+    var bits: Int { self == .bits16 ? 16 : 24 }
 }
 
 /// Encodes samples into one sound file. Used on the sink's thread only.
 protocol AudioEncoder: AnyObject {
-    /// The file. It is valid, with all complete frames, after ``complete()``.
-    var output: SeekableOutput { get set }
     /// Samples that were limited to full scale.
     var clippedSamples: Int64 { get }
     /// Frames that are in the file, without those that the encoder holds until ``complete()``.
@@ -70,7 +72,8 @@ protocol AudioEncoder: AnyObject {
     ///
     /// - Throws: A write failed. The file ends before it, and only `complete` may follow.
     func write(_ samples: Span<Float>) throws(Problem)
-    /// Writes what is pending, and the final header. After an error of `write`, the header states the frames that are in the file.
+    /// Writes what is pending, and the final header. The file is valid then, with all complete frames. After an error of `write`, the header
+    /// states the frames that are in the file.
     func complete() throws(Problem)
 }
 

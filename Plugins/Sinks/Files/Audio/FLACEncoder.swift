@@ -4,9 +4,9 @@ internal import HemiolaFiles
 internal import HemiolaSignal
 internal import HemiolaSystem
 
-/// Writes a FLAC file through libsndfile, whose output goes to a ``SeekableOutput``.
+/// Writes a FLAC file through libsndfile, whose output goes to a ``OutputFile``.
 final class FLACEncoder: AudioEncoder {
-    var output: SeekableOutput
+    private let output: OutputFile
     /// Frames that were passed to libsndfile.
     private var frameCount: Int64 = 0
     private let format: StreamFormat
@@ -23,14 +23,14 @@ final class FLACEncoder: AudioEncoder {
     /// Byte 21 of the file: its low half is the start of the number of samples.
     private var sharedByte: UInt8 = 0
 
-    init(_ output: consuming SeekableOutput, _ format: StreamFormat, bits: Int) throws(Problem) {
+    init(_ output: OutputFile, _ format: StreamFormat, _ encoding: SampleEncoding) throws(Problem) {
         self.output = output
         self.format = format
-        quantizer = Quantizer(bits: bits)
+        quantizer = Quantizer(bits: encoding.bits)
         var info = SF_INFO()
         info.samplerate = Int32(format.sampleRate)
         info.channels = Int32(format.channelCount)
-        info.format = Int32(SF_FORMAT_FLAC | (bits == 16 ? SF_FORMAT_PCM_16 : SF_FORMAT_PCM_24))
+        info.format = Int32(SF_FORMAT_FLAC | (encoding == .bits16 ? SF_FORMAT_PCM_16 : SF_FORMAT_PCM_24))
         var callbacks = Self.callbacks
         if format.channelCount <= 8 {
             // libsndfile copies the callbacks, and calls them with this object until sf_close.

@@ -10,7 +10,7 @@ final class WAVEncoder: AudioEncoder {
     /// RIFF, JUNK or ds64, extensible fmt, fact, and the header of the data chunk.
     static let headerSize: Int64 = 12 + 36 + 48 + 12 + 8
 
-    var output: SeekableOutput
+    private let output: OutputFile
     private let format: StreamFormat
     private let isFloat: Bool
     private let bytesPerSample: Int
@@ -18,18 +18,18 @@ final class WAVEncoder: AudioEncoder {
     private var bytes: [UInt8] = []
     /// Frames that the header states.
     private var headerFrames: Int64 = 0
+    private var bytesPerFrame: Int { bytesPerSample * format.channelCount }
 
-    init(_ output: consuming SeekableOutput, _ format: StreamFormat, _ encoding: SampleEncoding) throws(Problem) {
+    init(_ output: OutputFile, _ format: StreamFormat, _ encoding: SampleEncoding) throws(Problem) {
         self.output = output
         self.format = format
         isFloat = encoding == .float
-        bytesPerSample = isFloat ? 4 : encoding == .bits16 ? 2 : 3
-        quantizer = Quantizer(bits: isFloat ? 24 : 8 * bytesPerSample)
+        bytesPerSample = isFloat ? 4 : encoding.bits / 8
+        quantizer = Quantizer(bits: encoding.bits)
         try writeHeader()
     }
 
-    var clippedSamples: Int64 { isFloat ? 0 : quantizer.clippedSamples }
-    private var bytesPerFrame: Int { bytesPerSample * format.channelCount }
+    var clippedSamples: Int64 { quantizer.clippedSamples }
     var writtenFrames: Int64 { max(0, output.size - Self.headerSize) / Int64(bytesPerFrame) }
 
     func write(_ samples: Span<Float>) throws(Problem) {

@@ -21,7 +21,11 @@ extension SinkPlugin {
                     "unsupported extension \(PathTemplate.ending(of: settings.path)); use .txt or .beats (text), .json, .jams, .mid, "
                         + ".xml (Rekordbox) or .sql (Mixxx), or set the format, for example to text", at: "path")
             }
-            return BeatWriter(template, format)
+            // The formats are read by other programs, which do not decompress.
+            let options = FileOptions(
+                format.isLinewise ? .lines : .whole, capacity: format.allowsSeveralInputs ? .inputs : .stream, flush: .line,
+                compression: .none)
+            return DocumentFile(template, options) { files, _ in BeatDocument(files[0], format, isPerInput: template.isPerInput) }
         })
 }
 

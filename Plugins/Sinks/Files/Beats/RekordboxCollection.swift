@@ -5,7 +5,7 @@ internal import HemiolaSignal
 /// Encodes tracks with their beat grids as a Rekordbox XML collection (`DJ_PLAYLISTS`, version 1.0.0, Pioneer DJ: XML format list, 2020).
 struct RekordboxCollection {
     /// The `TRACK` elements.
-    private var tracks: [UInt8] = []
+    private var tracks = ""
     private var count = 0
 
     /// Adds a track.
@@ -18,37 +18,31 @@ struct RekordboxCollection {
         count += 1
         let path = TrackPath(header.inputPath)
         let tags = header.source.tags
-        var track = XMLElement("TRACK", indent: 4)
-        track["TrackID"] = String(count)
-        track["Name"] = tags.title ?? path.stem
-        track["Artist"] = tags.artist ?? ""
-        track["Album"] = tags.album ?? ""
-        track["Genre"] = tags.genre ?? ""
-        if let number = tags.track.flatMap({ Int($0.prefix { $0.isASCII && $0.isNumber }) }) { track["TrackNumber"] = String(number) }
-        if let year = tags.year { track["Year"] = String(year) }
-        track["Kind"] = path.kind
-        track["TotalTime"] = String(Int(duration.rounded()))
         let grid = TempoMap(beats)
-        if let tempo = grid.mainTempo { track["AverageBpm"] = Self.text(tempo, decimals: 2) }
-        track["SampleRate"] = String(header.format.sampleRate)
-        track["Location"] = path.url
-        for section in grid.sections {
-            var tempo = XMLElement("TEMPO", indent: 6)
-            tempo["Inizio"] = Self.text(section.time, decimals: 3)
-            tempo["Bpm"] = Self.text(section.beatsPerMinute, decimals: 2)
-            tempo["Metro"] = "\(grid.beatsPerBar ?? 4)/4"
-            tempo["Battito"] = String(section.position ?? 1)
-            track.add(tempo)
+        var children = grid.sections.map { section in
+            Self.element(
+                "TEMPO", indent: 6,
+                [
+                    ("Inizio", Self.text(section.time, decimals: 3)), ("Bpm", Self.text(section.beatsPerMinute, decimals: 2)),
+                    ("Metro", "\(grid.beatsPerBar ?? 4)/4"), ("Battito", String(section.position ?? 1)),
+                ])
         }
         if let downbeat = beats.first(where: { $0.position == 1 }) {
-            var mark = XMLElement("POSITION_MARK", indent: 6)
-            mark["Name"] = "First downbeat"
-            mark["Type"] = "0"
-            mark["Start"] = Self.text(downbeat.time, decimals: 3)
-            mark["Num"] = "-1"
-            track.add(mark)
+            children.append(
+                Self.element(
+                    "POSITION_MARK", indent: 6,
+                    [("Name", "First downbeat"), ("Type", "0"), ("Start", Self.text(downbeat.time, decimals: 3)), ("Num", "-1")]))
         }
-        tracks += track.bytes
+        tracks += Self.element(
+            "TRACK", indent: 4,
+            [
+                ("TrackID", String(count)), ("Name", tags.title ?? path.stem), ("Artist", tags.artist ?? ""), ("Album", tags.album ?? ""),
+                ("Genre", tags.genre ?? ""),
+                ("TrackNumber", tags.track.flatMap { Int($0.prefix { $0.isASCII && $0.isNumber }) }.map(String.init)),
+                ("Year", tags.year.map { String($0) }), ("Kind", path.kind), ("TotalTime", String(Int(duration.rounded()))),
+                ("AverageBpm", grid.mainTempo.map { Self.text($0, decimals: 2) }), ("SampleRate", String(header.format.sampleRate)),
+                ("Location", path.url),
+            ], children)
     }
 
     /// The document with all tracks.
@@ -68,7 +62,7 @@ struct RekordboxCollection {
             </DJ_PLAYLISTS>
 
             """
-        return Array(head.utf8) + tracks + Array(tail.utf8)
+        return Array((head + tracks + tail).utf8)
     }
 
     private static func text(_ number: Double, decimals: Int) -> String {
@@ -76,49 +70,30 @@ struct RekordboxCollection {
         buffer.append(fixed: number, decimals: decimals)
         return buffer.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
     }
-}
 
-/// An element with attributes and child elements.
-private struct XMLElement {
-    private let name: String
-    private let indent: String
-    private var attributes: [UInt8] = []
-    private var children: [UInt8] = []
-
-    init(_ name: String, indent: Int) {
-        self.name = name
-        self.indent = String(repeating: " ", count: indent)
-    }
-
-    subscript(_ attribute: String) -> String {
-        get { "" }
-        set { attributes += Array(" \(attribute)=\"".utf8) + Self.escaped(newValue) + [UInt8(ascii: "\"")] }
-    }
-
-    mutating func add(_ child: XMLElement) { children += child.bytes }
-
-    /// The element with its children, each on a line.
-    var bytes: [UInt8] {
-        let start = Array("\(indent)<\(name)".utf8) + attributes
-        if children.isEmpty { return start + Array("/>\n".utf8) }
-        return start + Array(">\n".utf8) + children + Array("\(indent)</\(name)>\n".utf8)
+    /// An element with attributes and child elements, each on a line.
+    private static func element(
+        _ name: String, indent: Int, _ attributes: [(name: String, value: String?)], _ children: [String] = []
+    ) -> String {
+        let space = String(repeating: " ", count: indent)
+        let texts = attributes.map { name, value in value.map { " \(name)=\"\(escaped($0))\"" } ?? "" }
+        let start = "\(space)<\(name)" + texts.joined()
+        return children.isEmpty ? "\(start)/>\n" : "\(start)>\n\(children.joined())\(space)</\(name)>\n"
     }
 
     /// The value of an attribute. A character that XML 1.0 does not allow is replaced by U+FFFD.
-    private static func escaped(_ text: String) -> [UInt8] {
-        var result: [UInt8] = []
-        for scalar in text.unicodeScalars {
-            switch scalar.value {
-            case UInt32(UInt8(ascii: "&")): result += Array("&amp;".utf8)
-            case UInt32(UInt8(ascii: "<")): result += Array("&lt;".utf8)
-            case UInt32(UInt8(ascii: ">")): result += Array("&gt;".utf8)
-            case UInt32(UInt8(ascii: "\"")): result += Array("&quot;".utf8)
+    private static func escaped(_ text: String) -> String {
+        text.unicodeScalars.map { scalar in
+            switch scalar {
+            case "&": "&amp;"
+            case "<": "&lt;"
+            case ">": "&gt;"
+            case "\"": "&quot;"
             // Readers replace white space other than spaces in attributes, unless it is escaped.
-            case 0x09, 0x0a, 0x0d: result += Array("&#\(scalar.value);".utf8)
-            case 0..<0x20, 0xfffe, 0xffff: result += Array("\u{fffd}".utf8)
-            default: result += Array(String(scalar).utf8)
+            case "\t", "\n", "\r": "&#\(scalar.value);"
+            case "\0"..<" ", "\u{fffe}", "\u{ffff}": "\u{fffd}"
+            default: String(scalar)
             }
-        }
-        return result
+        }.joined()
     }
 }

@@ -16,11 +16,8 @@ extension SinkPlugin {
                 outputs: paths.enumerated().map { Output($1, replacesFile: $0 == 0 && replacesFirst) })
         },
         make: { settings throws(Problem) in
-            let plan = OutputPlan(
-                appends: settings.appends, flush: settings.flush, compression: settings.compression, level: settings.level,
-                rotation: settings.rotation, offersAppend: true, quotesLines: true)
             func template(_ path: String, at key: String) throws(Problem) -> PathTemplate {
-                try plan.rotation.template(PathTemplate(path, at: key, isNumbered: true), appends: plan.appends)
+                try settings.rotation.template(PathTemplate(path, at: key, isNumbered: true), appends: settings.appends)
             }
             let rows = try template(settings.path, at: "path")
             let places =
@@ -30,10 +27,13 @@ extension SinkPlugin {
                 default: TablePlaces(rows: rows, events: .at(try template(settings.events, at: "events")))
                 }
             if let problem = places.problem { throw Problem(problem, at: "events") }
-            guard !plan.appends || places.templates.allSatisfy({ plan.compression.compression(of: $0.text) == nil }) else {
+            guard !settings.appends || places.templates.allSatisfy({ settings.compression.compression(of: $0.text) == nil }) else {
                 throw Problem([.cannotAddToCompressed(at: "append", "write to a new file")])
             }
-            return CSVWriter(places, plan)
+            let options = FileOptions(
+                .table, appends: settings.appends, flush: settings.flush, compression: settings.compression, level: settings.level,
+                rotation: settings.rotation)
+            return DocumentFile(rows, options, paths: places.paths) { files, context in CSVDocument(files, context.selection) }
         })
 }
 

@@ -1,4 +1,6 @@
+internal import Hemiola
 internal import HemiolaFiles
+internal import HemiolaRecords
 
 /// Where the two tables go.
 struct TablePlaces: Sendable {
@@ -23,12 +25,6 @@ struct TablePlaces: Sendable {
         if case .at(let events) = eventsPlace { [path, events] } else { [path] }
     }
 
-    /// Whether every input has tables of its own.
-    var isPerInput: Bool { path.isPerInput }
-
-    /// Whether paths contain the number of the file.
-    var isNumbered: Bool { templates.allSatisfy(\.isNumbered) }
-
     /// Why these places cannot be; nil when they can.
     var problem: String? {
         guard case .at(let events) = eventsPlace else { return nil }
@@ -42,19 +38,19 @@ struct TablePlaces: Sendable {
         return nil
     }
 
-    /// The paths of the tables for which a selection has something.
-    ///
-    /// - Parameter expand: What a template stands for.
-    func paths(_ wanted: TablesWanted, _ expand: (PathTemplate) -> String) -> (rows: String?, events: String?) {
-        let rows = expand(path)
-        guard wanted.events else { return (wanted.rows ? rows : nil, nil) }
+    /// The paths of the tables for which the selection has something: that of the batches first.
+    func paths(_ context: SinkContext, _ expand: (PathTemplate) -> String) -> [String] {
+        let hasRows = context.selection.contains("batch")
+        let rows = hasRows ? [expand(path)] : []
+        guard context.catalog.events.contains(where: { context.selection.contains($0.name) }) else { return rows }
         switch eventsPlace {
-        case .none: return (wanted.rows ? rows : nil, nil)
-        case .at(let events): return (wanted.rows ? rows : nil, expand(events))
+        case .none: return rows
+        case .at(let events): return rows + [expand(events)]
         case .beside:
+            let path = expand(path)
             // Without batches it is the only table, and takes their place.
-            guard wanted.rows else { return (nil, rows) }
-            return (rows, OutputTarget(rows).isSpecial ? nil : Self.besides(rows))
+            guard hasRows else { return [path] }
+            return OutputTarget(path).isSpecial ? rows : rows + [Self.besides(path)]
         }
     }
 
@@ -65,10 +61,4 @@ struct TablePlaces: Sendable {
         }
         return path.hasSuffix(".zst") ? path.dropLast(4) + ".events.csv.zst" : path + ".events.csv"
     }
-}
-
-/// Which tables a selection has something for.
-struct TablesWanted: Sendable {
-    var rows: Bool
-    var events: Bool
 }

@@ -15,15 +15,15 @@ extension SinkPlugin {
         make: { settings throws(Problem) in
             let template = try settings.rotation.template(
                 PathTemplate(settings.path, at: "path", isNumbered: true), appends: settings.appends)
-            let plan = OutputPlan(
+            let options = FileOptions(
                 appends: settings.appends, flush: settings.flush, compression: settings.compression, level: settings.level,
-                rotation: settings.rotation, offersAppend: true)
-            guard !plan.appends || plan.compression.compression(of: template.text) == nil else {
+                rotation: settings.rotation)
+            guard !settings.appends || options.compression.compression(of: template.text) == nil else {
                 throw Problem([
                     .cannotAddToCompressed(at: "append", "write to a new file and join them: cat NEW.zst >> OLD.zst")
                 ])
             }
-            return RecordFile(template, plan)
+            return DocumentFile.records(at: template, options)
         })
 }
 

@@ -4,67 +4,85 @@ internal import HemiolaRecords
 internal import HemiolaSignal
 internal import HemiolaSystem
 
-/// What `hemiola render` draws.
-package struct PictureRequest: Sendable {
-    package var options: PictureOptions
-    /// Whether the panels are the default ones: a panel of chroma is added where the stream has it.
-    package var hasDefaultPanels = true
-    /// The input, for messages.
-    package var name: String
-    /// Whether the input is a recording, which has levels and spectra instead of samples.
-    package var isRecording: Bool
-    /// The start of the part of a recording that is drawn, in seconds. Of a sound file, only that part is read.
-    package var start = 0.0
-    /// Its duration in seconds; nil: to the end.
-    package var duration: Double?
-
-    /// A picture of a sound file or a recording.
-    package init(options: PictureOptions, hasDefaultPanels: Bool = true, name: String, isRecording: Bool) {
-        self.options = options
-        self.hasDefaultPanels = hasDefaultPanels
-        self.name = name
-        self.isRecording = isRecording
-    }
-}
-
 extension SinkPlugin {
-    package static let pictureID = "picture"
-
     /// Draws a picture of one stream.
-    package static func picture(_ request: PictureRequest) -> SinkPlugin {
-        SinkPlugin(
-            pictureID, "A picture of one stream.", settings: PictureSettings.self, primary: "path",
-            needs: { settings in
-                Needs(
-                    samples: !request.isRecording, standardOutput: OutputTarget(settings.path).isStandardOutput,
-                    events: (request.options.showsBeats ? [.beat] : []) + (request.isRecording ? [] : [.polarity]),
-                    outputs: [Output(settings.path, takesSeveralInputs: false, replacesFile: true)])
-            },
-            make: { settings throws(Problem) in
-                PictureSink(try PathTemplate(settings.path, at: "path"), request)
-            })
-    }
+    package static let picture = SinkPlugin(
+        "picture", "Spectrogram, waveform, beats and tempo of one input, as a picture.", settings: PictureSettings.self, primary: "path",
+        needs: { settings in
+            Needs(
+                samples: !settings.isRecorded, standardOutput: OutputTarget(settings.path).isStandardOutput,
+                events: (settings.showsBeats ? [.beat] : []) + (settings.isRecorded ? [] : [.polarity]),
+                outputs: [Output(settings.path, takesSeveralInputs: false, replacesFile: true)])
+        },
+        make: { settings throws(Problem) in
+            guard let options = settings.options else {
+                throw Problem(
+                    "unsupported extension \(PathTemplate.ending(of: settings.path)); use .png, .svg or .pdf, or set the format", at: "path"
+                )
+            }
+            if let fault = options.fault ?? Picture.libraryFault { throw Problem(fault) }
+            return DocumentFile(
+                try PathTemplate(settings.path, at: "path"), FileOptions(.whole, capacity: .input, flush: .block, compression: .none)
+            ) { files, context in PictureDocument(files[0], settings, options, warn: context.warn) }
+        })
 }
 
-struct PictureSettings: PluginSettings {
-    var path = Setting.text("path", default: "-", "The picture, or - for standard output.")
+package struct PictureSettings: PluginSettings {
+    var path = Setting.text(
+        "path", default: "-", "The picture, or - for standard output. Placeholders: {stem}, {name}, {dir}, {time}.")
+    private var format: PictureOptions.Format? = Setting.choice("format", "Format; by default that of the extension of the path, else png.")
+    private var width = Setting.integer(
+        "width", default: 1600, in: PictureOptions.sizes, "Width in pixels, in points for svg and pdf.")
+    private var height = Setting.integer(
+        "height", default: 900, in: PictureOptions.sizes, "Height in pixels, in points for svg and pdf.")
+    private var resolution = Setting.integer(
+        "dpi", in: PictureOptions.resolutions,
+        "Pixels per inch. png: text and lines grow with it, by default 96. svg, pdf: of the spectrogram, by default 144.")
+    private var panels = Setting.choices(
+        "panels", default: [PictureOptions.Panel](),
+        "Panels from top to bottom; by default spectrogram, chroma if the analyzer runs, waveform and tempo.")
+    private var colorMap = Setting.choice("color_map", default: ColorMap.magma, "Colours of the spectrogram.")
+    private var scale = Setting.choice("scale", default: FrequencyScale.log, "Spacing of the frequency axis.")
+    private var minimumFrequency = Setting.hertz(
+        "min_hz", in: 0...192_000, "Lower end of the frequency axis; by default 30 for log, else 0.")
+    private var maximumFrequency = Setting.hertz(
+        "max_hz", in: 20...192_000, "Upper end of the frequency axis; by default 20000, at most half the sample rate.")
+    private var range = Setting.number("range_db", default: 80, in: 5...200, unit: .decibels, "Range of levels that the colours show.")
+    private var theme = Setting.choice("theme", default: PictureOptions.Theme.light, "Colours of background and text.")
+    var showsBeats = Setting.boolean("beats", default: true, "Draw beats, bars and tempo.")
+    var isRecorded = Setting.boolean(
+        "recorded", default: false, "Draw recorded levels and spectra instead of samples, as of a recording without its sound file.")
+    var start = Setting.seconds("start_s", default: 0, in: 0...1e9, "With recorded: start of the part that is drawn.")
+    var duration = Setting.seconds("duration_s", in: 0...1e9, "With recorded: duration of the part that is drawn; by default to the end.")
+
+    package init() {}
+
+    /// Whether a panel of chroma is added where the stream has it.
+    var hasDefaultPanels: Bool { panels.isEmpty }
+
+    /// nil if the extension of the path is not that of a picture.
+    var options: PictureOptions? {
+        var options = PictureOptions()
+        if let format {
+            options.format = format
+        } else if !OutputTarget(path).isSpecial {
+            guard let format = PictureOptions.Format(rawValue: String(PathTemplate.ending(of: path).lowercased().dropFirst())) else {
+                return nil
+            }
+            options.format = format
+        }
+        (options.width, options.height, options.resolution) = (width, height, resolution)
+        if !hasDefaultPanels { options.panels = panels }
+        // The tempo comes from the beats.
+        if !showsBeats { options.panels.removeAll { $0 == .tempo } }
+        (options.colorMap, options.scale, options.theme, options.showsBeats) = (colorMap, scale, theme, showsBeats)
+        (options.minimumFrequency, options.maximumFrequency, options.range) = (minimumFrequency, maximumFrequency, range)
+        return options
+    }
 }
 
 /// Collects a stream in a `PictureRecorder` and writes its picture at the end of the stream.
-final class PictureSink: Sink {
-    private struct State: ~Copyable {
-        var opener: OutputOpener?
-        var output: BufferedOutput?
-        var path = ""
-        var warn: @Sendable (String) -> Void = { _ in }
-        var streams = WrittenStreams()
-        var streamCount = 0
-        var header: StreamHeader?
-        var recorder: PictureRecorder?
-        var features = RecordedFeatures()
-        var tonal = TonalFeatures()
-    }
-
+final class PictureDocument: Document {
     /// The values of a recording that a picture shows.
     private struct RecordedFeatures {
         var spectrum: FeatureHandle?
@@ -76,158 +94,109 @@ final class PictureSink: Sink {
         var missing: [PictureOptions.Panel: String] = [:]
     }
 
-    private let template: PathTemplate
-    private let request: PictureRequest
-    private var state = State()
+    private let file: OutputFile
+    private let settings: PictureSettings
+    private let options: PictureOptions
+    private let warn: @Sendable (String) -> Void
+    private var streamCount = 0
+    private var header: StreamHeader?
+    private var recorder: PictureRecorder?
+    private var features = RecordedFeatures()
+    private var tonal = TonalFeatures()
 
-    init(_ template: PathTemplate, _ request: PictureRequest) {
-        self.template = template
-        self.request = request
+    init(_ file: OutputFile, _ settings: PictureSettings, _ options: PictureOptions, warn: @escaping @Sendable (String) -> Void) {
+        self.file = file
+        self.options = options
+        self.settings = settings
+        self.warn = warn
     }
 
-    func open(_ context: SinkContext) throws(Problem) {
-        try closingOnError { () throws(Problem) in
-            state.opener = OutputOpener(OutputPlan(compression: .none), context)
-            state.warn = context.warn
-            if !template.isPerInput { try openFile(input: "") }
+    func begin(_ stream: StreamHeader, at frame: Int64) {
+        streamCount += 1
+        guard streamCount == 1 else {
+            if streamCount == 2 { warn("\(file.target.name): the input has several streams; the first one is drawn") }
+            return
         }
-    }
-
-    private func openFile(input: String) throws(Problem) {
-        guard let opener = state.opener else { return }
-        state.path = opener.path(template, for: input)
-        state.output = try opener.open(state.path, isDocument: true, flushesEachLine: false)
-    }
-
-    func begin(_ stream: StreamHeader) throws(Problem) {
-        try closingOnError { () throws(Problem) in
-            state.streamCount += 1
-            guard state.streamCount == 1 else {
-                if state.streamCount == 2 { state.warn("\(request.name): the recording has several streams; the first one is drawn") }
-                return
-            }
-            if template.isPerInput { try openFile(input: stream.inputPath) }
-            state.streams.begin(isLive: stream.isLive)
-            state.header = stream
-            var excerpt = PictureRecorder.Excerpt()
-            if request.isRecording {
-                // Bounded, so that the sum of two times is one too.
-                excerpt.start = stream.format.frame(at: min(request.start, 1e9))
-                excerpt.frames = request.duration.map { stream.format.frame(at: min($0, 1e9)) }
-            }
-            var options = request.options
-            state.tonal = TonalFeatures(stream, &options, addsPanel: request.hasDefaultPanels)
-            var recorder = PictureRecorder(options, stream.format, excerpt: excerpt)
-            if let chroma = state.tonal.chroma {
-                recorder.expectChroma(bins: chroma.handle.count, batchFrames: stream.batching.batchFrames)
-            }
-            if request.isRecording { state.features = findFeatures(in: stream, &recorder, state.warn) }
-            if state.tonal.chroma == nil, options.panels.contains(.chroma) {
-                let reason = "not recorded: chroma.bins"
-                state.features.missing[.chroma] = reason
-                state.warn("\(request.name): \(PictureOptions.Panel.chroma.rawValue): \(reason); the panel is empty")
-            }
-            state.recorder = consume recorder
+        header = stream
+        var excerpt = PictureRecorder.Excerpt()
+        if settings.isRecorded {
+            excerpt.start = stream.format.frame(at: settings.start)
+            excerpt.frames = settings.duration.map { stream.format.frame(at: $0) }
         }
+        var options = options
+        tonal = TonalFeatures(stream, &options, addsPanel: settings.hasDefaultPanels)
+        var recorder = PictureRecorder(options, stream.format, excerpt: excerpt)
+        if let chroma = tonal.chroma {
+            recorder.expectChroma(bins: chroma.handle.count, batchFrames: stream.batching.batchFrames)
+        }
+        if settings.isRecorded { features = findFeatures(in: stream, &recorder) }
+        if tonal.chroma == nil, options.panels.contains(.chroma) { features.missing[.chroma] = "not recorded: chroma.bins" }
+        for panel in options.panels {
+            if let reason = features.missing[panel] { warn("\(file.target.name): \(panel.rawValue): \(reason); the panel is empty") }
+        }
+        self.recorder = consume recorder
     }
 
-    func write(_ batches: BatchBlock) throws(Problem) {
-        try closingOnError { () throws(Problem) in
-            guard state.streamCount == 1 else { return }
-            for index in 0..<batches.count {
-                let batch = batches[index]
-                if request.isRecording {
-                    add(batch)
-                } else {
-                    for event in batch.events.indices {
-                        guard let polarity = Polarity(batch.events[event]), let header = state.header else { continue }
-                        state.recorder?.add(polarity, at: header.format.frame(at: batch.events[event].time))
-                    }
-                    state.recorder?.add(samples: batch.samples, at: batch.frame)
-                }
-                addTonal(batch)
-                for event in batch.events.indices { add(batch.events[event]) }
+    func write(_ batch: borrowing Batch) {
+        guard streamCount == 1 else { return }
+        if settings.isRecorded {
+            addRecorded(batch)
+        } else {
+            for place in batch.events.indices {
+                guard let polarity = Polarity(batch.events[place]), let header else { continue }
+                recorder?.add(polarity, at: header.format.frame(at: batch.events[place].time))
             }
+            recorder?.add(samples: batch.samples, at: batch.frame)
         }
-    }
-
-    func write(_ events: [Event]) throws(Problem) {
-        try closingOnError { () throws(Problem) in
-            for event in events { add(event) }
-        }
+        addTonal(batch)
+        for place in batch.events.indices { write(batch.events[place]) }
     }
 
     func end(_ summary: StreamSummary) throws(Problem) {
-        try closingOnError { () throws(Problem) in
-            for event in summary.lateEvents { add(event) }
-            guard let recorder = state.recorder.take(), let header = state.header else { return }
-            state.streams.end(summary.reason)
-            if summary.reason == .interrupted && !header.isLive { return }
-            let bytes = try recorder.finish(
+        for event in summary.lateEvents { write(event) }
+        guard let recorder = recorder.take(), let header, summary.reason != .interrupted || header.isLive else { return }
+        file.buffer.append(
+            bytes: try recorder.finish(
                 title: FileSystem.lastName(of: title(of: header)), frames: summary.frames, start: header.source.start ?? 0,
-                missing: state.features.missing)
-            state.output?.buffer.append(bytes: bytes)
-            try state.output?.flushIfDue()
-        }
-    }
-
-    func close() throws(Problem) {
-        try closingOnError { () throws(Problem) in
-            guard state.output != nil, let opener = state.opener else { return }
-            defer { state.output = nil }
-            guard state.streams.hasBegun else { return }
-            try opener.finish(&state.output!, at: state.path, state.streams, isWholeRun: !template.isPerInput, isDocument: true)
-        }
-    }
-
-    /// Runs `body`. After an error the file is closed and removed.
-    private func closingOnError(_ body: () throws(Problem) -> Void) throws(Problem) {
-        do throws(Problem) {
-            try body()
-        } catch {
-            state.output = nil
-            throw error
-        }
+                missing: features.missing))
     }
 
     private func title(of header: StreamHeader) -> String {
         header.source.name == "-" ? "standard input" : header.source.name
     }
 
-    private func add(_ event: Event) {
-        guard state.streamCount == 1 else { return }
+    func write(_ event: Event) {
+        guard streamCount == 1 else { return }
         if let beat = Beat(event) {
-            state.recorder?.add(beat, at: event.time)
+            recorder?.add(beat, at: event.time)
         } else if let row = TonalFeatures.rows[event.type.name],
             // A segment without look-ahead has no name.
             let label = event["label"].string ?? (row == .segments ? "" : nil)
         {
-            state.recorder?.add(label: label, in: row, at: event.time, duration: event["duration_s"].number)
+            recorder?.add(label: label, in: row, at: event.time, duration: event["duration_s"].number)
         }
     }
 
     /// Adds chroma and fundamental frequency.
     private func addTonal(_ batch: borrowing Batch) {
         guard batch.hasValues else { return }
-        if let chroma = state.tonal.chroma {
+        if let chroma = tonal.chroma {
             let values = batch.row.extracting(chroma.handle.offset..<chroma.handle.offset + chroma.handle.count)
             let middle: Int64 = batch.frame + chroma.center
-            state.recorder?.add(chroma: values, at: middle)
+            recorder?.add(chroma: values, at: middle)
         }
-        if let pitch = state.tonal.pitch {
+        if let pitch = tonal.pitch {
             let count = batch.frameCount
             let frequency: Float = batch.row[pitch.handle.offset]
             let first: Int64 = batch.frame + pitch.center - Int64(count / 2)
-            state.recorder?.add(frequency: frequency, at: first, count: count)
+            recorder?.add(frequency: frequency, at: first, count: count)
         }
     }
 
     // MARK: - Recordings
 
-    /// Finds the values that the recording has, and reports those that it has not.
-    private func findFeatures(
-        in stream: StreamHeader, _ recorder: inout PictureRecorder, _ warn: @Sendable (String) -> Void
-    ) -> RecordedFeatures {
+    /// Finds the values that the recording has.
+    private func findFeatures(in stream: StreamHeader, _ recorder: inout PictureRecorder) -> RecordedFeatures {
         var features = RecordedFeatures()
         for analyzer in stream.analyzers {
             let layout = stream.layout
@@ -255,22 +224,18 @@ final class PictureSink: Sink {
         if features.spectrum == nil { features.missing[.spectrogram] = "not recorded: spectrum.bands_db" }
         if features.peaks == nil || features.rms == nil { features.missing[.waveform] = "not recorded: levels.peak_db, levels.rms_db" }
         if !hasBeats { features.missing[.tempo] = "not recorded: beat" }
-        for panel in request.options.panels {
-            guard let reason = features.missing[panel] else { continue }
-            warn("\(request.name): \(panel.rawValue): \(reason); the panel is empty")
-        }
         return features
     }
 
-    private func add(_ batch: borrowing Batch) {
+    private func addRecorded(_ batch: borrowing Batch) {
         guard batch.hasValues else { return }
-        if let spectrum = state.features.spectrum {
+        if let spectrum = features.spectrum {
             let values = batch.row.extracting(spectrum.offset..<spectrum.offset + spectrum.count)
-            let frame = max(0, batch.frame + state.features.offset)
-            state.recorder?.add(spectrum: values, at: frame)
+            let frame = max(0, batch.frame + features.offset)
+            recorder?.add(spectrum: values, at: frame)
         }
-        if let peaks = state.features.peaks, let rms = state.features.rms {
-            state.recorder?.add(
+        if let peaks = features.peaks, let rms = features.rms {
+            recorder?.add(
                 peaks: batch.row.extracting(peaks.offset..<peaks.offset + peaks.count),
                 rms: batch.row.extracting(rms.offset..<rms.offset + rms.count), at: batch.frame, count: batch.frameCount)
         }

@@ -54,17 +54,13 @@ struct StreamStatistics: Sendable {
 
     // MARK: - Adding
 
-    mutating func add(_ batches: BatchBlock) {
-        for index in 0..<batches.count {
-            let batch = batches[index]
-            for place in batch.events.indices { add(batch.events[place]) }
-            guard batch.hasValues, !columns.isEmpty else { continue }
-            let row = batch.row
-            // Unsafe: copies a row at once; the buffer is not used after the closure.
-            row.withUnsafeBufferPointer { rows.append(contentsOf: $0) }
-            rowCount += 1
-            if rowCount == Self.chunkLength { addRows() }
-        }
+    mutating func add(_ batch: borrowing Batch) {
+        for place in batch.events.indices { add(batch.events[place]) }
+        guard batch.hasValues, !columns.isEmpty else { return }
+        // Unsafe: copies a row at once; the buffer is not used after the closure.
+        batch.row.withUnsafeBufferPointer { rows.append(contentsOf: $0) }
+        rowCount += 1
+        if rowCount == Self.chunkLength { addRows() }
     }
 
     mutating func add(_ event: Event) {

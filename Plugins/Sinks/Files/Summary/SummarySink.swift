@@ -14,9 +14,11 @@ extension SinkPlugin {
                 outputs: [Output(settings.path, replacesFile: true)])
         },
         make: { settings throws(Problem) in
-            SummaryWriter(
-                try PathTemplate(settings.path, at: "path"), isTable: settings.format.isTable(at: settings.path),
-                OutputPlan(compression: settings.compression, level: settings.level, quotesLines: true))
+            let isTable = settings.format.isTable(at: settings.path)
+            return DocumentFile(
+                try PathTemplate(settings.path, at: "path"),
+                FileOptions(isTable ? .table : .lines, compression: settings.compression, level: settings.level)
+            ) { files, context in SummaryDocument(files[0], isTable: isTable, context) }
         })
 }
 

@@ -20,7 +20,7 @@ extension SinkPlugin {
 final class PresetCycler: DirectingSink {
     private struct State: ~Copyable {
         var schedule: ScheduleSettings
-        var plan: RecordFile?
+        var plan: DocumentFile?
         var stateFile: StateFile?
         var persisted = PersistedState()
         var isSaved = true
@@ -102,10 +102,10 @@ final class PresetCycler: DirectingSink {
     /// them.
     static let planRecords = ["header", "preset", "page_preset", "speed", "control", "end"]
 
-    private static func plan(at path: PathTemplate, _ context: SinkContext) throws(Problem) -> RecordFile {
+    private static func plan(at path: PathTemplate, _ context: SinkContext) throws(Problem) -> DocumentFile {
         var context = context
         if context.selection.isAll { context.selection = Selection(items: planRecords, catalog: RecordCatalog(records: records)) }
-        let plan = RecordFile(path)
+        let plan = DocumentFile.records(at: path)
         try plan.open(context)
         return plan
     }

@@ -53,12 +53,7 @@ private enum OutputSinks {
     ]
 
     private static func picture(_ format: PictureOptions.Format, _ width: Int, _ height: Int) -> Make {
-        {
-            var options = PictureOptions()
-            (options.format, options.width, options.height) = (format, width, height)
-            let request = PictureRequest(options: options, name: "x", isRecording: true)
-            return make(.picture(request), "/dev/null")
-        }
+        plugin("picture", "/dev/null,recorded=true,format=\(format.rawValue),width=\(width),height=\(height)")
     }
 
     private static func plugin(_ id: String, _ settings: String) -> Make {

@@ -266,6 +266,38 @@ import Testing
         }
     }
 
+    @Test(.enabled(if: TemporaryDisk.isAvailable, "a tmpfs can be mounted by root only"), arguments: [0, 4])
+    func `live tables on a full disk that has space again: every row is written once`(room: Int) throws {
+        let disk = try TemporaryDisk(kibibytes: 256)
+        try disk.fill(leaving: room)
+        var failures = 0
+        func repeating(_ call: () throws(Problem) -> Void) throws {
+            while true {
+                do throws(Problem) {
+                    return try call()
+                } catch {
+                    try #require(error.remedy == .retry && failures < 3, "\(error)")
+                    failures += 1
+                    if failures == 2 { try disk.free() }
+                }
+            }
+        }
+        var header = Fixture.header()
+        header.isLive = true
+        for path in [disk("a.csv"), folder("a.csv")] {
+            let sink = try Fixture.sink(path)
+            try sink.open(SinkContext(name: "csv", catalog: Fixture.catalog, isLive: true))
+            for _ in 0..<200 {
+                try repeating { () throws(Problem) in try sink.begin(header) }
+                try repeating { () throws(Problem) in try sink.write(Fixture.block(events: Fixture.onsetAndBeat)) }
+                try repeating { () throws(Problem) in try sink.end(Fixture.summary()) }
+            }
+            try sink.close()
+        }
+        #expect(failures == 2)
+        for name in ["a.csv", "a.events.csv"] { #expect(try disk.text(of: name) == folder.text(of: name)) }
+    }
+
     @Test func `closed pipe: the remedy is finish`() async throws {
         var ends: [Int32] = [0, 0]
         try #require(pipe(&ends) == 0)

@@ -1,5 +1,9 @@
+import Hemiola
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
+import HemiolaTesting
+import TestSupport
 import Testing
 
 @testable import HemiolaPictures
@@ -163,6 +167,19 @@ import Testing
         let result = PNGResolution.insert(96, into: png)
         #expect(Array(result.prefix(33)) == Array(png.prefix(33)) && Array(result.suffix(3)) == [1, 2, 3])
         #expect(Array(result[33..<50]) == [0, 0, 0, 9] + Array("pHYs".utf8) + [0, 0, 0x0E, 0xC4, 0, 0, 0x0E, 0xC4, 1])
+    }
+
+    @Test(.enabled(if: Picture.libraryFault == nil, "cairo is not installed"), arguments: [true, false])
+    func `conformance tests of the sink: passed`(isRecorded: Bool) throws {
+        let folder = try TemporaryFolder()
+        try SinkConformanceSuite(.picture, settings: folder("{stem}.png") + ",width=320,height=200,recorded=\(isRecorded)").run()
+    }
+
+    @Test(arguments: ["a.gif", "a.png,width=8", "a.png,panels=tempo,beats=false", "a.png,scale=log,min_hz=0"])
+    func `unsuitable settings of the sink: an error`(settings: String) {
+        #expect(throws: Problem.self) {
+            try SinkPlugin.picture.make(SinkPlugin.picture.about.values(from: PluginSpec(parsing: "picture:\(settings)")))
+        }
     }
 
     @Test(.enabled(if: Picture.libraryFault == nil, "cairo is not installed"), arguments: PictureOptions.Format.allCases)

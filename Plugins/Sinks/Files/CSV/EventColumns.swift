@@ -2,7 +2,7 @@ internal import Hemiola
 internal import HemiolaRecords
 
 /// The columns of a stream's events, and the fields of each event: those of its record, as declared.
-struct EventTable: Sendable {
+struct EventColumns: Sendable {
     /// The names of the columns. A table has those of all selected types, whether an event of the type comes or not.
     let names: [String]
     private let encoder: RecordEncoder
@@ -14,11 +14,6 @@ struct EventTable: Sendable {
         }
         self.names = names
         encoder = RecordEncoder(header, selection: selection, version: HemiolaVersion.current)
-    }
-
-    /// Whether a selection leaves any events.
-    static func isWanted(by selection: Selection, _ catalog: RecordCatalog) -> Bool {
-        catalog.events.contains { selection.contains($0.name) }
     }
 
     /// The text of each column; nil when the event is not selected.

@@ -1,8 +1,8 @@
 internal import HemiolaRecords
 internal import HemiolaSignal
 
-/// What the columns of a stream's batches are called, and where each value lies.
-struct BatchTable: Sendable {
+/// The columns of a stream's batches: their names, and where each value lies.
+struct BatchColumns: Sendable {
     /// Where a field comes from.
     enum Source: Sendable {
         case file, number, frame, time
@@ -37,14 +37,14 @@ struct BatchTable: Sendable {
     }
 
     /// The same stream in the columns of a table that an earlier stream began.
-    func arranged(as table: [String]) -> BatchTable {
+    func arranged(as table: [String]) -> BatchColumns {
         guard table != names else { return self }
         // In a recording, an analyzer may have the name of another one with a dot.
         let places = Dictionary(zip(names, sources)) { first, _ in first }
-        return BatchTable(names: table, sources: table.map { places[$0] ?? .nothing }, header: header)
+        return BatchColumns(names: table, sources: table.map { places[$0] ?? .nothing }, header: header)
     }
 
-    /// Writes the fields of a batch.
+    /// Appends the row of a batch.
     func encode(_ batch: borrowing Batch, into buffer: inout JSONBuffer) {
         let row = batch.row
         for index in sources.indices {
@@ -58,5 +58,6 @@ struct BatchTable: Sendable {
             case .nothing: break
             }
         }
+        buffer.append("\n")
     }
 }

@@ -1,0 +1,63 @@
+internal import Hemiola
+internal import HemiolaFiles
+internal import HemiolaRecords
+internal import HemiolaSignal
+internal import HemiolaSystem
+
+/// Writes each beat when it arrives (`text`, `audacity`), or all beats of a stream at its end.
+final class BeatDocument: Document {
+    private let file: OutputFile
+    private let format: BeatFormat
+    /// Whether a comment line separates the inputs of the file.
+    private let hasComments: Bool
+    private var track: BeatTrack?
+    /// The tracks of a Rekordbox file, which states their number before the first.
+    private var collection = RekordboxCollection()
+
+    init(_ file: OutputFile, _ format: BeatFormat, isPerInput: Bool) {
+        self.file = file
+        self.format = format
+        hasComments = format.isLinewise && !isPerInput
+        if format == .mixxx { file.buffer.append(bytes: Array(MixxxScript.head.utf8)) }
+    }
+
+    func begin(_ stream: StreamHeader, at frame: Int64) throws(Problem) {
+        if format.describesFiles, stream.isLive || stream.outputPath == "-" {
+            throw Problem(
+                "cannot write \(file.target.name): \(format.rawValue) describes sound files, and \(stream.source.name) is not one; "
+                    + "analyse a file, or choose another format")
+        }
+        track = BeatTrack(stream)
+        // Readers of `.beats` files skip lines that begin with `#`.
+        if hasComments, let input = stream.file { file.buffer.append(bytes: Array("# \(input.replacing("\n", with: " "))\n".utf8)) }
+    }
+
+    func write(_ event: Event) {
+        guard let beat = Beat(event) else { return }
+        track?.beats.append((event.time, beat))
+        if format.isLinewise { file.buffer.appendLine(event.time, beat, format) }
+    }
+
+    func end(_ summary: StreamSummary) {
+        for event in summary.lateEvents { write(event) }
+        guard let track = track.take() else { return }
+        let header = track.header
+        // A document cannot state that it is incomplete.
+        if summary.reason == .interrupted, !header.isLive { return }
+        let duration = header.format.seconds(at: summary.frames)
+        switch format {
+        case .auto, .text, .audacity: break
+        case .json: file.buffer.appendJSON(track, duration: duration)
+        case .jams: file.buffer.appendJAMS(track, duration: duration)
+        case .midi: file.buffer.append(bytes: MIDIFile(beats: track.positions).bytes)
+        case .mixxx: file.buffer.append(bytes: MixxxScript.statements(header, beats: track.positions(inLibraryOf: format)))
+        case .rekordbox:
+            collection.add(header, duration: (header.source.start ?? 0) + duration, beats: track.positions(inLibraryOf: format))
+        }
+    }
+
+    func finish() {
+        if format == .rekordbox { file.buffer.append(bytes: collection.document) }
+        if format == .mixxx { file.buffer.append(bytes: Array(MixxxScript.tail.utf8)) }
+    }
+}

@@ -1,0 +1,48 @@
+internal import Hemiola
+public import HemiolaRecords
+internal import HemiolaSignal
+internal import HemiolaSystem
+
+/// A file of records as JSON Lines.
+public final class RecordDocument: Document {
+    private let file: OutputFile
+    private let selection: Selection
+    private var encoder: RecordEncoder?
+
+    /// The content of a newly opened file.
+    public init(_ file: OutputFile, _ selection: Selection) {
+        self.file = file
+        self.selection = selection
+    }
+
+    public func begin(_ stream: StreamHeader, at frame: Int64) {
+        encoder = RecordEncoder(stream, selection: selection, version: HemiolaVersion.current)
+        encoder?.encodeHeader(into: &file.buffer)
+    }
+
+    public func write(_ batch: borrowing Batch) {
+        encoder?.encode(batch, into: &file.buffer)
+    }
+
+    /// Writes an event that is in no batch. Its field `emitted_t` is its own time.
+    public func write(_ event: Event) {
+        encoder?.encode(event, batchEnd: event.time, into: &file.buffer)
+    }
+
+    public func end(_ summary: StreamSummary) {
+        encoder?.encodeEnd(summary, into: &file.buffer)
+        encoder = nil
+    }
+
+    /// A program that waits for `end` records waits for `failure` records too.
+    public func write(failure: InputEnd) {
+        if selection.contains("failure") || selection.contains("end") { file.buffer.append(failure: failure) }
+    }
+}
+
+extension DocumentFile {
+    /// The sink that writes the records of consecutive streams as JSON Lines.
+    public static func records(at template: PathTemplate, _ options: FileOptions = FileOptions()) -> DocumentFile {
+        DocumentFile(template, options) { files, context in RecordDocument(files[0], context.selection) }
+    }
+}
