@@ -2,7 +2,6 @@ import Hemiola
 import HemiolaRecords
 import HemiolaSignal
 import HemiolaSystem
-import HemiolaTesting
 import TestSupport
 import Testing
 
@@ -167,12 +166,6 @@ import Testing
         let result = PNGResolution.insert(96, into: png)
         #expect(Array(result.prefix(33)) == Array(png.prefix(33)) && Array(result.suffix(3)) == [1, 2, 3])
         #expect(Array(result[33..<50]) == [0, 0, 0, 9] + Array("pHYs".utf8) + [0, 0, 0x0E, 0xC4, 0, 0, 0x0E, 0xC4, 1])
-    }
-
-    @Test(.enabled(if: Picture.libraryFault == nil, "cairo is not installed"), arguments: [true, false])
-    func `conformance tests of the sink: passed`(isRecorded: Bool) throws {
-        let folder = try TemporaryFolder()
-        try SinkConformanceSuite(.picture, settings: folder("{stem}.png") + ",width=320,height=200,recorded=\(isRecorded)").run()
     }
 
     @Test(arguments: ["a.gif", "a.png,width=8", "a.png,panels=tempo,beats=false", "a.png,scale=log,min_hz=0"])
