@@ -162,11 +162,6 @@ public enum Setting {
         }
     }
 
-    /// The values of all settings, for a plugin that passes them on to another process; without a pipeline, none.
-    package static func values() -> SettingValues {
-        SettingReader.current?.values ?? SettingValues([])
-    }
-
     /// Declares a setting to the reader under way.
     ///
     /// - Returns: The value given, else the default.
@@ -203,9 +198,4 @@ public struct SettingValues: Sendable, Hashable {
 
     /// The value of a setting; nil when there is no such setting.
     package subscript(_ name: String) -> ParameterValue? { byName[name] }
-
-    /// The values, with another one of a setting.
-    package func replacing(_ name: String, with value: ParameterValue) -> SettingValues {
-        SettingValues(parameters.map { $0.key == name ? Parameter(key: name, value: value) : $0 })
-    }
 }

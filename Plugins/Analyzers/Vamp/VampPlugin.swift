@@ -39,24 +39,30 @@ struct VampSettings: PluginSettings {
         "channel", in: 1...StreamFormat.channelCounts.upperBound,
         "The only channel that the plugin reads, 1 the first; unset: see channels.")
     var isIsolated = Setting.boolean(
-        "isolated", default: false, "Runs the plugin in a process of its own, so that a crash of it does not end Hemiola.")
+        "isolated", default: true, "Runs the plugin in a process of its own, so that a crash of it does not end Hemiola.")
     var timeout = Setting.seconds(
         "timeout_s", default: 10, in: 0.1...3600, "Isolated: time in which the plugin must return from a call.")
     var onError = Setting.choice(
         "on_error", default: FailurePolicy.auto,
         "Isolated, when the plugin crashes or exceeds the time: end with an error (fail), start it again (retry), go on without it (skip); "
             + "auto: retry in real time, else fail.")
-    /// All of them as given, for the plugin's own process.
-    private var values = Setting.values()
-
     func analyzer() throws(Problem) -> any Analyzer {
         let configuration = try configuration()
         guard isIsolated else { return VampAnalyzer(configuration) }
         return BlockAnalyzer(
-            IsolatedAnalyzer(
-                "vamp", settings: values.replacing("isolated", with: .boolean(false)),
-                name: "\(VampFolders.name(of: configuration.library)):\(configuration.plugin)", timeout: timeout, policy: onError,
-                remedy: "report it to the plugin's author"))
+            BlockProgram(
+                AnalyzerService.command("vamp", ownProcess), name: "\(VampFolders.name(of: configuration.library)):\(configuration.plugin)",
+                timeout: timeout, policy: onError, remedy: "report it to the plugin's author", samples: .hops))
+    }
+
+    /// The settings of the plugin's own process.
+    private var ownProcess: [String: ParameterValue] {
+        var settings: [String: ParameterValue] = [
+            "plugin": .text(plugin), "parameters": .list(parameters.map { .text($0) }), "program": .text(program),
+            "channels": .text(channels.rawValue), "isolated": .boolean(false),
+        ]
+        for (key, number) in [("block", block), ("step", step), ("channel", channel)] { settings[key] = number.map { .integer($0) } }
+        return settings
     }
 
     private func configuration() throws(Problem) -> VampStream.Configuration {

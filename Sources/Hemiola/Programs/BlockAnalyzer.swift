@@ -2,12 +2,12 @@ package import HemiolaRecords
 package import HemiolaSignal
 package import HemiolaSystem
 
-/// An analyzer that is a program of its own: a crash of it is survived.
+/// An analyzer that is a program of its own, in the protocol of the analyzer `exec`: a crash of it is survived.
 ///
 /// From a file, `process` sends a block and waits for its answer. In real time a thread does that, and `process` only exchanges values
 /// with it: a lock for the time of a copy. Unlike other analyzers it allocates memory in `process`.
 package final class BlockAnalyzer: ExternalAnalyzer {
-    private let program: any BlockProgram
+    private let program: BlockProgram
     private var context: AnalyzerContext
     private var format = AnalysisFormat(StreamFormat(sampleRate: 1, channelCount: 1))
     private var exchange: (any BlockExchange)?
@@ -22,7 +22,7 @@ package final class BlockAnalyzer: ExternalAnalyzer {
     private static let lossInterval = 1.0
 
     /// An analyzer; starts nothing.
-    package init(_ program: any BlockProgram) {
+    package init(_ program: BlockProgram) {
         self.program = program
         context = AnalyzerContext(name: program.name)
     }
@@ -34,7 +34,8 @@ package final class BlockAnalyzer: ExternalAnalyzer {
     package var warning: String? { exchange?.warning }
 
     package func load() throws(Problem) {
-        try program.check()
+        guard case .hops = program.samples else { return }
+        do throws(Problem) { try ProgramSession.check(program) } catch { throw explained(error) }
     }
 
     package func open(_ context: AnalyzerContext) {
@@ -51,14 +52,16 @@ package final class BlockAnalyzer: ExternalAnalyzer {
         format = stream
         block = [UInt8](repeating: 0, count: program.blockSize(stream))
         let exchange: any BlockExchange
-        do throws(Problem) { exchange = try makeExchange() } catch {
-            throw Problem(error.isComplete ? error.message : "\(program.name): \(error.message); \(program.remedy)")
-        }
+        do throws(Problem) { exchange = try makeExchange() } catch { throw explained(error) }
         self.exchange = exchange
         (lostCount, lossTime, time) = (0, -1, 0)
         var declared = exchange.outputs
         if context.isLive { declared.latencyFrames += Int64(stream.hopFrames) }
         return declared
+    }
+
+    private func explained(_ problem: Problem) -> Problem {
+        Problem(problem.isComplete ? problem.message : "\(program.name): \(problem.message); \(program.remedy)")
     }
 
     private func makeExchange() throws(Problem) -> any BlockExchange {

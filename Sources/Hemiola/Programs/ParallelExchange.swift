@@ -30,7 +30,7 @@ final class ParallelExchange: BlockExchange, @unchecked Sendable {
     private let condition = Condition()
     private var state: State
 
-    private var session: (any BlockSession)?
+    private var session: ProgramSession?
     private var delay = RetryDelay(longest: ProgramSettings.longestPause)
 
     /// Blocks that wait: 186 ms of 1024 frames at 44.1 kHz, for programs that pause now and then.
@@ -156,7 +156,7 @@ final class ParallelExchange: BlockExchange, @unchecked Sendable {
         publish(session, values: session.values)
     }
 
-    private func publish(_ session: any BlockSession, values: [Float]?) {
+    private func publish(_ session: ProgramSession, values: [Float]?) {
         let events = session.takeEvents()
         change { state in
             if let values { state.values = values }

@@ -9,7 +9,7 @@ final class WaitingExchange: BlockExchange {
     private(set) var warning: String?
 
     private let starter: BlockStarter
-    private var session: (any BlockSession)?
+    private var session: ProgramSession?
     private var events: [Event] = []
     private var isOver = false
 

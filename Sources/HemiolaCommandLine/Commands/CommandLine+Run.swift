@@ -13,7 +13,7 @@ extension CommandLine {
     public static func run(with registry: PluginRegistry) -> Never {
         System.prepareProcess()
         System.guardProcess()
-        IsolatedAnalyzer.setService("/proc/self/exe", ["plugins", "--run-analyzer"])
+        AnalyzerService.setProgram("/proc/self/exe")
         let console = Console()
         let status = Root.run(System.arguments, with: registry, on: console)
         console.finish()

@@ -35,16 +35,16 @@ struct PluginsCommand: Command {
     @Option(parsing: .unconditional, help: ArgumentHelp("The width of the text.", visibility: .hidden))
     var columns: Int?
 
-    /// A child process that runs an isolated analyzer.
-    @Flag(help: ArgumentHelp("Run an analyzer for another process.", visibility: .hidden))
-    var runAnalyzer = false
+    /// The analyzer and the settings of a child process that runs one.
+    @Option(parsing: .upToNextOption, help: ArgumentHelp("Run an analyzer for another process.", visibility: .hidden))
+    var runAnalyzer: [String] = []
 
     func validate() throws {
         if vamp, name != nil { throw ValidationError("--vamp lists all Vamp plugins; leave out the name") }
     }
 
     func run(with registry: PluginRegistry, on console: Console) throws(Failure) -> CommandStatus {
-        if runAnalyzer { IsolatedAnalyzerService.run(registry) }
+        if runAnalyzer.count == 2 { AnalyzerService.run(registry, runAnalyzer[0], runAnalyzer[1]) }
         let columns = self.columns ?? System.columns(of: System.standardOutput) ?? 80
         if let vampLibrary { VampListing.list(vampLibrary, asJSON: json, columns: min(max(columns, 40), 100)) }
         if vamp {

@@ -139,7 +139,7 @@ extension Feature {
 
 extension ParameterValue {
     /// The value of a JSON text; nil for an object.
-    init?(_ value: JSONValue) {
+    package init?(_ value: JSONValue) {
         switch value {
         case .null: self = .none
         case .boolean(let flag): self = .boolean(flag)

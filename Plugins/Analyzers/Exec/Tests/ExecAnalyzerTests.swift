@@ -1,6 +1,6 @@
+import ExecAnalyzer
 import Foundation
 import Glibc
-import Hemiola
 import HemiolaEngine
 import HemiolaRecords
 import HemiolaSignal
@@ -10,7 +10,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import ExecAnalyzer
+@testable import Hemiola
 
 @Suite(.serialized, .enabled(if: Tool.program("python3").isExpected, "python3 is not installed"))
 struct ExecAnalyzerTests {
@@ -207,12 +207,12 @@ struct ExecAnalyzerTests {
                 "has printed an event without a \"frame\" that is 0 or more and not far in the future"
             ),
             (
-                "read(); print('{\"event\": \"e\", \"frame\": 0}\\n' * 300, flush=True); time.sleep(60)",
-                "has printed more than 256 events for one block"
+                "read(); print(('{\"event\": \"e\", \"frame\": 0, \"label\": \"' + 'x' * 1_000_000 + '\"}\\n') * 70, flush=True); time.sleep(60)",
+                "has printed more than 64 MiB of events for one block"
             ),
             (
-                "read(); sys.stdout.write('x' * 10_000_000); sys.stdout.flush(); time.sleep(60)",
-                "has printed a line of more than 1 MiB, or lines faster than they are read"
+                "read(); sys.stdout.write('x' * 20_000_000); sys.stdout.flush(); time.sleep(60)",
+                "has printed a line of more than 4 MiB, or lines faster than they are read"
             ),
             ("read(); time.sleep(60)", "has not answered a block for 3.0 s, and was ended"),
             ("time.sleep(60)", "has not answered a block for 3.0 s, and was ended"),
@@ -253,11 +253,11 @@ struct ExecAnalyzerTests {
             ("print('hello', flush=True)", "has printed a line that is not JSON (invalid JSON at byte 1): hello"),
             (
                 "print('{\"outputs\": [{\"name\": \"A\"}]}', flush=True)",
-                "its first line has the name \"A\"; names are lower-case letters, digits and _, at most 64"
+                "its first line has the name \"A\"; names are lower-case letters, digits and _, at most 200"
             ),
             (
-                "print('{\"outputs\": [{\"name\": \"a\", \"count\": 99999}]}', flush=True)",
-                "its first line declares the output \"a\" with a \"count\" that is no whole number from 1 to 16384"
+                "print('{\"outputs\": [{\"name\": \"a\", \"count\": 999999}]}', flush=True)",
+                "its first line declares the output \"a\" with a \"count\" that is no whole number from 1 to 131072"
             ),
             (
                 "print('{\"outputs\": [{\"name\": \"a\", \"unti\": \"dB\"}]}', flush=True)",
@@ -271,6 +271,30 @@ struct ExecAnalyzerTests {
         }
         let missing = try await run("hemiola-no-such-program", Self.noise)
         #expect(missing.notices.contains { $0.contains("exec:hemiola-no-such-program: the command was not found: ") }, "\(missing.notices)")
+    }
+
+    @Test func `error in place of a declaration: the input is refused with its words alone`() async throws {
+        let result = try await run(program("print('{\"error\": \"no model; install one\"}', flush=True)"), Self.noise)
+        #expect(result.outcome.failedInputs == 1 && result.notices.count == 1)
+        #expect(result.notices.first?.hasSuffix(": no model; install one") == true, "\(result.notices)")
+    }
+
+    @Test func `digits, null in the values of an event, and a warning at the end: as printed`() async throws {
+        let text = """
+            import json, sys
+            start = json.loads(sys.stdin.buffer.readline())
+            print(json.dumps({"outputs": [{"name": "a", "unit": "dBFS", "digits": "all"}], "events": [{"name": "e"}]}), flush=True)
+            size = 4 * start["channels"] * start["block_frames"]
+            while len(sys.stdin.buffer.read(size)) == size: print('{"a": -12.345678}', flush=True)
+            print('{"event": "e", "frame": 0, "values": [1, null]}')
+            print('{"warning": "quiet\\\\nthroughout"}', flush=True)
+            """
+        let result = try await run(program(text), Self.noise)
+        #expect(result.stream.header.analyzers.first?.outputs.features.first?.unit.numberText == .all)
+        #expect(result.values("a").first == [-12.345678])
+        let values = try #require(result.events.compactMap { AnalyzerEvent($0) }.first).values
+        #expect(values.count == 2 && values[0] == 1 && values[1].isNaN)
+        #expect(result.notices.count == 1 && result.notices[0].contains("quiet") && !result.notices[0].contains("\n"), "\(result.notices)")
     }
 
     @Test func `policy skip, program that fails before its declaration: the stream is analysed without it`() async throws {

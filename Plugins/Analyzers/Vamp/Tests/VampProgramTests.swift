@@ -86,7 +86,9 @@ let program: String = {
 
     @Test func `real time: the records of a run that is not paced`() throws {
         let folder = try folder(["good": "none"])
-        let arguments = ["analyze", "--capture", "tone:sine,seconds=0.7", "--analyzer", "vamp:good:probe", "--select", "event,batch,end"]
+        let arguments = [
+            "analyze", "--capture", "tone:sine,seconds=0.7", "--analyzer", "vamp:good:probe,isolated=false", "--select", "event,batch,end",
+        ]
         let fast = try run(arguments, folder)
         let paced = try run(arguments + ["--realtime"], folder)
         #expect(fast.status == 0 && fast.errors.isEmpty && paced.status == 0)
@@ -115,7 +117,7 @@ let program: String = {
 
 @Suite(.needsCompiler, .mayNotHang) struct `Program with faulty Vamp plugins` {
     /// Runs the probe with a fault in the program's process.
-    private func run(_ fault: String, _ settings: String = "", _ arguments: [String] = []) throws -> ChildProcess.Outcome {
+    private func run(_ fault: String, _ settings: String = ",isolated=false", arguments: [String] = []) throws -> ChildProcess.Outcome {
         let folder = try TemporaryFolder()
         try FileManager.default.copyItem(atPath: VampFixtures.library(fault), toPath: folder("probed.so"))
         return try ChildProcess.run(
@@ -127,22 +129,22 @@ let program: String = {
         [], ["-o", "-"], ["-o", "/dev/stdout"], ["-o", "/dev/fd/1"], ["--sink", "csv:/proc/self/fd/1"], ["--sink", "exec:cat"],
     ])
     func `plugin that prints: on standard error, and not in the output`(arguments: [String]) throws {
-        let outcome = try run("prints", "", arguments)
+        let outcome = try run("prints", arguments: arguments)
         #expect(outcome.status == 0)
         #expect(outcome.errorLines == ["a line of the plugin"])
-        #expect(try outcome.output == run("none", "", arguments).output && !outcome.output.isEmpty)
+        #expect(try outcome.output == run("none", arguments: arguments).output && !outcome.output.isEmpty)
     }
 
     @Test(arguments: ["exits", "exits_early", "exits_later"], [[], ["-o", "out.jsonl"]])
     func `plugin that ends the program: exit code 1, and the library in one line`(fault: String, arguments: [String]) throws {
-        let outcome = try run(fault, "", arguments)
+        let outcome = try run(fault, arguments: arguments)
         #expect(outcome.status == 1 && !outcome.wasKilled)
         #expect(outcome.errorLines.count == 1 && outcome.errors.contains(" probed "), "\(outcome.errors)")
         #expect(!outcome.lines.contains { $0.contains(#""type":"end""#) })
     }
 
     @Test func `isolated plugin that ends its process: a failure in one line`() throws {
-        let outcome = try run("exits_later", ",isolated=true")
+        let outcome = try run("exits_later", "")
         #expect(outcome.status == 1 && outcome.errors.contains("probed:probe: "), "\(outcome.errors)")
     }
 
@@ -153,7 +155,7 @@ let program: String = {
         #expect(outcome.errorLines.count == 1 && outcome.errors.contains("probed.so"), "\(outcome.errors)")
     }
 
-    @Test(arguments: ["channels", "outputs", "bins", "parameters", "programs", "frames"], ["", ",isolated=true"])
+    @Test(arguments: ["channels", "outputs", "bins", "parameters", "programs", "frames"], [",isolated=false", ""])
     func `plugin that declares a million: refused at once, with the plugin and the number`(what: String, settings: String) throws {
         let start = Date.now
         let outcome = try run("million_\(what)", settings)
@@ -187,8 +189,8 @@ let program: String = {
 
     @Test(arguments: ["", ",block=300", ",channels=mix,step=2000,parameters=gain=3+scale=cubed"])
     func `no fault: the records of the plugin in the program's process`(settings: String) throws {
-        let expected = try run("none", settings)
-        let isolated = try run("none", "\(settings),isolated=true")
+        let expected = try run("none", "\(settings),isolated=false")
+        let isolated = try run("none", settings)
         #expect(expected.status == 0 && isolated.status == 0 && isolated.errors == expected.errors)
         #expect(expected.lines.count > 60 && isolated.lines == expected.lines)
     }
@@ -201,14 +203,14 @@ let program: String = {
                 program,
                 ["analyze", Repository.minuet, "--analyzer", "vamp:\(library):\(plugin)\(settings)", "--select", "batch,event,end"])
         }
-        let expected = try run("")
-        let isolated = try run(",isolated=true")
+        let expected = try run(",isolated=false")
+        let isolated = try run("")
         #expect(expected.status == 0 && isolated.status == 0 && isolated.errors.isEmpty)
         #expect(expected.lines.count > 300 && isolated.lines == expected.lines)
     }
 
     @Test func `crash, from a file: a failure in one line`() throws {
-        let outcome = try run("crashes_later", ",isolated=true")
+        let outcome = try run("crashes_later", "")
         #expect(outcome.status == 1 && !outcome.wasKilled)
         #expect(
             outcome.errorLines == [
@@ -218,21 +220,21 @@ let program: String = {
     }
 
     @Test func `crash, from a file with on_error=skip: null from there on, and a warning`() throws {
-        let outcome = try run("crashes_later", ",isolated=true,on_error=skip")
+        let outcome = try run("crashes_later", ",on_error=skip")
         let batches = try batches(outcome)
         #expect(outcome.status == 0 && batches.count > 60 && batches == batches.indices.map { $0 < 20 })
         #expect(outcome.errorLines.count == 1 && outcome.errors.contains("signal 11") && outcome.errors.contains("null from here on"))
     }
 
     @Test func `crash, from a file with on_error=retry: started again, from the block on`() throws {
-        let outcome = try run("crashes_later", ",isolated=true,on_error=retry")
+        let outcome = try run("crashes_later", ",on_error=retry")
         let batches = try batches(outcome)
         #expect(outcome.status == 0 && batches.count > 60 && batches.allSatisfy(\.self))
         #expect(outcome.errorLines.count == 3 && outcome.errorLines.allSatisfy { $0.contains("starting it again") })
     }
 
     @Test func `crash, in real time: started again after a pause, every batch written, losses counted`() throws {
-        let outcome = try run("crashes_later", ",isolated=true", Self.tone + ["--realtime"])
+        let outcome = try run("crashes_later", "", Self.tone + ["--realtime"])
         let batches = try batches(outcome)
         #expect(outcome.status == 0 && batches.count > 60)
         // Values, none during the pause, values again.
@@ -245,17 +247,17 @@ let program: String = {
 
     @Test func `hang, from a file: a failure after timeout_s`() throws {
         let start = Date.now
-        let outcome = try run("hangs_later", ",isolated=true,timeout_s=0.5")
+        let outcome = try run("hangs_later", ",timeout_s=0.5")
         #expect(outcome.status == 1 && Date.now.timeIntervalSince(start) < 20)
         #expect(
             outcome.errorLines == [
-                "hemiola: sine: probed:probe: has not answered for 0.5 s, and was ended; report it to the plugin's author, "
+                "hemiola: sine: probed:probe: has not answered a block for 0.5 s, and was ended; report it to the plugin's author, "
                     + "or set on_error=retry or skip"
             ])
     }
 
     @Test func `library that crashes when it is loaded: an error of the configuration`() throws {
-        let outcome = try run("crashes", ",isolated=true")
+        let outcome = try run("crashes", "")
         #expect(outcome.status == 2 && !outcome.wasKilled)
         #expect(
             outcome.errorLines.first?.hasSuffix(
@@ -266,22 +268,22 @@ let program: String = {
     func `invalid settings, or a plugin that refuses: the message of the plugin in the program's process`(
         settings: String, fault: String
     ) throws {
-        let expected = try run(fault, settings)
-        let isolated = try run(fault, "\(settings),isolated=true")
+        let expected = try run(fault, "\(settings),isolated=false")
+        let isolated = try run(fault, settings)
         #expect(expected.status != 0 && isolated.status == expected.status)
         // Errors of the configuration quote the SPEC.
-        #expect(isolated.errors.replacing(",isolated=true", with: "") == expected.errors)
+        #expect(isolated.errors == expected.errors.replacing(",isolated=false", with: ""))
     }
 
     @Test func `plugin that prints: reported, and not in the records`() throws {
-        let outcome = try run("prints", ",isolated=true")
+        let outcome = try run("prints", "")
         #expect(outcome.status == 0 && outcome.lines.allSatisfy { $0.hasPrefix("{") })
         #expect(outcome.errors.contains("a line of the plugin"))
     }
 
     @Test func `NaN: null, and the warning of the end`() throws {
-        let outcome = try run("not_finite", ",isolated=true")
-        let expected = try run("not_finite", "")
+        let outcome = try run("not_finite", "")
+        let expected = try run("not_finite", ",isolated=false")
         #expect(outcome.status == 0 && outcome.lines == expected.lines && outcome.errors == expected.errors && !outcome.errors.isEmpty)
     }
 }

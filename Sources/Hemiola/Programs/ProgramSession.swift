@@ -1,4 +1,3 @@
-internal import Hemiola
 internal import HemiolaRecords
 internal import HemiolaSignal
 internal import HemiolaSystem
@@ -6,26 +5,17 @@ internal import HemiolaSystem
 /// The conversation with one run of a program: a line that describes the stream, then a block of samples and its answer at a time.
 ///
 /// Used by one thread at a time. Every method returns at the time limit; the memory for what the program prints is bounded.
-final class ProgramSession: BlockSession {
-    /// An event, and its time in frames since the first frame that the program got.
-    struct TimedEvent {
-        var frame: Int64
-        var event: Event
-    }
-
+final class ProgramSession {
     /// Bytes of a line.
-    static let longestLine = 1 << 20
+    static let longestLine = 4 << 20
     /// Bytes of lines that the program has printed and that were not read.
-    static let mostWaitingBytes = 8 << 20
-    /// Events of one block.
-    static let maximumEvents = 256
-    /// Values and characters of an event.
-    static let maximumValues = 64
-    static let longestLabel = 200
+    static let mostWaitingBytes = 16 << 20
+    /// Bytes of the events of one block, and of those after the last block.
+    static let mostEventBytes = 64 << 20
     /// Seconds that an event may lie in the future: an announced beat.
     static let longestAhead = 60.0
 
-    private let settings: ProgramSettings
+    private let settings: BlockProgram
     private let program: RunningProgram
     private let isCancelled: () -> Bool
     private let outputs: ProgramOutputs
@@ -34,8 +24,11 @@ final class ProgramSession: BlockSession {
 
     /// The values of the last answer, in the order of the row; NaN where there is none.
     private(set) var values: [Float]
-    /// The events since the last call of `takeEvents`, with times in frames that the program has got.
-    private var events: [TimedEvent] = []
+    /// The events since the last call of `takeEvents`, and the bytes of their lines.
+    private var events: [Event] = []
+    private var eventBytes = 0
+    /// What the program has printed as a warning about the stream; nil: nothing.
+    private(set) var warning: String?
 
     private let format: StreamFormat
     private let sampleRate: Double
@@ -48,14 +41,16 @@ final class ProgramSession: BlockSession {
     /// Seconds of a wait, after which `isCancelled` is called.
     private static let slice = 0.1
 
-    /// Starts the program, sends it the format, and waits for its declaration.
+    /// Starts a program, sends it the format, and waits for its declaration.
     ///
     /// - Parameters:
-    ///   - start: The line that describes the stream, with its line feed.
+    ///   - settings: The program.
+    ///   - format: The stream.
+    ///   - isLive: Whether hops come as time passes.
     ///   - report: Receives the lines of standard error.
     ///   - isCancelled: Whether to stop waiting.
     init(
-        _ settings: ProgramSettings, start: [UInt8], format: AnalysisFormat, report: @escaping @Sendable (String) -> Void,
+        _ settings: BlockProgram, _ format: AnalysisFormat, isLive: Bool, report: @escaping @Sendable (String) -> Void,
         isCancelled: @escaping () -> Bool
     ) throws(Problem) {
         self.settings = settings
@@ -64,39 +59,58 @@ final class ProgramSession: BlockSession {
         sampleRate = Double(format.sampleRate)
         frames = FrameMap(blockFrames: format.hopFrames)
         blockFrames = Int64(format.hopFrames)
-        let program: RunningProgram
+        program = try Self.start(settings, report: report)
+        let start = settings.startLine(format, isLive: isLive)
+        let declaration = try Self.firstLine(of: program, settings, after: start, &lines, isCancelled: isCancelled)
+        outputs = try ProgramOutputs(declaration, hasRecords: settings.samples != .hops)
+        values = [Float](repeating: .nan, count: outputs.declared.width)
+    }
+
+    /// Checks the settings of an analyzer with ``AnalyzerService``, without a stream.
+    static func check(_ settings: BlockProgram) throws(Problem) {
+        let program = try start(settings, report: { _ in })
+        var lines = LineSplitter(limit: longestLine)
+        let answer = try firstLine(of: program, settings, after: AnalyzerService.check, &lines, isCancelled: { false })
+        if let error = try JSONValue(line: answer)["error"]?.string { throw .complete(error.onOneLine) }
+    }
+
+    private static func start(_ settings: BlockProgram, report: @escaping @Sendable (String) -> Void) throws(Problem) -> RunningProgram {
         do throws(SystemCallError) {
-            program = try RunningProgram(settings.command, hasInput: true, output: .pipe, report: report)
+            return try RunningProgram(settings.command, hasInput: true, output: .pipe, report: report)
         } catch {
+            if settings.samples == .hops {
+                throw .complete(
+                    "\(settings.name) cannot be started in a process of its own (\(error)); install hemiola, or set isolated=false")
+            }
             throw Problem("cannot be started: \(error); check the command")
         }
-        self.program = program
+    }
+
+    /// Sends a program its first line, and waits for the first line that it prints.
+    private static func firstLine(
+        of program: RunningProgram, _ settings: BlockProgram, after start: [UInt8], _ lines: inout LineSplitter,
+        isCancelled: () -> Bool
+    ) throws(Problem) -> [UInt8] {
         let deadline = MonotonicTime.now + settings.timeout
-        var lines = LineSplitter(limit: Self.longestLine)
-        var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        var declaration: [UInt8]?
+        var buffer = [UInt8](repeating: 0, count: 4096)
         var sent = 0
-        while declaration == nil {
+        while true {
             if sent < start.count {
-                let result = start.withUnsafeBytes { program.write(UnsafeRawBufferPointer(rebasing: $0[sent...]), within: Self.slice) }
+                let result = start.withUnsafeBytes { program.write(UnsafeRawBufferPointer(rebasing: $0[sent...]), within: slice) }
                 if case .bytes(let count) = result { sent += count }
             }
-            switch Self.read(program, &buffer, within: Self.slice) {
-            case .bytes(let count): try Self.append(buffer[..<count], to: &lines)
-            case .end: throw Self.ended(program)
+            switch read(program, &buffer, within: slice) {
+            case .bytes(let count): try append(buffer[..<count], to: &lines)
+            case .end: throw ended(program)
             case .timeout: break
             }
-            declaration = try Self.nextLine(of: &lines)
-            if declaration == nil, MonotonicTime.now > deadline || isCancelled() {
-                program.stop()
-                throw Problem(
-                    "has not declared its outputs within \(settings.timeout.rounded(toPlaces: 1)) s; it prints them first, as one line of JSON"
-                )
-            }
+            if let line = try nextLine(of: &lines) { return line }
+            guard MonotonicTime.now > deadline || isCancelled() else { continue }
+            program.stop()
+            throw Problem(
+                "has not declared its outputs within \(settings.timeout.rounded(toPlaces: 1)) s; it prints them first, as one line of JSON"
+            )
         }
-        outputs = try ProgramOutputs(declaration ?? [])
-        values = [Float](repeating: .nan, count: outputs.declared.width)
-        (self.lines, self.buffer) = (lines, buffer)
     }
 
     // MARK: - Blocks
@@ -159,11 +173,8 @@ final class ProgramSession: BlockSession {
 
     func takeEvents() -> [Event] {
         defer { events.removeAll(keepingCapacity: true) }
-        return events.map { timed in
-            var event = timed.event
-            event.time = format.seconds(at: frames.streamFrame(of: timed.frame))
-            return event
-        }
+        eventBytes = 0
+        return events
     }
 
     // MARK: - Reading
@@ -227,7 +238,15 @@ final class ProgramSession: BlockSession {
         let value = try JSONValue(line: line)
         guard let members = value.members else { throw Problem("has printed a line that is no JSON object") }
         if let name = value["event"] {
+            eventBytes += line.count
+            guard eventBytes <= Self.mostEventBytes else {
+                throw Problem("has printed more than \(Self.mostEventBytes >> 20) MiB of events for one block")
+            }
             try add(event: value, name: name.string ?? "")
+            return false
+        }
+        if let text = value["warning"]?.string {
+            warning = text.onOneLine
             return false
         }
         for index in values.indices { values[index] = .nan }
@@ -265,39 +284,42 @@ final class ProgramSession: BlockSession {
         guard let type = outputs.events[name] else {
             throw Problem("has printed the event \"\(String(name.prefix(60)).onOneLine)\", which it has not declared")
         }
-        guard let frame = value["frame"]?.integer, frame >= 0, Double(frame) <= Double(framesSent) + Self.longestAhead * sampleRate else {
-            throw Problem("has printed an event without a \"frame\" that is 0 or more and not far in the future")
-        }
-        guard events.count < Self.maximumEvents else {
-            throw Problem("has printed more than \(Self.maximumEvents) events for one block")
-        }
-        let event: Event
+        let time = try time(of: value)
         switch type {
         case .onset:
-            event = Event(at: 0, Onset(strength: try number(value, "strength", minimum: 0)))
+            events.append(Event(at: time, Onset(strength: try number(value, "strength", minimum: 0))))
         case .beat:
             let position = value["position"]?.integer
-            event = Event(
-                at: 0,
-                Beat(
-                    beatsPerMinute: try number(value, "bpm", minimum: 0), position: position.map { max(1, $0) },
-                    confidence: min(1, try number(value, "confidence", minimum: 0))))
+            events.append(
+                Event(
+                    at: time,
+                    Beat(
+                        beatsPerMinute: try number(value, "bpm", minimum: 0), position: position.map { max(1, $0) },
+                        confidence: min(1, try number(value, "confidence", minimum: 0)))))
         default:
             var numbers: [Double] = []
             for element in value["values"]?.elements ?? [] {
-                guard let number = element.double, numbers.count < Self.maximumValues else {
-                    throw Problem("has printed an event whose \"values\" are not up to \(Self.maximumValues) numbers")
+                guard let number = element == .null ? .nan : element.double else {
+                    throw Problem("has printed an event whose \"values\" are not numbers")
                 }
                 numbers.append(number)
             }
-            let label = value["label"]?.string ?? ""
-            guard label.count <= Self.longestLabel else {
-                throw Problem("has printed an event whose \"label\" has more than \(Self.longestLabel) characters")
-            }
             let duration = value["duration_s"] == nil || value["duration_s"] == .null ? nil : try number(value, "duration_s", minimum: 0)
-            event = Event(at: 0, AnalyzerEvent(output: name, duration: duration, values: numbers, label: label))
+            let label = value["label"]?.string ?? ""
+            events.append(Event(at: time, AnalyzerEvent(output: name, duration: duration, values: numbers, label: label)))
         }
-        events.append(TimedEvent(frame: Int64(frame), event: event))
+    }
+
+    /// The time of an event in seconds of the stream.
+    private func time(of event: JSONValue) throws(Problem) -> Double {
+        if settings.samples == .hops {
+            guard let time = event["t"]?.double else { throw Problem("has sent an event without a time") }
+            return time
+        }
+        guard let frame = event["frame"]?.integer, frame >= 0, Double(frame) <= Double(framesSent) + Self.longestAhead * sampleRate else {
+            throw Problem("has printed an event without a \"frame\" that is 0 or more and not far in the future")
+        }
+        return format.seconds(at: frames.streamFrame(of: Int64(frame)))
     }
 
     private func number(_ value: JSONValue, _ key: String, minimum: Double) throws(Problem) -> Double {
@@ -305,5 +327,33 @@ final class ProgramSession: BlockSession {
             throw Problem("has printed an event whose \"\(key)\" is no number of \(minimum) or more")
         }
         return number
+    }
+}
+
+/// The frames of the stream for frames that the program has counted: blocks may be padded or lost, and audio too.
+struct FrameMap {
+    /// Where the blocks do not follow each other, in ascending order.
+    private var places: [(program: Int64, stream: Int64)] = []
+    private let blockFrames: Int64
+    private var frames: Int64 = 0
+    /// Places that are kept: events are not much older than the newest block.
+    private static let capacity = 256
+
+    init(blockFrames: Int) {
+        self.blockFrames = Int64(blockFrames)
+    }
+
+    /// Notes the next block.
+    mutating func append(blockAt frame: Int64) {
+        if places.isEmpty || streamFrame(of: frames) != frame {
+            if places.count == Self.capacity { places.removeFirst(Self.capacity / 2) }
+            places.append((frames, frame))
+        }
+        frames += blockFrames
+    }
+
+    func streamFrame(of frame: Int64) -> Int64 {
+        guard let place = places.last(where: { $0.program <= frame }) ?? places.first else { return frame }
+        return max(0, place.stream + frame - place.program)
     }
 }

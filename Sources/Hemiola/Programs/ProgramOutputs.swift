@@ -1,4 +1,3 @@
-internal import Hemiola
 internal import HemiolaRecords
 internal import HemiolaSignal
 internal import HemiolaSystem
@@ -13,28 +12,30 @@ struct ProgramOutputs: Equatable {
     private(set) var declared = AnalyzerOutputs()
 
     /// Limits, so that a program cannot make Hemiola use any amount of memory.
-    static let maximumFeatures = 256
-    static let maximumWidth = 16_384
-    static let maximumEvents = 64
+    static let maximumFeatures = 1024
+    static let maximumWidth = 1 << 17
+    static let maximumEvents = 1024
     /// Characters of a name, of a unit and of a description.
-    static let longestName = 64
-    static let longestUnit = 16
-    static let longestDescription = 200
+    static let longestName = 200
+    static let longestUnit = 64
+    static let longestDescription = 1000
 
     static func == (one: Self, other: Self) -> Bool { one.declared == other.declared }
 
     /// Reads a declaration: `{"outputs":[{"name":"rms_db","unit":"dBFS"}],"events":[{"name":"clap"}]}`.
     ///
+    /// - Parameter hasRecords: Whether events named `beat` and `onset` are records of these types.
     /// - Throws: What is wrong, in words that follow the program's name.
-    init(_ line: [UInt8]) throws(Problem) {
+    init(_ line: [UInt8], hasRecords: Bool) throws(Problem) {
         let value = try JSONValue(line: line)
+        if let error = value["error"]?.string { throw .complete(error.onOneLine) }
         guard case .object(let members) = value else { throw Self.fault("is no JSON object") }
         for member in members where !["outputs", "events", "latency_frames", "causal"].contains(member.key) {
             throw Self.fault("has the unknown key \"\(member.key.prefix(Self.longestName))\"")
         }
         let outputs = try Self.list(value, "outputs", limit: Self.maximumFeatures)
         for output in outputs { try add(feature: output) }
-        for event in try Self.list(value, "events", limit: Self.maximumEvents) { try add(event: event) }
+        for event in try Self.list(value, "events", limit: Self.maximumEvents) { try add(event: event, hasRecords) }
         guard !outputs.isEmpty || !events.isEmpty else { throw Self.fault("declares neither \"outputs\" nor \"events\"") }
         if let latency = value["latency_frames"] {
             guard let frames = latency.integer, (0...1 << 24).contains(frames) else {
@@ -69,7 +70,7 @@ struct ProgramOutputs: Equatable {
             throw Self.fault(
                 "declares the output \"\(name)\" with the aggregation \"\(aggregationName)\"; there are latest, sum, maximum, mean")
         }
-        let unit = Unit(rawValue: try Self.text(value, "unit", limit: Self.longestUnit, of: name) ?? "")
+        let unit = try Self.unit(value, of: name)
         let summary = try Self.text(value, "description", limit: Self.longestDescription, of: name) ?? "Computed by the program."
         var feature =
             count.map { Feature(name, unit, count: $0, aggregation: aggregation, summary) }
@@ -81,21 +82,21 @@ struct ProgramOutputs: Equatable {
         features.append((name, declared.add(feature)))
     }
 
-    private mutating func add(event value: JSONValue) throws(Problem) {
-        let name = try Self.name(value, "events", keys: ["name", "unit", "description"])
+    private mutating func add(event value: JSONValue, _ hasRecords: Bool) throws(Problem) {
+        let name = try Self.name(value, "events", keys: ["name", "unit", "digits", "description"])
         guard events[name] == nil else { throw Self.fault("declares the event \"\(name)\" twice") }
         // Types of the plugin API; all others are records of type `event`.
-        let type = [RecordType.onset, .beat].first { $0.name == name } ?? .analyzerEvent
-        events[name] = type
+        let type = hasRecords ? [RecordType.onset, .beat].first { $0.name == name } : nil
+        events[name] = type ?? .analyzerEvent
         declared.add(
             EventOutput(
-                name, Unit(rawValue: try Self.text(value, "unit", limit: Self.longestUnit, of: name) ?? ""),
+                name, try Self.unit(value, of: name),
                 try Self.text(value, "description", limit: Self.longestDescription, of: name) ?? "Emitted by the program."))
     }
 
     // MARK: - Values of a declaration
 
-    private static let featureKeys = ["name", "unit", "count", "minimum", "maximum", "aggregation", "description"]
+    private static let featureKeys = ["name", "unit", "digits", "count", "minimum", "maximum", "aggregation", "description"]
 
     private static func fault(_ text: String) -> Problem { Problem("its first line \(text)") }
 
@@ -131,6 +132,13 @@ struct ProgramOutputs: Equatable {
             throw fault("declares \"\(name)\" with a \"\(key)\" that is no text of at most \(limit) characters")
         }
         return text.onOneLine
+    }
+
+    private static func unit(_ value: JSONValue, of name: String) throws(Problem) -> Unit {
+        let unit = Unit(rawValue: try text(value, "unit", limit: longestUnit, of: name) ?? "")
+        guard let digits = try text(value, "digits", limit: longestName, of: name) else { return unit }
+        guard digits == "all" else { throw fault("declares \"\(name)\" with \"digits\" that are not \"all\"") }
+        return unit.withAllDigits
     }
 
     private static func number(_ value: JSONValue, _ key: String, of name: String) throws(Problem) -> Double? {

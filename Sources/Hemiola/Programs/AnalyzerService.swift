@@ -1,0 +1,216 @@
+internal import Glibc
+package import HemiolaRecords
+internal import HemiolaSignal
+package import HemiolaSystem
+internal import Synchronization
+
+/// An analyzer of this program as a ``BlockProgram``, for one that may crash or hang, such as a plugin of another project.
+///
+/// The child gets every hop, and its values and events are those of the analyzer in this process. The analyzer requests no spectra,
+/// aggregates its values itself, and emits only records of type `event`.
+package enum AnalyzerService {
+    private static let program = Mutex("hemiola")
+
+    /// The line in place of that of a stream, for a check of the settings.
+    static let check = Array("{\"type\":\"check\"}\n".utf8)
+
+    /// Sets the path of this program, if it calls `run` for the arguments of `command`. Any other uses the `hemiola` that is installed.
+    package static func setProgram(_ path: String) {
+        program.withLock { $0 = path }
+    }
+
+    /// The command that runs an analyzer.
+    package static func command(_ plugin: String, _ settings: [String: ParameterValue]) -> ProgramCommand {
+        let members = settings.sorted { $0.key < $1.key }.map { JSONValue.Member($0.key, JSONValue($0.value)) }
+        let settings = String(JSONValue.object(members).line.dropLast())
+        return .arguments([program.withLock { $0 }, "plugins", "--run-analyzer", plugin, settings])
+    }
+
+    /// Serves a process that has run `command`, until the end of the input. Ends the process.
+    ///
+    /// - Parameters:
+    ///   - registry: The plugins of the program.
+    ///   - plugin: The id of the analyzer's plugin.
+    ///   - settings: Its settings, as a JSON object.
+    package static func run(_ registry: PluginRegistry, _ plugin: String, _ settings: String) -> Never {
+        // A crash is reported by the parent: no report of its own, which the Swift runtime prints.
+        for number in [SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGTRAP] { _ = signal(number, SIG_DFL) }
+        // An exit by the plugin is a failure, whatever its code; the parent reports it.
+        atexit { _exit(1) }
+        // The plugin may print: on standard error, which the parent reports.
+        StandardOutput.reserve()
+        do throws(Problem) {
+            try serve(registry, plugin, settings)
+        } catch {
+            send(.object([.init("error", .text(error.message))]))
+        }
+        _exit(0)
+    }
+
+    private static func serve(_ registry: PluginRegistry, _ plugin: String, _ settings: String) throws(Problem) {
+        var spec = PluginSpec(plugin)
+        for member in try JSONValue(Array(settings.utf8)).members ?? [] { spec.settings[member.key] = ParameterValue(member.value) }
+        guard let plugin = registry.analyzers.first(where: { $0.about.id == plugin }) else {
+            throw Problem("this program has no analyzer \(plugin)")
+        }
+        var problems: [Problem] = []
+        guard let values = plugin.about.values(from: spec, problems: &problems) else { throw problems[0] }
+        guard let start = try startLine() else { return }
+        let analyzer = try plugin.make(values)
+        guard start["type"]?.string == "start" else { return send(.object([])) }
+        let format = StreamFormat(sampleRate: try start.integer("sample_rate"), channelCount: try start.integer("channels"))
+        guard let batching = Batching(batchFrames: try start.integer("batch_frames")) else { throw Problem("the batches are too long") }
+        let stream = AnalysisFormat(format, batching: batching)
+        let outputs = try analyzer.prepare(stream)
+        send(declaration(of: outputs))
+        analyse(analyzer, outputs, stream)
+    }
+
+    /// The first line of the input; nil: there is none. Nothing follows it before this process has answered.
+    private static func startLine() throws(Problem) -> JSONValue? {
+        var line: [UInt8] = []
+        while true {
+            var byte: UInt8 = 0
+            guard withUnsafeMutableBytes(of: &byte, { read(into: $0) }) else { return nil }
+            if byte == UInt8(ascii: "\n") { return try JSONValue(line) }
+            line.append(byte)
+        }
+    }
+
+    private static func declaration(of outputs: AnalyzerOutputs) -> JSONValue {
+        precondition(outputs.spectra.isEmpty, "an isolated analyzer requests no spectra")
+        func members(_ name: String, _ unit: Unit, _ summary: String) -> [JSONValue.Member] {
+            [.init("name", .text(name)), .init("unit", .text(unit.rawValue)), .init("description", .text(summary))]
+                + (unit.hasAllDigits ? [.init("digits", .text("all"))] : [])
+        }
+        let features = outputs.features.map { feature in
+            precondition(feature.aggregation == .latest && feature.scale == .linear, "an isolated analyzer aggregates by itself")
+            return JSONValue.object(
+                members(feature.name, feature.unit, feature.summary) + (feature.isArray ? [.init("count", .integer(feature.count))] : [])
+                    + [("minimum", feature.minimum), ("maximum", feature.maximum)].map { .init($0, $1.map { .number($0) } ?? .null) })
+        }
+        let events = outputs.events.map { JSONValue.object(members($0.name, $0.unit, $0.summary)) }
+        return .object([
+            .init("outputs", .list(features)), .init("events", .list(events)),
+            .init("latency_frames", .integer(Int(outputs.latencyFrames))), .init("causal", .boolean(outputs.isCausal)),
+        ])
+    }
+
+    private static func analyse(_ analyzer: any Analyzer, _ outputs: AnalyzerOutputs, _ stream: AnalysisFormat) {
+        var events = EventList()
+        var row = [Float](repeating: .nan, count: outputs.width)
+        // The header of the block and its samples.
+        let first = BlockHeader.size / MemoryLayout<Float>.size
+        let hop = stream.hopFrames
+        var block = [Float](
+            repeating: 0, count: first + hop * (stream.channelCount == 1 ? 1 : 1 + stream.channelCount))
+        var answer = JSONBuffer(capacity: 4096)
+        var next: Int64?
+        while block.withUnsafeMutableBytes({ read(into: $0) }) {
+            let header = block.withUnsafeBytes { BlockHeader($0) }
+            let frames = min(max(0, Int(header.frameCount)), hop)
+            // Audio that was lost, or that this process has not got.
+            if let next, header.frame > next { analyzer.skip(Gap(frames: header.frame - next, reason: .frozen)) }
+            next = header.frame + Int64(frames)
+            for place in row.indices { row[place] = .nan }
+            analyse(analyzer, stream, header, frames, block.span.extracting(first...), into: &row, &events)
+            answer.append(events.takeAll())
+            answer.append(row, of: outputs)
+            send(&answer)
+        }
+        analyzer.finish(into: &events)
+        answer.append(events.takeAll())
+        send(&answer)
+        if let warning = analyzer.warning { send(.object([.init("warning", .text(warning))])) }
+    }
+
+    private static func analyse(
+        _ analyzer: any Analyzer, _ stream: AnalysisFormat, _ header: BlockHeader, _ frames: Int, _ samples: Span<Float>,
+        into row: inout [Float], _ events: inout EventList
+    ) {
+        let slots: [SpectrumSlot] = []
+        var values = FeatureRow(row.mutableSpan)
+        let hop = stream.hopFrames
+        let all = stream.channelCount == 1 ? samples : samples.extracting(hop...)
+        analyzer.process(
+            Hop(
+                frame: header.frame, frameCount: frames, indexInBatch: Int(header.indexInBatch), format: stream.format,
+                mono: samples.extracting(..<hop), samples: all.extracting(..<(frames * stream.channelCount)), slots: slots.span),
+            into: &values, events: &events)
+    }
+
+    // MARK: - The pipes to the parent
+
+    /// Fills the bytes.
+    ///
+    /// - Returns: false at the end of the input.
+    private static func read(into bytes: UnsafeMutableRawBufferPointer) -> Bool {
+        var filled = 0
+        while filled < bytes.count {
+            let count = Glibc.read(STDIN_FILENO, bytes.baseAddress! + filled, bytes.count - filled)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            filled += count
+        }
+        return true
+    }
+
+    private static func send(_ value: JSONValue) {
+        var line = JSONBuffer(capacity: 4096)
+        line.append(bytes: Array(value.line.utf8))
+        send(&line)
+    }
+
+    /// Sends lines, and removes them. A parent that does not read any more ends this process.
+    private static func send(_ lines: inout JSONBuffer) {
+        lines.withUnsafeBytes { bytes in
+            var sent = 0
+            while sent < bytes.count {
+                let count = Glibc.write(StandardOutput.descriptor, bytes.baseAddress! + sent, bytes.count - sent)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { _exit(1) }
+                sent += count
+            }
+        }
+        lines.removeAll()
+    }
+}
+
+extension EventList {
+    /// The events, in order of time; the list is empty afterwards.
+    fileprivate mutating func takeAll() -> [Event] {
+        var events: [Event] = []
+        drain(into: &events)
+        return events
+    }
+}
+
+extension JSONBuffer {
+    /// Appends a line for each event.
+    fileprivate mutating func append(_ events: [Event]) {
+        for event in events {
+            guard let value = AnalyzerEvent(event) else { continue }
+            let line = JSONValue.object([
+                .init("event", .text(value.output)), .init("t", .number(event.time)),
+                .init("values", .list(value.values.map { .number($0) })), .init("label", .text(value.label)),
+                .init("duration_s", value.duration.map { .number($0) } ?? .null),
+            ])
+            append(bytes: Array(line.line.utf8))
+        }
+    }
+
+    /// Appends the line of an answer, with all digits.
+    fileprivate mutating func append(_ row: [Float], of outputs: AnalyzerOutputs) {
+        append("{")
+        var place = 0
+        for feature in outputs.features {
+            if place > 0 { append(",") }
+            append(string: feature.name)
+            append(feature.isArray ? ":[" : ":")
+            appendAll(digitsOf: row.span.extracting(place..<place + feature.count))
+            if feature.isArray { append("]") }
+            place += feature.count
+        }
+        append("}\n")
+    }
+}
