@@ -6,11 +6,14 @@ extension String {
         let typed = Array(lowercased())
         var best: (name: String, distance: Int)?
         for name in names {
-            let distance = Self.distance(typed, Array(name.lowercased()))
-            if distance < best?.distance ?? .max { best = (name, distance) }
+            let other = Array(name.lowercased())
+            let limit = 1 + Swift.max(typed.count, other.count) / 3
+            // The difference in length is a lower bound of the distance.
+            guard abs(typed.count - other.count) <= limit else { continue }
+            let distance = Self.distance(typed, other)
+            if distance <= limit, distance < best?.distance ?? .max { best = (name, distance) }
         }
-        if let best, best.distance <= 1 + Swift.max(typed.count, best.name.count) / 3 { return best.name }
-        return names.first { typed.count >= 2 && $0.lowercased().hasPrefix(lowercased()) }
+        return best?.name ?? names.first { typed.count >= 2 && $0.lowercased().hasPrefix(lowercased()) }
     }
 
     private static func distance(_ one: [Character], _ other: [Character]) -> Int {

@@ -1,4 +1,5 @@
 internal import Hemiola
+internal import HemiolaSystem
 
 /// The result of looking up a preset name as typed by a user.
 enum NameMatch: Sendable, Equatable {
@@ -44,7 +45,10 @@ enum NameMatch: Sendable, Equatable {
     ///
     /// - Complexity: O(length of all names × 64).
     static func notFoundMessage(_ name: String, in list: PresetNames) -> String {
-        let hint = nearest(to: name.folded, in: list).map { "; did you mean \"\(list.names[$0])\"?" }
+        // A distance takes the time of both lengths.
+        let isSearched = !name.isEmpty && name.unicodeScalars.count <= maximumSearchLength
+        let nearest = isSearched ? name.folded.nearest(in: list.folded).flatMap { list.folded.firstIndex(of: $0) } : nil
+        let hint = nearest.map { "; did you mean \"\(list.names[$0])\"?" }
         let shown = name.count > maximumQuoteLength ? "\(name.prefix(maximumQuoteLength))…" : name
         return "there is no preset \"\(shown)\"" + (hint ?? "")
     }
@@ -59,41 +63,6 @@ enum NameMatch: Sendable, Equatable {
         }
         // Without a copy of the bytes: ten thousand copies would cost more than the search.
         return text.utf8.withContiguousStorageIfAvailable(search) ?? Array(text.utf8).withUnsafeBufferPointer(search)
-    }
-
-    /// The index of the name with the smallest edit distance, the first of several; nil when no distance is within the limit, one
-    /// plus a third of the longer name.
-    private static func nearest(to name: String, in list: PresetNames) -> Int? {
-        let typed = Array(name.unicodeScalars)
-        guard !typed.isEmpty, typed.count <= maximumSearchLength else { return nil }
-        var best: (index: Int, distance: Int)?
-        for (index, other) in list.folded.enumerated() {
-            let length = other.unicodeScalars.count
-            let limit = min(1 + max(typed.count, length) / 3, (best?.distance ?? .max) - 1)
-            // The difference in length is a lower bound of the distance.
-            guard limit >= 0, abs(length - typed.count) <= limit else { continue }
-            if let distance = distance(typed, Array(other.unicodeScalars), limit: limit) { best = (index, distance) }
-        }
-        return best?.index
-    }
-
-    /// Edit distance with transpositions (optimal string alignment); nil when it exceeds the limit.
-    private static func distance(_ one: [Unicode.Scalar], _ other: [Unicode.Scalar], limit: Int) -> Int? {
-        var older: [Int] = []
-        var old = Array(0...other.count)
-        var row = old
-        for i in one.indices {
-            row[0] = i + 1
-            for j in other.indices {
-                var cost = min(row[j] + 1, old[j + 1] + 1, old[j] + (one[i] == other[j] ? 0 : 1))
-                if i > 0, j > 0, one[i] == other[j - 1], one[i - 1] == other[j] { cost = min(cost, older[j - 1] + 1) }
-                row[j + 1] = cost
-            }
-            // Both rows, because a transposition refers to the row before the last.
-            if min(row.min()!, old.min()!) > limit { return nil }
-            (older, old) = (old, row)
-        }
-        return old[other.count] <= limit ? old[other.count] : nil
     }
 
     /// Quoted names for a message: the first `limit`, then the number of the others.
