@@ -39,7 +39,7 @@ enum System {
             let culprit = libraries.isEmpty ? "a library" : "a Vamp plugin of \(libraries.joined(separator: " or "))"
             let remedy =
                 libraries.isEmpty
-                ? "report it with the output of hemiola --version --verbose" : "run it in a process of its own: isolated=true"
+                ? "report it with the output of hemiola --version --verbose" : "run it in a process of its own: leave out isolated=false"
             try? System.write(
                 "hemiola: \(culprit) has ended the program, and the output is incomplete; \(remedy)\n", to: System.standardError)
             System.exitAtOnce(.inputFailed)
