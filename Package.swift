@@ -165,12 +165,6 @@ let modules: [Target] = [
     module("HemiolaPlugins", uses: everyPlugin + ["Hemiola"]),
     module(
         "HemiolaEngine", uses: ["HemiolaFiles", "Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem"], settings: lifetimeSettings),
-    module(
-        "HemiolaVamp", at: "VampPlugin",
-        uses: [
-            "BeatAnalyzer", "ChromaAnalyzer", "MusicalKeyAnalyzer", "SpectrumAnalyzer", "Hemiola", "HemiolaTonal", "HemiolaRecords",
-            "HemiolaSignal", "HemiolaSystem", "CVamp",
-        ]),
 
     // 3, as the plugins
     module("HemiolaTesting", uses: ["Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem"]),
@@ -278,8 +272,10 @@ let package = Package(
         .library(name: "HemiolaTesting", targets: ["HemiolaTesting"]),
         .library(name: "HemiolaPlugins", targets: ["HemiolaPlugins"]),
         .library(name: "HemiolaCommandLine", targets: ["HemiolaCommandLine"]),
-        // For hosts of Vamp plugins: packaging/build-vamp links it with the Swift runtime.
-        .library(name: "HemiolaVamp", type: .dynamic, targets: ["HemiolaVamp"]),
+        // For the package VampPlugin.
+        .library(name: "CVamp", targets: ["CVamp"]),
+        .library(
+            name: "HemiolaAnalyzers", targets: ["BeatAnalyzer", "ChromaAnalyzer", "MusicalKeyAnalyzer", "SpectrumAnalyzer"]),
     ],
     traits: [
         .default(enabledTraits: ["Socket"]),

@@ -19,7 +19,7 @@ from mkdocs.structure.files import File
 log = get_plugin_logger("site")
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 API = ROOT / ".build" / "api"
-CATALOGS = ["Sources/*/*.docc", "Plugins/*/*/*/*.docc", "VampPlugin/*.docc"]
+CATALOGS = ["Sources/*/*.docc", "Plugins/*/*/*/*.docc"]
 FILES = ["*.md", "docs/**/*.*", "Plugins/**/README.md", "Plugins/**/Pictures/*", *(f"{path}/*.md" for path in CATALOGS),
          "examples/*/README.md", "examples/*/*.png", "python/*.md"]
 plugins = {}  # What a plugin declares, by the path of its page.

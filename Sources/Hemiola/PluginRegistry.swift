@@ -72,7 +72,7 @@ extension PluginDescription {
     ///   - place: The place of the SPEC; nil: it is not known.
     ///   - problems: Where every problem goes, with its place.
     /// - Returns: nil when there was a problem.
-    package func values(
+    public func values(
         from spec: PluginSpec, common: [Field] = [], at place: Place? = nil, problems: inout [Problem]
     ) -> SettingValues? {
         let before = problems.count

@@ -34,7 +34,7 @@ public struct EventList: Sendable {
     }
 
     /// Appends the events to `other` in order of time, those of one time in the order in which they were added, and empties this list.
-    package mutating func drain(into other: inout [Event]) {
+    public mutating func drain(into other: inout [Event]) {
         if events.isEmpty { return }
         if events.count > 1 {
             // An insertion sort: stable, in place, and the list is short and nearly in order.

@@ -175,7 +175,7 @@ public final class SpectrumBank {
     }
 
     /// The slots of a range of requests, in the order of the requests. Valid as long as the bank exists.
-    package func slots(_ range: Range<Int>) -> UnsafeBufferPointer<SpectrumSlot> {
+    public func slots(_ range: Range<Int>) -> UnsafeBufferPointer<SpectrumSlot> {
         precondition(range.lowerBound >= 0 && range.upperBound <= trackOfRequest.count, "no such requests")
         return UnsafeBufferPointer(start: slots + range.lowerBound, count: range.count)
     }

@@ -6,7 +6,7 @@ struct Architecture {
     static let layers = [
         "HemiolaMain": 6,
         "HemiolaCommandLine": 5,
-        "HemiolaPlugins": 4, "HemiolaEngine": 4, "HemiolaVamp": 4,
+        "HemiolaPlugins": 4, "HemiolaEngine": 4,
         "HemiolaTesting": 3,
         "HemiolaFiles": 2, "HemiolaBridge": 2, "HemiolaFieldMaps": 2, "HemiolaNetwork": 2, "HemiolaPCM": 2,
         "Hemiola": 1, "HemiolaTonal": 1,
@@ -78,7 +78,7 @@ struct Architecture {
     /// Uses of `withLock` in sinks and control sources, which have one owner: a lock is for what a thread of their own, a library or a
     /// client shares with it.
     static let lockLimit = 15
-    static let withoutFoundation = core.union(["HemiolaVamp", "HemiolaCommandLine", "HemiolaPictures"])
+    static let withoutFoundation = core.union(["HemiolaCommandLine", "HemiolaPictures"])
     /// External modules that any module may import, and those that only one module may import. Foundation is in neither: it links ICU,
     /// about 40 MB, into the program.
     static let everywhere: Set = ["Glibc", "Synchronization", "FoundationEssentials"]
@@ -211,7 +211,6 @@ struct Architecture {
     private func target(of path: String, _ manifest: Manifest) -> String? {
         let parts = path.split(separator: "/").map(String.init)
         if parts.first == "Sources", parts.count > 2 { return parts[1] }
-        if parts.first == "VampPlugin" { return "HemiolaVamp" }
         return manifest.plugins.first { path.hasPrefix("Plugins/\($0.value)/") }?.key
     }
 
