@@ -130,9 +130,6 @@ package class PCMReader: Capture {
         stream = nil
     }
 
-    /// What the stream offers at its start, for a reader that continues with another stream of the same kind.
-    package final var streamFormat: StreamFormat { format.stream }
-
     // MARK: - Beginning and end
 
     /// Number of bytes that identify a container.

@@ -32,13 +32,11 @@ struct LatencyTest {
     }
 
     private func times(_ loopback: any Loopback) throws(Problem) -> [Double] {
-        let listener: System.Child
+        let listener: ListeningProgram
         do throws(SystemCallError) {
-            listener = try System.Child(
-                [
-                    "listen", "--no-defaults", "--device", loopback.device, "--rate", String(LatencyReport.sampleRate), "--json",
-                    "--quiet", "--batch", String(batchFrames),
-                ])
+            listener = try ListeningProgram([
+                "--device", loopback.device, "--rate", String(LatencyReport.sampleRate), "--batch", String(batchFrames),
+            ])
         } catch {
             throw Problem("cannot start \"hemiola listen\": \(error)")
         }

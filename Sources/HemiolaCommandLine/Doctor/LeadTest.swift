@@ -29,15 +29,13 @@ struct LeadTest {
         if case .failure(let fault) = registry.find(spec.id, in: registry.sinks, role: "sink") {
             throw Failure("--lead \(sink): \(fault.message)")
         }
-        guard let player = System.Player() else {
+        guard let player = Player() else {
             throw Failure("no program that plays samples is installed; install one: apt install pulseaudio-utils", status: .inputFailed)
         }
         defer { player.stop() }
-        let listener: System.Child
+        let listener: ListeningProgram
         do throws(SystemCallError) {
-            listener = try System.Child([
-                "listen", "--no-defaults", "--json", "--quiet", "--select", "beat,batch,levels.peak_db", "--sink", sink,
-            ])
+            listener = try ListeningProgram(["--select", "beat,batch,levels.peak_db", "--sink", sink])
         } catch {
             throw Failure("cannot start \"hemiola listen\": \(error)", status: .inputFailed)
         }
@@ -69,7 +67,7 @@ struct LeadTest {
 
     /// The samples of one interval: a decaying sine, then silence. The first of a bar is an octave higher.
     static func samples(of click: Int) -> [Int16] {
-        let rate = Double(System.Player.sampleRate)
+        let rate = Double(Player.sampleRate)
         let isFirst = click % beatsPerBar == 0
         let angle = 2 * Double.pi * (isFirst ? 2000 : 1000) / rate
         var samples = [Int16](repeating: 0, count: Int(interval * rate))

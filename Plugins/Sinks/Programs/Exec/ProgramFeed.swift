@@ -24,8 +24,6 @@ struct ProgramFeed: ~Copyable {
     /// When the lines of the program are read next, in seconds on the monotonic clock.
     private var nextReport = 0.0
 
-    /// Bytes that a pipe takes as a whole or not at all: Linux's PIPE_BUF.
-    private static let wholeWrite = 4096
     /// Seconds between two looks for lines that the program has printed.
     private static let reportInterval = 0.25
     /// Seconds of a write in real time, after which the engine looks whether the run has ended.
