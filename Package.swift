@@ -70,10 +70,10 @@ func testSupport(_ name: String, at folder: String, uses dependencies: [Target.D
 }
 
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
-let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Socket"]))
-let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Socket"]))
-let nioHTTP: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Socket"]))
-let nioWebSocket: Target.Dependency = .product(name: "NIOWebSocket", package: "swift-nio", condition: .when(traits: ["Socket"]))
+let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Network"]))
+let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Network"]))
+let nioHTTP: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Network"]))
+let nioWebSocket: Target.Dependency = .product(name: "NIOWebSocket", package: "swift-nio", condition: .when(traits: ["Network"]))
 
 // The plugins: layer 3. Each is a line here and a line in Sources/HemiolaPlugins.
 let plugins: [[Target]] = [
@@ -142,10 +142,12 @@ let plugins: [[Target]] = [
         tests: ["BeatAnalyzer", "ToneCapture", "HemiolaEngine"]),
 ]
 
-// SwiftNIO is for the sinks `socket` and `web`. A package that depends on this one with `traits: []` excludes them.
-let needsSocket: Set = ["SocketSink", "WebSink"]
+// SwiftNIO is for the sinks and controls of the network. A package that depends on this one with `traits: []` excludes them.
+let needsNetwork: Set = [
+    "LightsSink", "LinkControlSink", "LinkSink", "MQTTSink", "OS2LSink", "OSCSink", "SocketSink", "WLEDSink", "WebSink",
+]
 let everyPlugin: [Target.Dependency] = plugins.map(\.[0].name).map { name in
-    .target(name: name, condition: needsSocket.contains(name) ? .when(traits: ["Socket"]) : nil)
+    .target(name: name, condition: needsNetwork.contains(name) ? .when(traits: ["Network"]) : nil)
 }
 
 // The modules, by their layers.
@@ -172,7 +174,8 @@ let modules: [Target] = [
     // 2
     module("HemiolaFiles", uses: ["Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem", "CZstd"]),
     module("HemiolaPCM", uses: ["Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem"]),
-    module("HemiolaNetwork", uses: ["Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem", "CAbletonLink"]),
+    module(
+        "HemiolaNetwork", uses: ["Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem", "CAbletonLink", nioCore, nioPosix]),
     module("HemiolaFieldMaps", uses: ["Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem", "CFieldMaps", "CYAML"]),
     module(
         "HemiolaBridge",
@@ -278,8 +281,8 @@ let package = Package(
             name: "HemiolaAnalyzers", targets: ["BeatAnalyzer", "ChromaAnalyzer", "MusicalKeyAnalyzer", "SpectrumAnalyzer"]),
     ],
     traits: [
-        .default(enabledTraits: ["Socket"]),
-        .trait(name: "Socket", description: "The sinks socket and web, for visualizers and other clients. They require SwiftNIO."),
+        .default(enabledTraits: ["Network"]),
+        .trait(name: "Network", description: "The sinks that need a network, socket and web. They require SwiftNIO."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),

@@ -1,7 +1,6 @@
 internal import Hemiola
 public import HemiolaRecords
 internal import HemiolaSignal
-internal import Synchronization
 
 extension ControlType {
     /// Switches all lights off, or on again.
@@ -10,31 +9,13 @@ extension ControlType {
         fields: [.boolean("on", default: .boolean(true), "True: dark; false: light again.")])
 }
 
-/// Whether the lights are off. Switched on the analysis thread, read by the thread that sends.
-final class BlackoutSwitch: Sendable {
-    private let flag = Atomic<Bool>(false)
-    private let sender = Mutex<(@Sendable () -> Void)?>(nil)
-
-    var isOn: Bool { flag.load(ordering: .acquiring) }
-
-    /// Switches, and requests a frame: while the source pauses there is no batch, and a blackout is not to wait for one.
-    func set(_ isOn: Bool) {
-        flag.store(isOn, ordering: .releasing)
-        sender.withLock { $0 }?()
-    }
-
-    /// Sets the function that requests a frame.
-    func whenSwitched(_ requestFrame: @escaping @Sendable () -> Void) {
-        sender.withLock { $0 = requestFrame }
-    }
-}
-
 /// Handles the control `blackout`.
 final class BlackoutDirector: Director, ControlHandler {
-    private let blackout: BlackoutSwitch
+    private let setDark: (Bool) -> Void
 
-    init(_ blackout: BlackoutSwitch) {
-        self.blackout = blackout
+    /// - Parameter setDark: Switches the lights. Called on the analysis thread.
+    init(_ setDark: @escaping (Bool) -> Void) {
+        self.setDark = setDark
     }
 
     func prepare(_ stream: StreamHeader) {}
@@ -43,7 +24,7 @@ final class BlackoutDirector: Director, ControlHandler {
 
     func handle(_ control: StampedControl) -> ControlReply {
         guard control.control.type == .blackout else { return .unknown(control.control) }
-        blackout.set(control.control["on"].flag ?? true)
+        setDark(control.control["on"].flag ?? true)
         return .done
     }
 }

@@ -1,5 +1,7 @@
 internal import Glibc
+internal import Hemiola
 public import HemiolaSystem
+internal import NIOCore
 
 /// A UDP socket that receives datagrams. Closed on deinitialization.
 public struct DatagramListener: ~Copyable, Sendable {
@@ -19,28 +21,29 @@ public struct DatagramListener: ~Copyable, Sendable {
 
     private static func bound(_ endpoint: NetworkEndpoint) throws(Problem) -> Int32 {
         let address: SocketAddress
-        switch SocketAddress.resolve(NetworkTarget(host: endpoint.host, port: endpoint.port), isNumeric: false) {
-        case .success(let found): address = found
-        case .failure(let error): throw Problem("\(endpoint): \(error.message)")
+        do {
+            address = try SocketAddress.makeAddressResolvingHost(endpoint.host, port: endpoint.port)
+        } catch {
+            throw Problem("\(endpoint): \((error as? SocketAddressError.UnknownHost)?.errorDescription ?? "no address")")
         }
-        let descriptor = try SocketType.makeSocket(address, SocketType.datagram)
-        guard address.withPointer({ bind(descriptor, $0, $1) }) == 0 else {
-            let code = errno
-            closeSocket(descriptor)
-            let remedy =
-                switch code {
-                case EADDRINUSE: "; end the program that uses the port, or use another"
-                case EADDRNOTAVAIL: "; use an address of this computer, or 0.0.0.0 for all"
-                case EACCES: "; use a port from 1024 on"
-                default: ""
-                }
-            throw Problem("\(endpoint): \(SystemCallError(number: code))\(remedy)")
-        }
-        return descriptor
+        let descriptor = socket(
+            Int32(address.protocol.rawValue), SocketType.datagram | SocketType.nonBlocking | SocketType.closeOnExec, 0)
+        guard descriptor >= 0 else { throw Problem("cannot make a socket: \(SystemCallError.last)") }
+        guard address.withSockAddr({ bind(descriptor, $0, socklen_t($1)) }) != 0 else { return descriptor }
+        let code = errno
+        close(descriptor)
+        let remedy =
+            switch code {
+            case EADDRINUSE: "; end the program that uses the port, or use another"
+            case EADDRNOTAVAIL: "; use an address of this computer, or 0.0.0.0 for all"
+            case EACCES: "; use a port from 1024 on"
+            default: ""
+            }
+        throw Problem("\(endpoint): \(SystemCallError(number: code))\(remedy)")
     }
 
     deinit {
-        closeSocket(descriptor)
+        close(descriptor)
     }
 
     /// The next datagram that has arrived; nil: there is none. Never blocks.
@@ -50,5 +53,14 @@ public struct DatagramListener: ~Copyable, Sendable {
         // Safe: the system writes at most the length of the buffer.
         let count = buffer.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, Int32(MSG_DONTWAIT)) }
         return count < 0 ? nil : buffer[..<count]
+    }
+}
+
+extension WakeUp {
+    /// For the thread of a sink.
+    ///
+    /// - Throws: No file descriptor is left.
+    package static func forSink() throws(Problem) -> WakeUp {
+        do throws(SystemCallError) { return try WakeUp() } catch { throw Problem("cannot create a pipe: \(error)") }
     }
 }

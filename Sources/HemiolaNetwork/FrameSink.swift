@@ -34,7 +34,6 @@ public final class FrameSink<Source: FrameSource>: DirectingSink {
     private let rate: Double
     private let delay: Double
     private let makeSource: @Sendable (SinkContext) throws(Problem) -> Source
-    private let blackout = BlackoutSwitch()
     private var sender: FrameSender<Source>?
 
     /// A sink.
@@ -56,17 +55,16 @@ public final class FrameSink<Source: FrameSource>: DirectingSink {
         self.makeSource = makeSource
     }
 
-    public func makeDirector() throws(Problem) -> sending any Director { BlackoutDirector(blackout) }
+    public func makeDirector() throws(Problem) -> sending any Director {
+        BlackoutDirector { [sender] in sender?.setDark($0) }
+    }
 
     public func open(_ context: SinkContext) throws(Problem) {
         let source = try makeSource(context)
-        var outputs: [ScheduledSender] = []
+        var outputs: [MessageSender] = []
         do throws(Problem) {
-            for receiver in receivers { outputs.append(try ScheduledSender(receiver, interface: interface, context)) }
-            let new = FrameSender(source, to: outputs, FrameTiming(rate: rate), delay: delay, blackout)
-            try new.start()
-            blackout.whenSwitched { new.requestFrame() }
-            sender = new
+            for receiver in receivers { outputs.append(try MessageSender(to: receiver, interface: interface, context)) }
+            sender = FrameSender(source, to: outputs, FrameTiming(rate: rate), delay: delay)
         } catch {
             for output in outputs { try? output.close(within: 0) }
             throw error
@@ -84,12 +82,5 @@ public final class FrameSink<Source: FrameSource>: DirectingSink {
     public func close() throws(Problem) {
         defer { sender = nil }
         try sender?.close()
-    }
-}
-
-extension ScheduledSender {
-    /// The setting `rate_hz` of a sink that sends frames to lights.
-    public static func frameRate() -> Double {
-        Setting.hertz("rate_hz", default: 44, in: 0...1000, "Most frames in a second, as DMX permits; 0: a frame with each batch.")
     }
 }

@@ -13,17 +13,11 @@ public import Hemiola
 internal import HemiolaPictures
 internal import JSONLinesSink
 internal import LevelsAnalyzer
-internal import LightsSink
-internal import LinkControlSink
-internal import LinkSink
 internal import LoudnessAnalyzer
 internal import MIDIControlSink
 internal import MIDISink
-internal import MQTTSink
 internal import MusicalKeyAnalyzer
 internal import NotesSink
-internal import OS2LSink
-internal import OSCSink
 internal import PCMCapture
 internal import PitchAnalyzer
 internal import PresetsSink
@@ -34,10 +28,16 @@ internal import SummarySink
 internal import ToneCapture
 internal import VampAnalyzer
 internal import VisualizerAnalyzer
-internal import WLEDSink
 
-#if Socket
+#if Network
+    internal import LightsSink
+    internal import LinkControlSink
+    internal import LinkSink
+    internal import MQTTSink
+    internal import OS2LSink
+    internal import OSCSink
     internal import SocketSink
+    internal import WLEDSink
     internal import WebSink
 #endif
 
@@ -50,15 +50,16 @@ extension PluginRegistry {
             .exec,
         ],
         sinks: [
-            .artnet, .audio, .beats, .csv, .ddp, .exec, .jsonLines, .link, .linkControl, .midi, .midiControl, .mqtt, .notes, .os2l,
-            .osc, .oscControl, .picture, .presets, .sacn, .summary, .wled,
-        ] + socketSinks,
+            .audio, .beats, .csv, .exec, .jsonLines, .midi, .midiControl, .notes, .picture, .presets, .summary,
+        ] + networkSinks,
         defaultAnalyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat")],
         liveCapture: PluginSpec("pulse"))
 
-    #if Socket
-        private static let socketSinks: [SinkPlugin] = [.socket, .web]
+    #if Network
+        private static let networkSinks: [SinkPlugin] = [
+            .artnet, .ddp, .link, .linkControl, .mqtt, .os2l, .osc, .oscControl, .sacn, .socket, .web, .wled,
+        ]
     #else
-        private static let socketSinks: [SinkPlugin] = []
+        private static let networkSinks: [SinkPlugin] = []
     #endif
 }

@@ -1,11 +1,12 @@
 import Glibc
 import Hemiola
-import HemiolaNetwork
 import HemiolaRecords
 import HemiolaSystem
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import HemiolaNetwork
 
 /// Sends to real sockets on the loopback interface.
 @Suite(.serialized) struct SenderTests {
@@ -33,10 +34,8 @@ import Testing
         }
     }
 
-    private func sender(_ target: NetworkTarget, _ reports: Reports) throws -> any PacketSender {
-        let sender = try target.makeSender(losses: LossReport(reports.context, receiver: target.description))
-        try sender.start()
-        return sender
+    private func sender(_ target: NetworkTarget, _ reports: Reports) throws -> MessageSender {
+        try MessageSender(to: target, reports.context)
     }
 
     private func target(_ port: Int, host: String = "127.0.0.1", over transport: NetworkTarget.Transport = .udp) -> NetworkTarget {
@@ -47,11 +46,11 @@ import Testing
         let receiver = try DatagramReceiver()
         let reports = Reports()
         let sender = try sender(target(receiver.port), reports)
-        sender.send([1, 2, 3])
-        sender.send([4])
+        sender.send([1, 2, 3], at: 0)
+        sender.send([4], at: 0)
         #expect(receiver.receive() == [1, 2, 3])
         #expect(receiver.receive() == [4])
-        sender.close()
+        try sender.close(within: 1)
         #expect(reports.lines.isEmpty)
     }
 
@@ -61,20 +60,20 @@ import Testing
         let sender = try sender(target(receiver.port, host: "localhost"), reports)
         var packet: [UInt8]?
         for _ in 0..<100 where packet == nil {
-            sender.send([7])
+            sender.send([7], at: 0)
             packet = receiver.receive(timeout: 0.05)
         }
         #expect(packet == [7])
-        sender.close()
+        try sender.close(within: 1)
     }
 
     @Test func `name that does not exist: one warning, and every message counted`() throws {
         let reports = Reports()
         let target = target(9000, host: "no-such-host.invalid")
         let sender = try sender(target, reports)
-        for _ in 0..<10 { sender.send([1]) }
+        for _ in 0..<10 { sender.send([1], at: 0) }
         #expect(reports.wait { !$0.lines.isEmpty })
-        sender.close()
+        try sender.close(within: 1)
         #expect(reports.lost == 10)
         #expect(reports.lines.count == 2)
         #expect(reports.lines.first?.hasPrefix("no-such-host.invalid:9000: ") == true)
@@ -86,38 +85,34 @@ import Testing
         let reports = Reports()
         let sender = try sender(target(port), reports)
         for _ in 0..<5 {
-            sender.send([1])
+            sender.send([1], at: 0)
             usleep(20_000)
         }
+        #expect(reports.wait { !$0.lines.isEmpty })
         #expect(
             reports.lines == [
                 "127.0.0.1:\(port): Connection refused; start the program that receives there; messages are lost until it is available"
             ])
         let receiver = try DatagramReceiver(port: port)
-        sender.send([2])
-        sender.send([3])
+        sender.send([2], at: 0)
+        sender.send([3], at: 0)
         #expect([2, 3].contains(receiver.receive()?.first))
-        sender.close()
+        try sender.close(within: 1)
         #expect(reports.lost > 0)
     }
 
     @Test func `multicast: received by a member of the group on the loopback interface`() throws {
         let receiver = try DatagramReceiver(port: 0, group: "239.7.7.7")
-        let target = target(receiver.port, host: "239.7.7.7")
-        let reports = Reports()
-        let sender = DatagramSender(
-            target, options: DatagramSender.Options(interface: "lo"), losses: LossReport(reports.context, receiver: target.description))
-        try sender.start()
-        sender.send([9, 9])
+        let sender = try MessageSender(to: target(receiver.port, host: "239.7.7.7"), interface: "lo", Reports().context)
+        sender.send([9, 9], at: 0)
         #expect(receiver.receive() == [9, 9])
-        sender.close()
+        try sender.close(within: 1)
     }
 
     @Test func `interface that does not exist: an error that names it`() throws {
-        let target = target(9000, host: "239.7.7.7")
-        let sender = DatagramSender(
-            target, options: DatagramSender.Options(interface: "nope0"), losses: LossReport(Reports().context, receiver: "x"))
-        #expect(throws: Problem("there is no network interface \"nope0\"; see: ip link")) { try sender.start() }
+        #expect(throws: Problem("239.7.7.7:9000: there is no network interface \"nope0\"; see: ip link")) {
+            try MessageSender(to: target(9000, host: "239.7.7.7"), interface: "nope0", Reports().context)
+        }
     }
 
     @Test func `TCP: connects, sends in order, and connects again when the receiver closes`() throws {
@@ -127,7 +122,7 @@ import Testing
         #expect(receiver.accept())
         var bytes: [UInt8]?
         for _ in 0..<100 where bytes == nil {
-            sender.send([1, 2])
+            sender.send([1, 2], at: 0)
             bytes = receiver.receive(2, timeout: 0.05)
         }
         #expect(bytes == [1, 2])
@@ -136,81 +131,113 @@ import Testing
         #expect(reports.wait { $0.lines.first?.contains("the receiver closed the connection") == true })
         bytes = nil
         for _ in 0..<100 where bytes == nil {
-            sender.send([3])
+            sender.send([3], at: 0)
             bytes = receiver.receive(1, timeout: 0.05)
         }
         #expect(bytes == [3])
-        sender.close()
+        try sender.close(within: 1)
     }
 
-    @Test func `TCP receiver that never reads: memory is bounded, the caller never waits, losses are counted`() throws {
+    @Test func `TCP receiver that stalls: the caller never waits, every message arrives whole or is counted as lost`() throws {
         let receiver = try StreamReceiver()
         let reports = Reports()
         let sender = try sender(target(receiver.port, over: .tcp), reports)
         #expect(receiver.accept())
-        usleep(100_000)
-        let packet = [UInt8](repeating: 1, count: 64 << 10)
+        let size = 64 << 10
         let start = MonotonicTime.now
-        for _ in 0..<400 { sender.send(packet) }
+        for number in 0..<400 { sender.send([UInt8](repeating: UInt8(number % 251), count: size), at: 0) }
         #expect(MonotonicTime.now - start < 2 * Sanitizer.slowness)
-        #expect(reports.lines.contains { $0.contains("the receiver is too slow") })
-        sender.close()
+        #expect(reports.wait { $0.lines.contains { $0.contains("the receiver is too slow") } })
+        var received = 0
+        while let bytes = receiver.receive(size, timeout: 0.5) {
+            #expect(bytes.allSatisfy { $0 == bytes[0] })
+            received += 1
+        }
+        try sender.close(within: 5)
+        #expect(received > 0 && reports.lost > 100 && received + reports.lost == 400, "\(received) + \(reports.lost)")
+    }
+
+    @Test func `TCP receiver that never reads: close ends in time, and what was not written is counted`() throws {
+        let receiver = try StreamReceiver()
+        let reports = Reports()
+        let sender = try sender(target(receiver.port, over: .tcp), reports)
+        #expect(receiver.accept())
+        for _ in 0..<400 { sender.send([UInt8](repeating: 1, count: 64 << 10), at: 0) }
+        let start = MonotonicTime.now
+        try sender.close(within: 0.2)
+        #expect(MonotonicTime.now - start < 2 * Sanitizer.slowness)
         #expect(reports.lost > 100)
     }
 
-    @Test func `TCP port that refuses: one warning with the remedy, and the program ends at once`() throws {
+    @Test func `TCP port that refuses: one warning with the remedy, and the sender ends at once with an error`() throws {
         let port = try StreamReceiver().port
         let reports = Reports()
         let sender = try sender(target(port, over: .tcp), reports)
+        sender.send([1], at: 0)
         #expect(reports.wait { !$0.lines.isEmpty })
         #expect(reports.lines[0].contains("Connection refused; start the program that receives there"))
+        sender.send([2], at: MonotonicTime.now + 10)
         let start = MonotonicTime.now
-        sender.close()
+        let error = #expect(throws: Problem.self) { try sender.close(within: 60) }
+        #expect(error?.message == "tcp://127.0.0.1:\(port): not one of 2 messages could be sent")
         #expect(MonotonicTime.now - start < 2 * Sanitizer.slowness)
-    }
-}
-
-@Suite struct SendScheduleTests {
-    private final class Sent: Sendable {
-        let packets = Mutex<[(time: Double, first: UInt8)]>([])
-        var order: [UInt8] { packets.withLock { $0.map(\.first) } }
+        #expect(reports.lost == 2 && reports.lines.count == 1)
     }
 
-    private func schedule(_ sent: Sent) -> SendSchedule {
-        SendSchedule(send: { packet in sent.packets.withLock { $0.append((MonotonicTime.now, packet[0])) } })
+    @Test func `TCP name that does not exist: a warning with the reason`() throws {
+        let reports = Reports()
+        let sender = try sender(target(9000, host: "no-such-host.invalid", over: .tcp), reports)
+        #expect(reports.wait { !$0.lines.isEmpty })
+        #expect(reports.lines.first?.hasPrefix("tcp://no-such-host.invalid:9000: cannot resolve the name: ") == true, "\(reports.lines)")
+        try sender.close(within: 1)
     }
 
-    @Test func `messages: sent in the order of their times, none early, at most a few milliseconds late`() {
-        let sent = Sent()
-        let schedule = schedule(sent)
+    // MARK: - Times
+
+    @Test func `messages: sent in the order of their times, none early`() throws {
+        let receiver = try DatagramReceiver()
+        let sender = try sender(target(receiver.port), Reports())
         let now = MonotonicTime.now
-        schedule.add([3], at: now + 0.15)
-        schedule.add([2], at: now + 0.05)
-        schedule.add([1], at: now - 1)
-        schedule.add([4], at: now + 0.15)
-        schedule.close(within: 5)
-        #expect(sent.order == [1, 2, 3, 4])
-        let times = sent.packets.withLock { $0.map { $0.time - now } }
-        #expect(times[1] >= 0.0497 && times[2] >= 0.1497)
+        sender.send([3], at: now + 0.15)
+        sender.send([2], at: now + 0.05)
+        sender.send([1], at: now - 1)
+        sender.send([4], at: now + 0.15)
+        try sender.close(within: 5)
+        let packets = try (0..<4).map { _ in try #require(receiver.receiveWithTime()) }
+        #expect(packets.map(\.bytes) == [[1], [2], [3], [4]])
+        let times = packets.map { $0.time - MonotonicTime.wallClockOffset - now }
+        #expect(times[1] >= 0.0499 && times[2] >= 0.1499, "\(times)")
     }
 
-    @Test func `close: what is not due in time is discarded`() {
-        let sent = Sent()
-        let schedule = schedule(sent)
-        schedule.add([1], at: MonotonicTime.now + 60)
+    @Test func `close: what is not due in time is not waited for, and counted as lost`() throws {
+        let receiver = try DatagramReceiver()
+        let reports = Reports()
+        let sender = try sender(target(receiver.port), reports)
+        sender.send([1], at: MonotonicTime.now + 60)
         let start = MonotonicTime.now
-        schedule.close(within: 0.05)
-        #expect(MonotonicTime.now - start < 2)
-        #expect(sent.order.isEmpty)
+        try sender.close(within: 1)
+        #expect(MonotonicTime.now - start < 0.9 * Sanitizer.slowness)
+        #expect(reports.lost == 1 && receiver.receive(timeout: 0.1) == nil)
     }
 
-    @Test func `more messages than the capacity: the oldest are discarded and reported`() {
-        let sent = Sent()
-        let lost = Atomic<Int>(0)
-        let schedule = SendSchedule(send: { _ in }, overflow: { lost.add(1, ordering: .relaxed) })
-        for _ in 0..<SendSchedule.capacity + 5 { schedule.add([1], at: MonotonicTime.now + 60) }
-        schedule.close(within: 0)
-        #expect(lost.load(ordering: .relaxed) == 5)
-        #expect(sent.order.isEmpty)
+    @Test func `more messages than the capacity: the oldest are discarded, with a warning`() throws {
+        let reports = Reports()
+        let sender = try sender(target(try DatagramReceiver().port), reports)
+        for _ in 0..<MessageSender.capacity + 5 { sender.send([1], at: MonotonicTime.now + 60) }
+        #expect(reports.wait { $0.lines.first?.contains("too many messages wait") == true })
+        try sender.close(within: 0)
+        #expect(reports.lost == MessageSender.capacity + 5)
+    }
+
+    @Test func `spacing: two messages of one time arrive apart; a message that is too late by then is lost`() throws {
+        let receiver = try DatagramReceiver()
+        let reports = Reports()
+        let sender = try MessageSender(to: target(receiver.port), spacing: 0.1, longestDelay: 0.15, reports.context)
+        let now = MonotonicTime.now
+        for number in 1...4 { sender.send([UInt8(number)], at: now) }
+        try sender.close(within: 5)
+        let times = (0..<2).compactMap { _ in receiver.receiveWithTime()?.time }
+        #expect(times.count == 2 && times[1] - times[0] > 0.099, "\(times)")
+        #expect(reports.lost == 2 && receiver.receive(timeout: 0.1) == nil)
     }
 }

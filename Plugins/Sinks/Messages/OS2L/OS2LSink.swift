@@ -18,8 +18,8 @@ extension SinkPlugin {
                 events: [.beat, .device, .gap] + (settings.pressesButtons ? [.preset] : []))
         },
         make: { settings throws(Problem) in
-            OS2LSender(
-                settings, to: try NetworkEndpoint(parsing: settings.address, defaultPort: defaultPort, at: "address"))
+            let endpoint = try NetworkEndpoint(parsing: settings.address, defaultPort: defaultPort, at: "address")
+            return OS2LSender(settings, to: NetworkTarget(.tcp, host: endpoint.host, port: endpoint.port))
         })
 }
 
@@ -39,32 +39,40 @@ struct OS2LSettings: PluginSettings {
 final class OS2LSender: Sink {
     /// Seconds that a button is pressed.
     private static let press = 0.1
+    /// The shortest time between two messages, in seconds. QLC+ reads all bytes that have arrived as one JSON document, so that two
+    /// messages that arrive together are lost.
+    private static let spacing = 0.02
+    /// Seconds after which a message is no longer sent: a beat that is late is worse than none.
+    private static let longestDelay = 0.1
+    /// Seconds that the last messages may take when the sink is closed.
+    private static let closeTime = 1.0
 
-    private struct State {
-        var connection: OS2LConnection?
-        var context = SinkContext(name: "os2l")
-        var format = StreamFormat(sampleRate: 1, channelCount: 1)
-        var clock = StreamClock()
-        var count = BeatCount()
-    }
-
-    private let endpoint: NetworkEndpoint
+    private let target: NetworkTarget
     private let settings: OS2LSettings
-    private var state = State()
+    private var sender: MessageSender?
+    private var lead = 0.0
+    private var format = StreamFormat(sampleRate: 1, channelCount: 1)
+    private var clock = StreamClock()
+    private var count = BeatCount()
 
-    init(_ settings: OS2LSettings, to endpoint: NetworkEndpoint) {
+    init(_ settings: OS2LSettings, to target: NetworkTarget) {
         self.settings = settings
-        self.endpoint = endpoint
+        self.target = target
     }
 
     func open(_ context: SinkContext) throws(Problem) {
-        let connection = try OS2LConnection(to: endpoint, context)
-        state = State(connection: connection, context: context)
+        lead = context.lead
+        var context = context
+        // Every message is that of an event, and `dropped` records count them as such.
+        context.controls = ControlPort(
+            submit: { _, _, _ in },
+            report: { [port = context.controls] in port.report(DropReport(sink: $0.sink, batches: 0, events: $0.batches)) })
+        sender = try MessageSender(to: target, spacing: Self.spacing, longestDelay: Self.longestDelay, context)
     }
 
     func begin(_ stream: StreamHeader) throws(Problem) {
-        state.format = stream.format
-        (state.clock, state.count) = (StreamClock(), BeatCount())
+        format = stream.format
+        (clock, count) = (StreamClock(), BeatCount())
     }
 
     func write(_ batches: BatchBlock) throws(Problem) {
@@ -72,47 +80,43 @@ final class OS2LSender: Sink {
             let batch = batches[index]
             for place in batch.events.indices { resetTimer(after: batch.events[place]) }
         }
-        note(batches)
+        clock.add(end: format.seconds(at: batches[batches.count - 1].endFrame), at: MonotonicTime.now)
         for index in 0..<batches.count {
             let batch = batches[index]
-            for place in batch.events.indices { add(batch.events[place]) }
+            for place in batch.events.indices { send(batch.events[place]) }
         }
     }
 
     func write(_ events: [Event]) throws(Problem) {
         for event in events {
             resetTimer(after: event)
-            add(event)
+            send(event)
         }
     }
 
     func end(_ summary: StreamSummary) throws(Problem) {
-        for event in summary.lateEvents { add(event) }
+        for event in summary.lateEvents { send(event) }
     }
 
     func close() throws(Problem) {
-        defer { state.connection = nil }
-        try state.connection?.close()
-    }
-
-    private func note(_ batches: BatchBlock) {
-        state.clock.add(end: state.format.seconds(at: batches[batches.count - 1].endFrame), at: MonotonicTime.now)
+        defer { sender = nil }
+        try sender?.close(within: Self.closeTime)
     }
 
     /// The stream time may stand still while the device is lost.
     private func resetTimer(after event: Event) {
-        if event.type == .gap || event.type == .device { state.clock = StreamClock() }
+        if event.type == .gap || event.type == .device { clock = StreamClock() }
     }
 
-    private func add(_ event: Event) {
-        guard let clock = state.clock.time(of: event.time) else { return }
-        let due = clock - state.context.lead + settings.delay
+    private func send(_ event: Event) {
+        guard let time = clock.time(of: event.time) else { return }
+        let due = time - lead + settings.delay
         if let beat = Beat(event), beat.confidence >= settings.confidence {
-            let place = state.count.add(position: beat.position, at: event.time)
-            state.connection?.add(.init(due: due, bytes: OS2LMessages.beat(beat, place)))
+            let place = count.add(position: beat.position, at: event.time)
+            sender?.send(OS2LMessages.beat(beat, place), at: due)
         } else if settings.pressesButtons, let change = PresetChange(event) {
-            state.connection?.add(.init(due: due, bytes: OS2LMessages.button(change.name, isPressed: true)))
-            state.connection?.add(.init(due: due + Self.press, bytes: OS2LMessages.button(change.name, isPressed: false)))
+            sender?.send(OS2LMessages.button(change.name, isPressed: true), at: due)
+            sender?.send(OS2LMessages.button(change.name, isPressed: false), at: due + Self.press)
         }
     }
 }

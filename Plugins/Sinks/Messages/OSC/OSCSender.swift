@@ -10,7 +10,7 @@ internal import HemiolaSystem
 final class OSCSender: Sink {
     private struct State {
         var context: SinkContext?
-        var sender: ScheduledSender?
+        var sender: MessageSender?
         var map: FieldMap?
         var routes: OSCRoutes?
         var clock = StreamClock()
@@ -31,18 +31,15 @@ final class OSCSender: Sink {
         if let path = settings.map {
             state.map = try FieldMap.load(path)
         }
-        let isStream = target.transport == .tcp
-        state.sender = try ScheduledSender(target, interface: settings.interface, context) { packet in
-            isStream ? Self.framed(packet) : packet
-        }
+        state.sender = try MessageSender(to: target, interface: settings.interface, context)
         (state.context, state.routes, state.limit) = (context, nil, RateLimit(settings.rate))
     }
 
-    /// On a TCP connection, each packet has its size before it (OSC 1.0).
-    private static func framed(_ packet: [UInt8]) -> [UInt8] {
+    /// Sends a packet. On a TCP connection, each has its size before it (OSC 1.0).
+    private func send(_ packet: [UInt8], at time: Double) {
         var encoder = OSCEncoder()
-        encoder.append(sized: packet)
-        return encoder.bytes
+        if target.transport == .tcp { encoder.append(sized: packet) }
+        state.sender?.send(target.transport == .tcp ? encoder.bytes : packet, at: time)
     }
 
     func begin(_ stream: StreamHeader) throws(Problem) {
@@ -53,7 +50,7 @@ final class OSCSender: Sink {
     }
 
     func write(_ batches: BatchBlock) throws(Problem) {
-        guard var routes = state.routes, let sender = state.sender else { return }
+        guard var routes = state.routes else { return }
         // A copy of the routes would be written to otherwise.
         state.routes = nil
         for index in 0..<batches.count {
@@ -63,17 +60,17 @@ final class OSCSender: Sink {
             state.clock.add(end: end, at: now)
             if state.limit.earliest <= now {
                 state.limit.add(at: now)
-                routes.encode(batch, at: time(end)) { sender.add($0, at: now + settings.delay) }
+                routes.encode(batch, at: time(end)) { send($0, at: now + settings.delay) }
             }
-            for place in batch.events.indices { send(batch.events[place], &routes, sender) }
+            for place in batch.events.indices { send(batch.events[place], &routes) }
         }
         state.routes = routes
     }
 
     func write(_ events: [Event]) throws(Problem) {
-        guard var routes = state.routes, let sender = state.sender else { return }
+        guard var routes = state.routes else { return }
         state.routes = nil
-        for event in events { send(event, &routes, sender) }
+        for event in events { send(event, &routes) }
         state.routes = routes
     }
 
@@ -89,10 +86,10 @@ final class OSCSender: Sink {
     /// Seconds that announced events are waited for at the end.
     private static let closeTime = 1.0
 
-    private func send(_ event: Event, _ routes: inout OSCRoutes, _ sender: ScheduledSender) {
+    private func send(_ event: Event, _ routes: inout OSCRoutes) {
         let lead = state.context?.lead ?? 0
         let due = (state.clock.time(of: event.time) ?? MonotonicTime.now) - lead + settings.delay
-        routes.encode(event, at: time(event.time)) { sender.add($0, at: due) }
+        routes.encode(event, at: time(event.time)) { send($0, at: due) }
     }
 
     /// The time tag for a time of the stream.

@@ -36,8 +36,8 @@ struct OSCSettings: PluginSettings {
     var rate = Setting.hertz(
         "rate_hz", default: 0, in: 0...1000, "Most batches in a second; 0: every batch. Events are always sent.")
     /// In seconds.
-    var delay = ScheduledSender.delay()
-    var interface = ScheduledSender.interface()
+    var delay = MessageSender.delay()
+    var interface = MessageSender.interface()
 
     /// Validates the settings.
     ///

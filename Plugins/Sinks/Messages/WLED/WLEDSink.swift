@@ -27,9 +27,9 @@ struct WLEDSettings: PluginSettings {
         "target", default: "239.0.0.1:11988", example: "192.168.1.30",
         "Receiver: HOST[:PORT] of one device, or a multicast group; default port 11988.")
     var peak = Setting.choice("peak", default: PeakSource.beat, "Events that are sent as peaks: beat, onset, or none.")
-    var rate = ScheduledSender.frameRate()
-    var delay = ScheduledSender.delay()
-    var interface = ScheduledSender.interface()
+    var rate = MessageSender.frameRate()
+    var delay = MessageSender.delay()
+    var interface = MessageSender.interface()
 }
 
 enum PeakSource: String, CaseIterable {

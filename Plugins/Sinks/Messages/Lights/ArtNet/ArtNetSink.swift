@@ -32,9 +32,9 @@ struct ArtNetSettings: LightSettings {
     var pixels = Setting.pixels()
     var map = Setting.channelMap()
     var look = LightLook()
-    var rate = ScheduledSender.frameRate()
-    var delay = ScheduledSender.delay()
-    var interface = ScheduledSender.interface()
+    var rate = MessageSender.frameRate()
+    var delay = MessageSender.delay()
+    var interface = MessageSender.interface()
 }
 
 /// The packet ArtDmx of Art-Net 4 (Artistic Licence, "Specification for the Art-Net 4 Ethernet Communication Protocol"): 18 bytes and 512

@@ -21,8 +21,8 @@ struct DDPSettings: LightSettings {
         "target", example: "192.168.1.30", "Controller: HOST[:PORT]; default port 4048. It has to be given.")
     var pixels = Setting.pixels()
     var look = LightLook()
-    var rate = ScheduledSender.frameRate()
-    var delay = ScheduledSender.delay()
+    var rate = MessageSender.frameRate()
+    var delay = MessageSender.delay()
 }
 
 /// Messages of the Distributed Display Protocol, version 1 (http://www.3waylabs.com/ddp/): a header of 10 bytes and up to 480 RGB pixels.

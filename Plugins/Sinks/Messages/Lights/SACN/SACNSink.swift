@@ -38,9 +38,9 @@ struct SACNSettings: LightSettings {
     var priority = Setting.integer(
         "priority", default: 100, in: 0...200, "Priority over other sources of the same universe; 200 is the highest.")
     var source = Setting.text("source", default: "Hemiola", "Name of this source, up to 63 bytes.")
-    var rate = ScheduledSender.frameRate()
-    var delay = ScheduledSender.delay()
-    var interface = ScheduledSender.interface()
+    var rate = MessageSender.frameRate()
+    var delay = MessageSender.delay()
+    var interface = MessageSender.interface()
 }
 
 /// Data packets of streaming ACN (ANSI E1.31-2018), 638 bytes each: root layer, framing layer, DMP layer with 512 channels.

@@ -117,31 +117,29 @@ import Testing
         let inbox = Inbox()
         let port: Int
         private let sink: any Sink
-        private let sender: any PacketSender
+        private let sender: MessageSender
 
         init(_ settings: String = "", reply: ControlReply = .done) async throws {
             port = try DatagramReceiver().port
             sink = try SinkPlugin.oscControl.make(settings: "\(port)\(settings)")
-            let target = NetworkTarget(host: "127.0.0.1", port: port)
-            sender = try target.makeSender(losses: LossReport(SinkContext(name: "test"), receiver: "\(target)"))
-            try sender.start()
+            sender = try MessageSender(to: NetworkTarget(host: "127.0.0.1", port: port), SinkContext(name: "test"))
             try sink.open(inbox.context(reply: reply))
         }
 
         func send(_ address: String, _ values: ParameterValue...) {
             var encoder = OSCEncoder()
             encoder.append(address, values)
-            sender.send(encoder.bytes)
+            sender.send(encoder.bytes, at: 0)
         }
 
-        func send(_ packet: [UInt8]) { sender.send(packet) }
+        func send(_ packet: [UInt8]) { sender.send(packet, at: 0) }
 
         /// Sends a last control, waits for it, and closes the sink.
         func finish(_ last: String = "/hemiola/resetTempo") async throws -> [String] {
             send(last)
             try await inbox.wait { inbox.controls.last?.name == "resetTempo" }
             try sink.close()
-            sender.close()
+            try sender.close(within: 1)
             return inbox.names.dropLast()
         }
     }

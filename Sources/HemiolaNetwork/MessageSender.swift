@@ -1,0 +1,350 @@
+internal import Glibc
+public import Hemiola
+internal import HemiolaRecords
+public import HemiolaSystem
+internal import NIOCore
+internal import NIOPosix
+
+/// Sends messages to one receiver at their times, and counts and reports those that are lost.
+///
+/// A name is resolved, and a connection made, again and again until the receiver is reached. Messages wait for the result of the first attempt;
+/// those that are due after a failure are lost. A message is sent whole or not at all.
+///
+/// Thread-safe. No call blocks, except ``close(within:)``. `@unchecked Sendable`: all variables belong to the event loop.
+public final class MessageSender: @unchecked Sendable {
+    /// The most messages that wait for their time: more than a minute of events, or ten seconds of batches.
+    static let capacity = 1000
+    /// The most bytes that wait for a slow receiver: several seconds of all features.
+    private static let bufferSize = 1 << 20
+    /// Seconds after which an attempt to connect has failed.
+    private static let connectTime = 5
+    /// The longest pause between two attempts, in seconds.
+    private static let longestPause = 2.0
+
+    /// The event loop of all senders. Its thread starts with the first of them.
+    static let loop: any EventLoop = group.next()
+    private static let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+
+    private enum Connection {
+        /// The first attempt has no result yet.
+        case connecting
+        case open(any Channel)
+        /// There is none, for this reason.
+        case failed(String)
+    }
+
+    private struct Message {
+        var due: Double
+        var bytes: [UInt8]
+    }
+
+    private let target: NetworkTarget
+    private let spacing: Double
+    private let longestDelay: Double
+    /// The number of the network interface for a multicast group; 0: that of the system's routes.
+    private let interface: UInt32
+    private var connection = Connection.connecting
+    private var retry = RetryDelay(first: 0.2, longest: longestPause)
+    /// In order of time; those of one time in the order in which they were added.
+    private var messages: [Message] = []
+    /// Messages that the channel has not written yet.
+    private var unwritten = 0
+    /// The earliest time of the next message.
+    private var earliest = -Double.infinity
+    /// When the event loop looks for messages that are due.
+    private var timer: (time: Double, task: Scheduled<Void>)?
+    /// What is wrong with the channel.
+    private var fault: String?
+    private var losses: LossReport
+    private var isClosed = false
+    /// Gets the number of messages when the sender is closed, if not one could be sent, and that is known; else nil.
+    private var closing: EventLoopPromise<Int?>?
+
+    /// Starts a sender.
+    ///
+    /// - Parameters:
+    ///   - target: The receiver.
+    ///   - interface: The name of the network interface for a multicast group; nil: that of the system's routes.
+    ///   - spacing: The shortest time between two messages, in seconds.
+    ///   - longestDelay: Seconds after its time at which a message is no longer sent.
+    ///   - context: The context of the sink, which gets warnings and `dropped` records.
+    /// - Throws: The configuration is impossible on this computer. A receiver that is not available is no error.
+    public init(
+        to target: NetworkTarget, interface: String? = nil, spacing: Double = 0, longestDelay: Double = .infinity, _ context: SinkContext
+    ) throws(Problem) {
+        self.target = target
+        self.spacing = spacing
+        self.longestDelay = longestDelay
+        self.interface = interface.map { if_nametoindex($0) } ?? 0
+        losses = LossReport(context, receiver: target.description)
+        if let interface, self.interface == 0 {
+            throw Problem("\(target): there is no network interface \"\(interface)\"; see: ip link")
+        }
+        guard target.transport == .udp, let address = target.endpoint.address else {
+            Self.loop.execute { self.connect() }
+            return
+        }
+        // A datagram socket is connected at once, without a message to the receiver: an error is one of this computer.
+        do {
+            let channel = try Self.loop.flatSubmit { self.openChannel(to: address) }.wait()
+            Self.loop.execute { self.begin(channel) }
+        } catch {
+            throw Problem("\(target): \(Self.text(of: error))")
+        }
+    }
+
+    /// Sends a message, or counts it as lost.
+    ///
+    /// - Parameters:
+    ///   - bytes: The message.
+    ///   - time: When it is sent, in monotonic seconds; a time in the past: now.
+    public func send(_ bytes: [UInt8], at time: Double) {
+        Self.loop.execute { self.add(Message(due: time, bytes: bytes)) }
+    }
+
+    /// Waits for the messages that are due within so many seconds, and ends. Reports losses.
+    ///
+    /// - Throws: Not one message could be sent, where that is known: on a connection.
+    public func close(within seconds: Double) throws(Problem) {
+        let end = MonotonicTime.now + seconds
+        let closing = Self.loop.makePromise(of: Int?.self)
+        Self.loop.execute { self.beginClosing(closing, end) }
+        guard let lost = try? closing.futureResult.wait() else { return }
+        throw Problem("\(target): not one of \(lost) messages could be sent")
+    }
+
+    /// Runs a function on the event loop at a monotonic time.
+    @discardableResult
+    static func run(at time: Double, _ body: @escaping @Sendable () -> Void) -> Scheduled<Void> {
+        loop.scheduleTask(deadline: .uptimeNanoseconds(UInt64(max(0, (time * 1e9).rounded(.up)))), body)
+    }
+
+    // MARK: - Messages
+
+    private func add(_ message: Message) {
+        if isClosed { return }
+        if messages.count == Self.capacity {
+            messages.removeFirst()
+            losses.lose(1, because: "too many messages wait for their time")
+        }
+        let place = messages.lastIndex { $0.due <= message.due }.map { $0 + 1 } ?? 0
+        messages.insert(message, at: place)
+        if place == 0 { sendDueMessages() }
+    }
+
+    private func sendDueMessages() {
+        let now = MonotonicTime.now
+        while let next = messages.first {
+            let time = max(next.due, earliest)
+            guard time <= now else { return setTimer(time) }
+            switch connection {
+            case .connecting: return
+            case .failed(let reason):
+                messages.removeFirst()
+                losses.lose(1, because: reason, at: now)
+            case .open(let channel):
+                messages.removeFirst()
+                if now - next.due > longestDelay {
+                    losses.lose(1, because: nil, at: now)
+                } else if !channel.isWritable {
+                    losses.lose(1, because: Self.slow, at: now)
+                } else {
+                    write(next.bytes, to: channel)
+                    earliest = now + spacing
+                }
+            }
+        }
+        closeIfDone()
+    }
+
+    private func setTimer(_ time: Double) {
+        if let timer, timer.time <= time { return }
+        timer?.task.cancel()
+        let task = Self.run(at: time) { [self] in
+            timer = nil
+            sendDueMessages()
+        }
+        timer = (time, task)
+    }
+
+    private func write(_ bytes: [UInt8], to channel: any Channel) {
+        unwritten += 1
+        channel.writeAndFlush(ByteBuffer(bytes: bytes)).whenComplete { [self] result in
+            unwritten -= 1
+            switch result {
+            case .success: losses.send()
+            case .failure(let error):
+                fault = Self.text(of: error)
+                // Of a datagram the system reports that the one before it was refused.
+                let isRefused = target.transport == .udp && (error as? IOError)?.errnoCode == ECONNREFUSED
+                losses.lose(isRefused ? 2 : 1, because: isClosed ? Self.slow : fault)
+            }
+            closeIfDone()
+        }
+    }
+
+    private func beginClosing(_ closing: EventLoopPromise<Int?>, _ end: Double) {
+        self.closing = closing
+        let count = messages.count
+        messages.removeAll { $0.due > end }
+        losses.lose(count - messages.count, because: nil)
+        Self.run(at: end) { self.finish() }
+        sendDueMessages()
+        closeIfDone()
+    }
+
+    private func closeIfDone() {
+        if case .failed = connection { return finish() }
+        if messages.isEmpty, unwritten == 0 { finish() }
+    }
+
+    private func finish() {
+        guard let closing else { return }
+        (self.closing, isClosed) = (nil, true)
+        timer?.task.cancel()
+        // The channel reports messages that it has not written.
+        if case .open(let channel) = connection { channel.close(promise: nil) }
+        losses.lose(messages.count, because: nil)
+        messages = []
+        // Whether a datagram has arrived is not known.
+        let isFailure = target.transport == .tcp && losses.lost > 0 && !losses.hasSent
+        losses.close(warns: !isFailure)
+        closing.succeed(isFailure ? losses.lost : nil)
+    }
+
+    // MARK: - Connection
+
+    private func connect() {
+        if isClosed { return }
+        let port = target.endpoint.port
+        let host = target.endpoint.host
+        let channel: EventLoopFuture<any Channel>
+        switch target.transport {
+        case .udp:
+            channel = NIOThreadPool.singleton.runIfActive(eventLoop: Self.loop) {
+                try SocketAddress.makeAddressResolvingHost(host, port: port)
+            }.flatMap { self.openChannel(to: $0) }
+        case .tcp:
+            channel = ClientBootstrap(group: Self.loop).connectTimeout(.seconds(Int64(Self.connectTime)))
+                .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+                .channelOption(.writeBufferWaterMark, value: .init(low: Self.bufferSize, high: Self.bufferSize))
+                .channelInitializer { self.observe($0) }
+                .connect(host: host, port: port)
+        }
+        channel.whenComplete { [self] result in
+            switch result {
+            case .success(let channel): begin(channel)
+            case .failure(let error): reconnect(because: Self.text(of: error))
+            }
+        }
+    }
+
+    private func openChannel(to address: SocketAddress) -> EventLoopFuture<any Channel> {
+        DatagramBootstrap(group: Self.loop)
+            .channelOption(.socketOption(.so_broadcast), value: 1)
+            // Answers are not read.
+            .channelOption(.autoRead, value: false)
+            .channelInitializer { [self] channel in
+                guard interface > 0, address.isMulticast, let options = channel as? any SocketOptionProvider else {
+                    return observe(channel)
+                }
+                if case .v6 = address { return options.setIPv6MulticastIF(interface).flatMap { self.observe(channel) } }
+                var request = ip_mreqn()
+                request.imr_ifindex = Int32(interface)
+                // Safe: this is the type of the option's value.
+                return options.unsafeSetSocketOption(level: .ip, name: .ip_multicast_if, value: request).flatMap { self.observe(channel) }
+            }
+            .connect(to: address)
+    }
+
+    private func observe(_ channel: any Channel) -> EventLoopFuture<Void> {
+        channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(FaultHandler { self.note($0) }) }
+    }
+
+    private func begin(_ channel: any Channel) {
+        if isClosed { return channel.close(promise: nil) }
+        fault = nil
+        connection = .open(channel)
+        retry.noteStart(at: MonotonicTime.now)
+        channel.closeFuture.whenComplete { [self] _ in reconnect(because: fault ?? "the receiver closed the connection") }
+        sendDueMessages()
+    }
+
+    private func reconnect(because reason: String) {
+        if isClosed { return }
+        connection = .failed(reason)
+        losses.lose(0, because: reason)
+        retry.noteFailure(at: MonotonicTime.now)
+        Self.run(at: retry.nextAttempt) { self.connect() }
+        sendDueMessages()
+    }
+
+    /// Notes an error of the channel outside a message. That of a datagram is an answer of the receiver's system to an earlier one.
+    private func note(_ error: any Error) {
+        fault = Self.text(of: error)
+        if target.transport == .udp { losses.lose(1, because: fault) }
+    }
+
+    private static let slow = "the receiver is too slow"
+
+    private static func text(of error: any Error) -> String {
+        switch error {
+        case let error as IOError: text(of: error.errnoCode)
+        case let error as SocketAddressError.UnknownHost: "cannot resolve the name: \(error.errorDescription)"
+        case let error as NIOConnectionError:
+            (error.connectionErrors.last?.error ?? error.dnsAError ?? error.dnsAAAAError).map { text(of: $0) } ?? "no address"
+        case ChannelError.connectTimeout: "no answer within \(connectTime) s"
+        case ChannelError.writeMessageTooLarge: "the message is too long for a datagram"
+        case ChannelError.writeHostUnreachable: text(of: EHOSTUNREACH)
+        default: "the receiver closed the connection"
+        }
+    }
+
+    private static func text(of code: Int32) -> String {
+        let remedy =
+            switch code {
+            case ECONNREFUSED: "; start the program that receives there"
+            case ENETUNREACH, EHOSTUNREACH, ENETDOWN: "; check the network"
+            case EACCES: "; a broadcast address needs the address of its network"
+            default: ""
+            }
+        return "\(SystemCallError(number: code))\(remedy)"
+    }
+}
+
+/// Passes on the errors of a channel. What arrives is discarded at the end of the pipeline.
+private final class FaultHandler: ChannelInboundHandler {
+    typealias InboundIn = Never
+
+    private let note: (any Error) -> Void
+
+    init(_ note: @escaping (any Error) -> Void) {
+        self.note = note
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { note(error) }
+}
+
+extension NetworkEndpoint {
+    /// The address; nil: a name, which has to be resolved.
+    fileprivate var address: SocketAddress? { try? SocketAddress(ipAddress: host, port: port) }
+}
+
+extension MessageSender {
+    /// The setting `delay_ms` of a sink that sends to the network.
+    ///
+    /// - Returns: Seconds.
+    public static func delay() -> Double {
+        Setting.milliseconds("delay_ms", default: 0, in: 0...10_000, "Time by which everything is sent later.")
+    }
+
+    /// The setting `interface` of a sink that can send to a multicast group.
+    public static func interface() -> String? {
+        Setting.text("interface", example: "eth0", "Network interface of a multicast group. Default: that of the routes.")
+    }
+
+    /// The setting `rate_hz` of a sink that sends frames to lights.
+    public static func frameRate() -> Double {
+        Setting.hertz("rate_hz", default: 44, in: 0...1000, "Most frames in a second, as DMX permits; 0: a frame with each batch.")
+    }
+}
