@@ -142,7 +142,7 @@ let plugins: [[Target]] = [
         tests: ["BeatAnalyzer", "ToneCapture", "HemiolaEngine"]),
 ]
 
-// SwiftNIO is for the sinks and controls of the network. A package that depends on this one with `traits: []` excludes them.
+// SwiftNIO is for the sinks and controls of the network, `socket` and `web`. A package that depends on this one with `traits: []` excludes them.
 let needsNetwork: Set = [
     "LightsSink", "LinkControlSink", "LinkSink", "MQTTSink", "OS2LSink", "OSCSink", "SocketSink", "WLEDSink", "WebSink",
 ]
@@ -282,7 +282,7 @@ let package = Package(
     ],
     traits: [
         .default(enabledTraits: ["Network"]),
-        .trait(name: "Network", description: "The sinks that need a network, socket and web. They require SwiftNIO."),
+        .trait(name: "Network", description: "The sinks and controls of the network, and the sinks socket and web. They require SwiftNIO."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),

@@ -2,7 +2,7 @@
 import PackageDescription
 
 // In a package of your own: .package(url: "https://github.com/hemiola/hemiola", from: "0.1.0")
-// With `traits: []` Hemiola needs no SwiftNIO; the sinks socket and web are then left out.
+// With `traits: []` Hemiola needs no SwiftNIO; the sinks of the network, socket and web are then left out.
 let hemiola = Package.Dependency.package(name: "hemiola", path: "..")
 
 func product(_ name: String) -> Target.Dependency { .product(name: name, package: "hemiola") }

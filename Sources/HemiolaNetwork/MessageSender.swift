@@ -57,7 +57,7 @@ public final class MessageSender: @unchecked Sendable {
     private var fault: String?
     private var losses: LossReport
     private var isClosed = false
-    /// Gets the number of messages when the sender is closed, if not one could be sent, and that is known; else nil.
+    /// Gets the number of messages when the sender is closed, if the receiver was never reached; else nil.
     private var closing: EventLoopPromise<Int?>?
 
     /// Starts a sender.
@@ -104,7 +104,7 @@ public final class MessageSender: @unchecked Sendable {
 
     /// Waits for the messages that are due within so many seconds, and ends. Reports losses.
     ///
-    /// - Throws: Not one message could be sent, where that is known: on a connection.
+    /// - Throws: Not one message could be sent, because there was no connection.
     public func close(within seconds: Double) throws(Problem) {
         let end = MonotonicTime.now + seconds
         let closing = Self.loop.makePromise(of: Int?.self)
@@ -202,14 +202,18 @@ public final class MessageSender: @unchecked Sendable {
         guard let closing else { return }
         (self.closing, isClosed) = (nil, true)
         timer?.task.cancel()
-        // The channel reports messages that it has not written.
-        if case .open(let channel) = connection { channel.close(promise: nil) }
+        // Whether a datagram has arrived is not known.
+        var isReached = target.transport == .udp || losses.hasSent
+        if case .open(let channel) = connection {
+            isReached = true
+            // The messages that it has not written fail.
+            channel.close(promise: nil)
+        }
         losses.lose(messages.count, because: nil)
         messages = []
-        // Whether a datagram has arrived is not known.
-        let isFailure = target.transport == .tcp && losses.lost > 0 && !losses.hasSent
-        losses.close(warns: !isFailure)
-        closing.succeed(isFailure ? losses.lost : nil)
+        let lost = isReached || losses.lost == 0 ? nil : losses.lost
+        losses.close(warns: lost == nil)
+        closing.succeed(lost)
     }
 
     // MARK: - Connection

@@ -49,9 +49,8 @@ extension PluginRegistry {
             .levels, .loudness, .spectrum, .visualizer, .beat, .constantQ, .chroma, .musicalKey, .chords, .pitch, .structure, .vamp,
             .exec,
         ],
-        sinks: [
-            .audio, .beats, .csv, .exec, .jsonLines, .midi, .midiControl, .notes, .picture, .presets, .summary,
-        ] + networkSinks,
+        sinks: ([.audio, .beats, .csv, .exec, .jsonLines, .midi, .midiControl, .notes, .picture, .presets, .summary] + networkSinks)
+            .sorted { $0.about.id < $1.about.id },
         defaultAnalyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat")],
         liveCapture: PluginSpec("pulse"))
 
