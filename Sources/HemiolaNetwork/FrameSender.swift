@@ -12,7 +12,7 @@ final class FrameSender<Source: FrameSource>: Sendable {
         var isDark = false
         var isClosed = false
         /// When the event loop looks for a frame that is due.
-        var wakeTime = Double.infinity
+        var timer = LoopTimer()
     }
 
     private let outputs: [MessageSender]
@@ -99,17 +99,13 @@ final class FrameSender<Source: FrameSource>: Sendable {
 
     private func setTimer(_ state: inout State) {
         let time = state.timing.next(event: state.source.nextEvent, now: MonotonicTime.now)
-        guard time < state.wakeTime else { return }
-        state.wakeTime = time
-        MessageSender.run(at: time) { [self] in wake() }
+        state.timer.set(time) { [self] in handleTimer() }
     }
 
-    private func wake() {
+    private func handleTimer() {
         state.withLock { state in
             let now = MonotonicTime.now
-            // An earlier time may have taken the place of this one.
-            guard !state.isClosed, now >= state.wakeTime else { return }
-            state.wakeTime = .infinity
+            guard !state.isClosed, state.timer.end(at: now) else { return }
             sendIfDue(&state, now)
             setTimer(&state)
         }

@@ -18,6 +18,8 @@ public final class MessageSender: @unchecked Sendable {
     private static let bufferSize = 1 << 20
     /// Seconds after which an attempt to connect has failed.
     private static let connectTime = 5
+    /// The latest time of a message: 30 years after the start of the computer.
+    private static let latestTime = 1e9
     /// The longest pause between two attempts, in seconds.
     private static let longestPause = 2.0
 
@@ -52,7 +54,7 @@ public final class MessageSender: @unchecked Sendable {
     /// The earliest time of the next message.
     private var earliest = -Double.infinity
     /// When the event loop looks for messages that are due.
-    private var timer: (time: Double, task: Scheduled<Void>)?
+    private var timer = LoopTimer()
     /// What is wrong with the channel.
     private var fault: String?
     private var losses: LossReport
@@ -99,7 +101,9 @@ public final class MessageSender: @unchecked Sendable {
     ///   - bytes: The message.
     ///   - time: When it is sent, in monotonic seconds; a time in the past: now.
     public func send(_ bytes: [UInt8], at time: Double) {
-        Self.loop.execute { self.add(Message(due: time, bytes: bytes)) }
+        // A recording may have events at any time.
+        let due = min(max(0, time), Self.latestTime)
+        Self.loop.execute { self.add(Message(due: due, bytes: bytes)) }
     }
 
     /// Waits for the messages that are due within so many seconds, and ends. Reports losses.
@@ -116,7 +120,7 @@ public final class MessageSender: @unchecked Sendable {
     /// Runs a function on the event loop at a monotonic time.
     @discardableResult
     static func run(at time: Double, _ body: @escaping @Sendable () -> Void) -> Scheduled<Void> {
-        loop.scheduleTask(deadline: .uptimeNanoseconds(UInt64(max(0, (time * 1e9).rounded(.up)))), body)
+        loop.scheduleTask(deadline: .uptimeNanoseconds(UInt64((time * 1e9).rounded(.up))), body)
     }
 
     // MARK: - Messages
@@ -136,7 +140,7 @@ public final class MessageSender: @unchecked Sendable {
         let now = MonotonicTime.now
         while let next = messages.first {
             let time = max(next.due, earliest)
-            guard time <= now else { return setTimer(time) }
+            guard time <= now else { return timer.set(time) { self.handleTimer() } }
             switch connection {
             case .connecting: return
             case .failed(let reason):
@@ -157,14 +161,8 @@ public final class MessageSender: @unchecked Sendable {
         closeIfDone()
     }
 
-    private func setTimer(_ time: Double) {
-        if let timer, timer.time <= time { return }
-        timer?.task.cancel()
-        let task = Self.run(at: time) { [self] in
-            timer = nil
-            sendDueMessages()
-        }
-        timer = (time, task)
+    private func handleTimer() {
+        if timer.end(at: MonotonicTime.now) { sendDueMessages() }
     }
 
     private func write(_ bytes: [UInt8], to channel: any Channel) {
@@ -201,7 +199,7 @@ public final class MessageSender: @unchecked Sendable {
     private func finish() {
         guard let closing else { return }
         (self.closing, isClosed) = (nil, true)
-        timer?.task.cancel()
+        timer.cancel()
         // Whether a datagram has arrived is not known.
         var isReached = target.transport == .udp || losses.hasSent
         if case .open(let channel) = connection {
@@ -314,6 +312,30 @@ public final class MessageSender: @unchecked Sendable {
             }
         return "\(SystemCallError(number: code))\(remedy)"
     }
+}
+
+/// Calls a function on the event loop at the earliest of the times that were set.
+struct LoopTimer {
+    private var time = Double.infinity
+    private var task: Scheduled<Void>?
+
+    /// Sets a monotonic time, unless an earlier one is set.
+    mutating func set(_ time: Double, _ body: @escaping @Sendable () -> Void) {
+        if time >= self.time { return }
+        task?.cancel()
+        (self.time, task) = (time, MessageSender.run(at: time, body))
+    }
+
+    /// Notes that the function was called.
+    ///
+    /// - Returns: Whether the time has come; false: another time was set while the call began.
+    mutating func end(at now: Double) -> Bool {
+        guard now >= time else { return false }
+        (time, task) = (.infinity, nil)
+        return true
+    }
+
+    func cancel() { task?.cancel() }
 }
 
 /// Passes on the errors of a channel. What arrives is discarded at the end of the pipeline.
