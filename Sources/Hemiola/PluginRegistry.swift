@@ -68,6 +68,7 @@ extension PluginDescription {
     /// Checks a SPEC's settings against the declarations and fills in the defaults.
     ///
     /// - Parameters:
+    ///   - spec: The SPEC.
     ///   - common: Settings that the pipeline takes from every SPEC of this role; they are no parameters of the plugin.
     ///   - place: The place of the SPEC; nil: it is not known.
     ///   - problems: Where every problem goes, with its place.

@@ -9,7 +9,9 @@ public import HemiolaSystem
 public protocol Document: AnyObject {
     /// A stream begins, or continues in this file after a rotation.
     ///
-    /// - Parameter frame: The first frame of the stream in this file.
+    /// - Parameters:
+    ///   - stream: What it begins with.
+    ///   - frame: The first frame of the stream in this file.
     func begin(_ stream: StreamHeader, at frame: Int64) throws(Problem)
     /// Frames of the stream up to this one are not in a batch. The default implementation does nothing.
     func skip(to frame: Int64) throws(Problem)
