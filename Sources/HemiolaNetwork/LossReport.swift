@@ -21,14 +21,17 @@ struct LossReport {
     private var lastRecord = -Double.infinity
     private let context: SinkContext
     private let receiver: String
+    private let countsEvents: Bool
 
     /// A report for one receiver of a sink.
     ///
     /// - Parameters:
     ///   - context: The context of the sink.
     ///   - receiver: The receiver in messages and records: `192.168.1.20:9000`.
-    init(_ context: SinkContext, receiver: String) {
+    ///   - countsEvents: Whether a message is that of an event, not of a batch.
+    init(_ context: SinkContext, receiver: String, countsEvents: Bool) {
         self.context = context
+        self.countsEvents = countsEvents
         self.receiver = receiver
     }
 
@@ -66,7 +69,10 @@ struct LossReport {
 
     private mutating func record(at now: Double) {
         if lostSinceRecord == 0 { return }
-        context.controls.report(DropReport(sink: context.name, client: receiver, batches: lostSinceRecord))
+        context.controls.report(
+            countsEvents
+                ? DropReport(sink: context.name, batches: 0, events: lostSinceRecord)
+                : DropReport(sink: context.name, client: receiver, batches: lostSinceRecord))
         (lostSinceRecord, lastRecord) = (0, now)
     }
 }

@@ -69,16 +69,19 @@ public final class MessageSender: @unchecked Sendable {
     ///   - interface: The name of the network interface for a multicast group; nil: that of the system's routes.
     ///   - spacing: The shortest time between two messages, in seconds.
     ///   - longestDelay: Seconds after its time at which a message is no longer sent.
+    ///   - sendsEvents: Whether each message is that of an event, not of a batch, for `dropped` records.
     ///   - context: The context of the sink, which gets warnings and `dropped` records.
     /// - Throws: The configuration is impossible on this computer. A receiver that is not available is no error.
     public init(
-        to target: NetworkTarget, interface: String? = nil, spacing: Double = 0, longestDelay: Double = .infinity, _ context: SinkContext
+        to target: NetworkTarget, interface: String? = nil, spacing: Double = 0, longestDelay: Double = .infinity,
+        sendsEvents: Bool = false,
+        _ context: SinkContext
     ) throws(Problem) {
         self.target = target
         self.spacing = spacing
         self.longestDelay = longestDelay
         self.interface = interface.map { if_nametoindex($0) } ?? 0
-        losses = LossReport(context, receiver: target.description)
+        losses = LossReport(context, receiver: target.description, countsEvents: sendsEvents)
         if let interface, self.interface == 0 {
             throw Problem("\(target): there is no network interface \"\(interface)\"; see: ip link")
         }

@@ -22,14 +22,15 @@ extension SinkPlugin {
             }
             if let fault = options.fault ?? Picture.libraryFault { throw Problem(fault) }
             return DocumentFile(
-                try PathTemplate(settings.path, at: "path"), FileOptions(.whole, capacity: .input, flush: .block, compression: .none)
+                try PathTemplate(settings.path, at: "path", isNumbered: true),
+                FileOptions(.whole, capacity: .input, flush: .block, compression: .none)
             ) { files, context in PictureDocument(files[0], settings, options, warn: context.warn) }
         })
 }
 
 package struct PictureSettings: PluginSettings {
     var path = Setting.text(
-        "path", default: "-", "The picture, or - for standard output. Placeholders: {stem}, {name}, {dir}, {time}.")
+        "path", default: "-", "The picture, or - for standard output. Placeholders: {stem}, {name}, {dir}, {time}, {n}.")
     private var format: PictureOptions.Format? = Setting.choice("format", "Format; by default that of the extension of the path, else png.")
     private var width = Setting.integer(
         "width", default: 1600, in: PictureOptions.sizes, "Width in pixels, in points for svg and pdf.")

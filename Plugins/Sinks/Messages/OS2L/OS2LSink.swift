@@ -62,12 +62,7 @@ final class OS2LSender: Sink {
 
     func open(_ context: SinkContext) throws(Problem) {
         lead = context.lead
-        var context = context
-        // Every message is that of an event, and `dropped` records count them as such.
-        context.controls = ControlPort(
-            submit: { _, _, _ in },
-            report: { [port = context.controls] in port.report(DropReport(sink: $0.sink, batches: 0, events: $0.batches)) })
-        sender = try MessageSender(to: target, spacing: Self.spacing, longestDelay: Self.longestDelay, context)
+        sender = try MessageSender(to: target, spacing: Self.spacing, longestDelay: Self.longestDelay, sendsEvents: true, context)
     }
 
     func begin(_ stream: StreamHeader) throws(Problem) {

@@ -2,6 +2,7 @@ import Hemiola
 import HemiolaRecords
 import HemiolaSignal
 import HemiolaSystem
+import HemiolaTesting
 import TestSupport
 import Testing
 
@@ -166,6 +167,12 @@ import Testing
         let result = PNGResolution.insert(96, into: png)
         #expect(Array(result.prefix(33)) == Array(png.prefix(33)) && Array(result.suffix(3)) == [1, 2, 3])
         #expect(Array(result[33..<50]) == [0, 0, 0, 9] + Array("pHYs".utf8) + [0, 0, 0x0E, 0xC4, 0, 0, 0x0E, 0xC4, 1])
+    }
+
+    @Test(.enabled(if: Picture.libraryFault == nil, "cairo is not installed"), arguments: [false, true])
+    func `conformance tests of the sink: passed`(isRecorded: Bool) throws {
+        let folder = try TemporaryFolder()
+        try SinkConformanceSuite(.picture, settings: "\(folder("{stem}.{n}.svg")),recorded=\(isRecorded)").run()
     }
 
     @Test(arguments: ["a.gif", "a.png,width=8", "a.png,panels=tempo,beats=false", "a.png,scale=log,min_hz=0"])
