@@ -123,7 +123,7 @@ let plugins: [[Target]] = [
         "OS2LSink", at: "Sinks/Messages/OS2L", uses: ["HemiolaNetwork", "HemiolaFiles"],
         testData: ["qlcplus.qxw"]),
     plugin(
-        "OSCSink", at: "Sinks/Messages/OSC", uses: ["HemiolaFieldMaps", "HemiolaNetwork", "HemiolaFiles"], exclude: ["Control/README.md"],
+        "OSCSink", at: "Sinks/Messages/OSC", uses: ["HemiolaFieldMaps", "HemiolaNetwork", "HemiolaFiles"],
         tests: ["BeatAnalyzer", "LevelsAnalyzer", "ToneCapture", "HemiolaEngine"]),
     plugin("WLEDSink", at: "Sinks/Messages/WLED", uses: ["HemiolaNetwork", "HemiolaFiles"]),
     plugin(
@@ -140,11 +140,13 @@ let plugins: [[Target]] = [
     plugin(
         "MIDIControlSink", at: "Controls/MIDI", uses: ["HemiolaFieldMaps", "HemiolaFiles"],
         tests: ["BeatAnalyzer", "ToneCapture", "HemiolaEngine"]),
+    plugin("OSCControlSink", at: "Controls/OSC", uses: ["HemiolaFieldMaps", "HemiolaNetwork"], tests: ["OSCSink", "BeatAnalyzer"]),
 ]
 
 // SwiftNIO is for the sinks and controls of the network, `socket` and `web`. A package that depends on this one with `traits: []` excludes them.
 let needsNetwork: Set = [
-    "LightsSink", "LinkControlSink", "LinkSink", "MQTTSink", "OS2LSink", "OSCSink", "SocketSink", "WLEDSink", "WebSink",
+    "LightsSink", "LinkControlSink", "LinkSink", "MQTTSink", "OS2LSink", "OSCControlSink", "OSCSink", "SocketSink", "WLEDSink",
+    "WebSink",
 ]
 let everyPlugin: [Target.Dependency] = plugins.map(\.[0].name).map { name in
     .target(name: name, condition: needsNetwork.contains(name) ? .when(traits: ["Network"]) : nil)

@@ -4,7 +4,7 @@ public import HemiolaSystem
 internal import NIOCore
 
 /// A UDP socket that receives datagrams. Closed on deinitialization.
-public struct DatagramListener: ~Copyable, Sendable {
+public final class DatagramListener: Sendable {
     /// The longest datagram.
     public static let maxByteCount = 65_536
 
@@ -53,14 +53,5 @@ public struct DatagramListener: ~Copyable, Sendable {
         // Safe: the system writes at most the length of the buffer.
         let count = buffer.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, Int32(MSG_DONTWAIT)) }
         return count < 0 ? nil : buffer[..<count]
-    }
-}
-
-extension WakeUp {
-    /// For the thread of a sink.
-    ///
-    /// - Throws: No file descriptor is left.
-    package static func forSink() throws(Problem) -> WakeUp {
-        do throws(SystemCallError) { return try WakeUp() } catch { throw Problem("cannot create a pipe: \(error)") }
     }
 }

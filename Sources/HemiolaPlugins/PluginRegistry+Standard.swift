@@ -35,6 +35,7 @@ internal import VisualizerAnalyzer
     internal import LinkSink
     internal import MQTTSink
     internal import OS2LSink
+    internal import OSCControlSink
     internal import OSCSink
     internal import SocketSink
     internal import WLEDSink

@@ -77,7 +77,7 @@ struct Architecture {
     ]
     /// Uses of `withLock` in sinks and control sources, which have one owner: a lock is for what a thread of their own, a library or a
     /// client shares with it.
-    static let lockLimit = 6
+    static let lockLimit = 3
     static let withoutFoundation = core.union(["HemiolaCommandLine", "HemiolaPictures"])
     /// External modules that any module may import, and those that only some modules may import. Foundation is in neither: it links ICU,
     /// about 40 MB, into the program.

@@ -10,6 +10,7 @@ import Testing
         ("WriteASink", ["Sources/MyPlugins/UDP.swift", "Sources/MyPlugins/UDPSocket.swift", "Tests/MyPluginsTests/UDPTests.swift"]),
         ("WriteACapture", ["Sources/MyPlugins/Metronome.swift", "Tests/MyPluginsTests/MetronomeTests.swift"]),
         ("WriteADirector", ["Sources/MyPlugins/Lamps.swift", "Tests/MyPluginsTests/LampsTests.swift"]),
+        ("WriteAControlSource", ["Sources/MyPlugins/ControlLines.swift", "Tests/MyPluginsTests/ControlLinesTests.swift"]),
     ])
     func `Swift blocks of a guide: the files of the example, in full and in order`(guide: String, files: [String]) throws {
         let text = try Self.text("Sources/Hemiola/Hemiola.docc/\(guide).md")
@@ -22,7 +23,7 @@ import Testing
         for file in code { #expect(file.split(separator: "\n", omittingEmptySubsequences: false).count <= 61, "at most 60 lines") }
     }
 
-    @Test(arguments: ["WriteAnAnalyzer", "WriteASink", "WriteACapture", "WriteADirector"])
+    @Test(arguments: ["WriteAnAnalyzer", "WriteASink", "WriteACapture", "WriteADirector", "WriteAControlSource"])
     func `guide: linked from the page of the module`(guide: String) throws {
         #expect(try Self.text("Sources/Hemiola/Hemiola.docc/Hemiola.md").contains("- <doc:\(guide)>"))
     }

@@ -4,7 +4,6 @@ internal import HemiolaNetwork
 internal import HemiolaRecords
 internal import HemiolaSignal
 internal import HemiolaSystem
-internal import Synchronization
 
 extension SinkPlugin {
     /// Submits tempo and beats of the Ableton Link session as controls.
@@ -35,10 +34,12 @@ struct LinkSettings: PluginSettings {
 }
 
 /// The sink `link-control`: writes nothing. It reads the session a few times per second, between two batches, and submits controls.
+///
+/// It is no `ControlSource`: it compares the session with the beats of the tracker in step with the batches, without a thread of its own.
 final class LinkFollower: Sink {
     private struct State {
-        var session: (any LinkTimeline)?
-        var context = SinkContext(name: "link-control")
+        /// nil: closed.
+        var joined: (session: any LinkTimeline, input: ControlInput)?
         var format = StreamFormat(sampleRate: 1, channelCount: 1)
         var clock = StreamClock()
         var controls: SessionControls
@@ -52,7 +53,6 @@ final class LinkFollower: Sink {
     private let join: @Sendable (SinkContext) throws(Problem) -> any LinkTimeline
     private let initial: SessionControls
     private var state: State
-    private let refused = RefusedControls()
 
     init(
         _ settings: LinkSettings, joining join: @escaping @Sendable (SinkContext) throws(Problem) -> any LinkTimeline
@@ -64,8 +64,8 @@ final class LinkFollower: Sink {
     }
 
     func open(_ context: SinkContext) throws(Problem) {
-        let session = try join(context)
-        state = State(session: session, context: context, controls: initial)
+        let input = try ControlInput(context)
+        state = State(joined: (try join(context), input), controls: initial)
     }
 
     func begin(_ stream: StreamHeader) {
@@ -75,7 +75,7 @@ final class LinkFollower: Sink {
     func write(_ batches: BatchBlock) {
         note(batches)
         let last = batches[batches.count - 1]
-        guard let session = state.session, let end = state.clock.time(of: state.format.seconds(at: last.endFrame)) else { return }
+        guard let (session, input) = state.joined, let end = state.clock.time(of: state.format.seconds(at: last.endFrame)) else { return }
         for index in 0..<batches.count {
             let batch = batches[index]
             for place in batch.events.indices { add(batch.events[place], session) }
@@ -83,8 +83,8 @@ final class LinkFollower: Sink {
         let length = state.format.seconds(at: last.endFrame) - state.format.seconds(at: last.frame)
         let peers = session.peerCount
         let now = session.state(at: end - delay, quantum: state.controls.quantum)
-        report(peers, now)
-        for control in state.controls.advance(to: end, batch: length, session: peers > 0 ? now : nil) { submit(control, state.context) }
+        report(peers, now, input)
+        for control in state.controls.advance(to: end, batch: length, session: peers > 0 ? now : nil) { submit(control, input) }
     }
 
     func write(_ events: [Event]) {}
@@ -92,7 +92,7 @@ final class LinkFollower: Sink {
 
     func close() {
         // The session is left when this reference to it is gone.
-        state.session = nil
+        state.joined = nil
     }
 
     private func note(_ batches: BatchBlock) {
@@ -108,40 +108,28 @@ final class LinkFollower: Sink {
     }
 
     /// Reports a new number of peers, and a tempo that has stayed the same since the last batch.
-    private func report(_ peers: Int, _ now: LinkState) {
-        let name = state.context.name
+    private func report(_ peers: Int, _ now: LinkState, _ input: ControlInput) {
+        let name = input.context.name
         if peers != state.peers {
             state.peers = peers
             if peers == 0 { (state.reportedTempo, state.lastTempo) = (nil, nil) }
             let consequence = peers == 0 ? "; the tempo follows the music" : ""
-            state.context.inform("\(name): \(LinkSession.describePeers(peers))\(consequence)", [])
+            input.context.inform("\(name): \(LinkSession.describePeers(peers))\(consequence)", [])
         }
         guard peers > 0 else { return }
         let tempo = LinkSession.describeTempo(now.beatsPerMinute)
         let isSteady = state.lastTempo.map { LinkSession.describeTempo($0) == tempo } ?? false
         if isSteady, state.reportedTempo.map({ LinkSession.describeTempo($0) != tempo }) ?? true {
-            state.context.inform("\(name): the tempo of the session is \(tempo)", [])
+            input.context.inform("\(name): the tempo of the session is \(tempo)", [])
             state.reportedTempo = now.beatsPerMinute
         }
         state.lastTempo = now.beatsPerMinute
     }
 
-    private func submit(_ control: SessionControls.Submission, _ context: SinkContext) {
-        guard let type = context.catalog.control(control.name),
+    private func submit(_ control: SessionControls.Submission, _ input: ControlInput) {
+        guard let type = input.context.catalog.control(control.name),
             let control = try? Control(type, fields: { $0 == type.fields.first ? control.value : nil })
         else { return }
-        context.controls.submit(control, from: context.name) { [refused] reply, _ in
-            // The first refusal of each.
-            guard case .refused(let reason) = reply, refused.insert(control.name) else { return }
-            context.warn("\(context.name): \(control.name): \(reason)")
-        }
+        input.submit(control)
     }
-}
-
-/// The controls whose refusal was reported. Replies come on other threads.
-private final class RefusedControls: Sendable {
-    private let names = Mutex<Set<String>>([])
-
-    /// - Returns: Whether the control is new.
-    func insert(_ name: String) -> Bool { names.withLock { $0.insert(name).inserted } }
 }

@@ -10,11 +10,10 @@ extension SinkPlugin {
     public static let midiControl = SinkPlugin(
         "midi-control", "Reads notes and controllers of a MIDI device as controls: tap, nudge, presets, speed.",
         settings: MIDIControlSettings.self, primary: "port",
-        needs: { _ in Needs(realTime: true) },
-        make: { settings throws(Problem) in try MIDIControlReader(settings) })
+        makeSource: { settings throws(Problem) in try MIDIControl(settings) })
 }
 
-/// The settings of the sink `midi-control`.
+/// The settings of `midi-control`.
 struct MIDIControlSettings: PluginSettings {
     var port = Setting.text("port", example: "/dev/snd/midiC1D0", "Device file or named pipe to read from.")
     var channel = Setting.integer("channel", in: MIDIMessage.channels, "Channel whose messages are controls; unset: all.")
@@ -22,17 +21,17 @@ struct MIDIControlSettings: PluginSettings {
         "map", default: "midi", example: "pads.yaml", "Field map of controls: a file, or the name of a built-in map.")
 }
 
-/// The sink `midi-control`: writes nothing. A thread of its own reads the device, and opens it again when it is gone.
-final class MIDIControlReader: Sink {
-    private struct State {
-        var loop: MIDIControlLoop?
-        var thread: pthread_t?
-    }
+/// Reads a MIDI device, and opens it again when it is gone.
+final class MIDIControl: ControlSource {
+    /// Bytes that are read at once. Of the values of a controller among them, the last counts.
+    private static let blockSize = 1024
 
     private let path: String
     private let map: String
     private let channel: Int?
-    private var state = State()
+    private var routes: ControlRoutes?
+    /// Negative: the device is gone.
+    private var device: Int32 = -1
 
     init(_ settings: MIDIControlSettings) throws(Problem) {
         guard let path = settings.port, !path.isEmpty else {
@@ -44,35 +43,52 @@ final class MIDIControlReader: Sink {
         channel = settings.channel
     }
 
-    func open(_ context: SinkContext) throws(Problem) {
+    func open(_ input: ControlInput) throws(Problem) {
         // A program may lack controls of the built-in map; a name in a file is an error.
-        let routes = try ControlRoutes(
-            FieldMap.load(map, .input), controls: context.catalog.controls, skipsUnknown: !FieldMap.isPath(map),
+        routes = try ControlRoutes(
+            FieldMap.load(map, .input), controls: input.context.catalog.controls, skipsUnknown: !FieldMap.isPath(map),
             checkingMessages: MIDISource.fault)
-        let device = try MIDIDevice.open(path, for: .input)
-        let loop: MIDIControlLoop
-        do throws(SystemCallError) {
-            loop = try MIDIControlLoop(path: path, routes: routes, channel: channel, context: context)
-        } catch {
-            Glibc.close(device)
-            throw Problem("midi-control: cannot create a pipe: \(error); raise the limit on open files: ulimit -n")
-        }
-        let (thread, code) = startJoinableThread { loop.run(device: device) }
-        guard code == 0 else {
-            Glibc.close(device)
-            throw Problem("midi-control: cannot create a thread: \(MIDIDevice.cause(code)); raise the limit: ulimit -u")
-        }
-        state = State(loop: loop, thread: thread)
+        device = try MIDIDevice.open(path, for: .input)
     }
 
-    func begin(_ stream: StreamHeader) {}
-    func write(_ batches: BatchBlock) {}
-    func end(_ summary: StreamSummary) {}
+    func run(_ input: ControlInput) {
+        var parser = MIDIParser()
+        var pedals = MIDIPedals()
+        var buffer = [UInt8](repeating: 0, count: Self.blockSize)
+        var delay = RetryDelay(longest: 2)
+        while device < 0 ? input.wait(seconds: delay.nextAttempt - MonotonicTime.now) : input.wait(for: device) {
+            if device < 0 {
+                device = (try? MIDIDevice.open(path, for: .input)) ?? -1
+                if device >= 0 {
+                    input.context.inform("\(path): connected again", [])
+                    delay.reset()
+                    parser = MIDIParser()
+                } else {
+                    delay.noteFailure(at: MonotonicTime.now)
+                }
+                continue
+            }
+            let count = read(device, &buffer, buffer.count)
+            let code = errno
+            if count > 0 {
+                submit(parser.messages(in: buffer[..<count]), &pedals, to: input)
+            } else if count == 0 || code != EAGAIN && code != EINTR {
+                let cause = MIDIDevice.cause(count == 0 ? EIO : code)
+                input.context.warn("\(path): the device is gone: \(cause); trying to connect again")
+                close()
+                delay.noteFailure(at: MonotonicTime.now)
+            }
+        }
+    }
+
+    /// Submits the controls of messages that arrived together.
+    private func submit(_ messages: [MIDIMessage], _ pedals: inout MIDIPedals, to input: ControlInput) {
+        let own = messages.filter { channel == nil || $0.channel == nil || $0.channel == channel }
+        for case (_, .success(let control)) in routes?.controls(for: own.flatMap { $0.received(&pedals) }) ?? [] { input.submit(control) }
+    }
 
     func close() {
-        guard let thread = state.thread else { return }
-        state.loop?.stop()
-        pthread_join(thread, nil)
-        state = State()
+        if device >= 0 { Glibc.close(device) }
+        device = -1
     }
 }

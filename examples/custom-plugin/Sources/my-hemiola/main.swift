@@ -2,4 +2,4 @@ import HemiolaCommandLine
 import HemiolaPlugins
 import MyPlugins
 
-CommandLine.run(with: .standard.adding(captures: [.metronome], analyzers: [.zeroCrossings], sinks: [.udp, .lamps]))
+CommandLine.run(with: .standard.adding(captures: [.metronome], analyzers: [.zeroCrossings], sinks: [.udp, .lamps, .controlLines]))

@@ -89,24 +89,16 @@ import ToneCapture
         #expect(tempi == [.number(100), .number(132.5), ParameterValue.none], "\(reports.controls)")
     }
 
-    @Test func `a control that is refused: reported once`() async throws {
-        let (session, reports) = (SimulatedSession(beatsPerMinute: 500, peers: 1), Reports())
-        let sink = try follower(session).make(settings: "quantum=0")
-        try sink.open(reports.context("link-control", controls: AnalyzerPlugin.beat.about.controls, reply: .refused("no")))
-        try sink.begin(.test(isLive: true))
-        for number in 0..<40 {
-            try sink.write(BatchBlock([CollectedBatch(number: Int64(number), frame: Int64(number) * 1024, events: [])]))
-            if number == 20 { session.set(beatsPerMinute: 600, beat: 0, at: 0, quantum: 1) }
-            try await Task.sleep(for: .milliseconds(20))
-        }
-        try sink.close()
-        #expect(reports.controls.count(where: { $0.name == "lockTempo" }) == 2, "\(reports.controls)")
-        #expect(reports.warnings.filter { $0.contains("lockTempo") } == ["link-control: lockTempo: no"])
-    }
-
     @Test func `conformance tests: passed`() throws {
         try SinkConformanceSuite(sender(SimulatedSession(peers: 1)), settings: "start_stop=true").run()
-        try SinkConformanceSuite(follower(SimulatedSession(peers: 1))).run()
+        let session = SimulatedSession(peers: 1)
+        try SinkConformanceSuite(follower(session)).run()
+        var tempo = 100.0
+        // Each new tempo is locked.
+        try ControlSourceConformanceSuite(follower(session), controls: AnalyzerPlugin.beat.about.controls) {
+            tempo = tempo < 150 ? tempo + 1 : 100
+            session.set(beatsPerMinute: tempo, beat: 0, at: 0, quantum: 4)
+        }.run()
     }
 
     @Test(.enabled(if: Tool.program("g++").isExpected, "g++ is not installed"))

@@ -72,13 +72,13 @@ final class Reports: Sendable {
     var warnings: [String] { texts.withLock { $0.warnings } }
     var controls: [Control] { list.withLock { $0 } }
 
-    func context(_ name: String, controls types: [ControlType] = [], reply answer: ControlReply = .done) -> SinkContext {
+    func context(_ name: String, controls types: [ControlType] = []) -> SinkContext {
         SinkContext(
             name: name, catalog: RecordCatalog(controls: types), isLive: true,
             controls: ControlPort(
                 submit: { control, _, reply in
                     self.list.withLock { $0.append(control) }
-                    reply?(answer, nil)
+                    reply?(.done, nil)
                 }, report: { _ in }),
             warn: { text in self.texts.withLock { $0.warnings.append(text) } },
             inform: { text, _ in self.texts.withLock { $0.information.append(text) } })

@@ -1,0 +1,126 @@
+internal import Glibc
+public import HemiolaRecords
+public import HemiolaSystem
+internal import Synchronization
+
+/// Reads messages of a device or of the network, and submits controls.
+///
+/// A control source has one owner at a time, and needs no lock: `run` has a thread of its own, which starts after `open` and has ended
+/// before `close`. Pipelines name it as a sink.
+///
+/// Lifecycle: make → (`open` → `run` → `close`), again when the pipeline opens it again.
+public protocol ControlSource: AnyObject {
+    /// Opens the device or the socket. A source that throws here is not closed: it leaves nothing behind.
+    func open(_ input: ControlInput) throws(Problem)
+    /// Reads and submits until a `wait` of the input returns false. May block there only. What goes wrong is reported by `warn`.
+    func run(_ input: ControlInput)
+    /// Closes what `open` has opened.
+    func close()
+}
+
+/// Where a control source submits its controls, and how it waits for messages. Thread-safe.
+public final class ControlInput: Sendable {
+    /// Its name in the pipeline, the declared controls (`catalog`), and `inform`.
+    public let context: SinkContext
+    private let wakeUp: WakeUp
+    private let isStopped = Atomic(false)
+    /// Keys of the warnings that were given.
+    private let given = Mutex<Set<String>>([])
+
+    /// The input of a source; for a sink that submits controls beside its batches.
+    ///
+    /// - Throws: No file descriptor is left.
+    public init(_ context: SinkContext) throws(Problem) {
+        self.context = context
+        do throws(SystemCallError) { wakeUp = try WakeUp() } catch {
+            throw Problem("\(context.name): cannot create a pipe: \(error); raise the limit on open files: ulimit -n")
+        }
+    }
+
+    /// Submits a control. Never blocks. The first refusal of each control is reported.
+    public func submit(_ control: Control) {
+        context.controls.submit(control, from: context.name) { [self] reply, _ in
+            if case .refused(let reason) = reply { warn("\(control.name): \(reason)", once: control.name) }
+        }
+    }
+
+    /// Prints the source's name and a warning.
+    ///
+    /// - Parameter key: What the warning is about, such as a control or an address: later warnings with the same key are not printed.
+    ///   The number of keys must be bounded.
+    public func warn(_ text: String, once key: String) {
+        if given.withLock({ $0.insert(key).inserted }) { context.warn("\(context.name): \(text)") }
+    }
+
+    /// Waits until a descriptor can be read without blocking, has an error, or was closed by the peer.
+    ///
+    /// - Returns: false: the source is being closed, and `run` must return.
+    public func wait(for descriptor: Int32) -> Bool { wait(nil, descriptor) }
+
+    /// Waits for some seconds, such as before the next attempt to connect.
+    ///
+    /// - Returns: false: the source is being closed, and `run` must return.
+    public func wait(seconds: Double) -> Bool { wait(seconds, nil) }
+
+    private func wait(_ seconds: Double?, _ descriptor: Int32?) -> Bool {
+        if !isStopped.load(ordering: .acquiring) { wakeUp.wait(seconds: seconds, for: descriptor) }
+        return !isStopped.load(ordering: .acquiring)
+    }
+
+    /// Ends the current and all later waits.
+    fileprivate func stop() {
+        isStopped.store(true, ordering: .releasing)
+        wakeUp.signal()
+    }
+}
+
+extension SinkPlugin {
+    /// A kind of control source: a sink that writes nothing. A file is paced to real time for it. The parameters are those of a sink.
+    ///
+    /// - Parameter makeSource: Checks the settings; opens nothing.
+    public init<Settings: PluginSettings>(
+        _ id: String, _ summary: String, settings: Settings.Type, primary: String? = nil, version: Int = 1,
+        libraries: @escaping @autoclosure @Sendable () -> [SharedLibrary] = [], usesNetwork: Bool = false,
+        makeSource: @escaping @Sendable (Settings) throws(Problem) -> any ControlSource
+    ) {
+        self.init(
+            id, summary, settings: settings, primary: primary, version: version, libraries: libraries(), usesNetwork: usesNetwork,
+            needs: { _ in Needs(realTime: true) },
+            make: { settings throws(Problem) in ControlSourceSink(try makeSource(settings)) })
+    }
+}
+
+/// A control source as the engine knows it.
+private final class ControlSourceSink: Sink {
+    private let source: any ControlSource
+    private var running: (input: ControlInput, thread: pthread_t)?
+
+    init(_ source: any ControlSource) {
+        self.source = source
+    }
+
+    func open(_ context: SinkContext) throws(Problem) {
+        let input = try ControlInput(context)
+        try source.open(input)
+        // The thread has the source until `close` has joined it.
+        nonisolated(unsafe) let source = source
+        let (thread, code) = startJoinableThread { source.run(input) }
+        guard let thread else {
+            source.close()
+            throw Problem("\(context.name): cannot create a thread: \(SystemCallError(number: code)); raise the limit: ulimit -u")
+        }
+        running = (input, thread)
+    }
+
+    func begin(_ stream: StreamHeader) {}
+    func write(_ batches: BatchBlock) {}
+    func end(_ summary: StreamSummary) {}
+
+    func close() {
+        guard let (input, thread) = running else { return }
+        input.stop()
+        pthread_join(thread, nil)
+        source.close()
+        running = nil
+    }
+}

@@ -1,0 +1,136 @@
+public import Hemiola
+public import HemiolaRecords
+internal import HemiolaSignal
+public import HemiolaSystem
+internal import Synchronization
+
+/// Checks the rules that every control source follows.
+///
+///     try ControlSourceConformanceSuite(.midiControl, settings: pipe) { keyboard.send([0x90, 39, 100]) }.run()
+///
+/// Checked are:
+///
+/// - the declaration: names and summaries
+/// - it can be closed right after it was opened, and while it waits for messages, within a second (the suite allows 5 s), and opened again
+/// - a closed source leaves neither descriptors nor threads behind
+/// - messages become controls that the program declares, from the source's name; the first refusal of a control is reported, and no other
+///
+/// A source that reads its device in step with batches, and so is written as a ``/Hemiola/Sink``, gets batches meanwhile.
+public struct ControlSourceConformanceSuite {
+    /// Leaks are told from what other tests open meanwhile by their number.
+    private static let openings = 100
+    private static let longestClose = 5.0
+
+    private let plugin: SinkPlugin
+    private let settings: String
+    private let catalog: RecordCatalog
+    private let send: () -> Void
+    /// Seconds until two messages must have become controls; long, because machines that run tests are busy.
+    package var patience = 60.0
+
+    /// A suite for a control source with these settings.
+    ///
+    /// - Parameters:
+    ///   - plugin: The plugin of the source.
+    ///   - settings: The settings, in the syntax of a SPEC after the colon.
+    ///   - controls: The controls that the program declares.
+    ///   - send: Sends a message of which the source makes a control, always the same one. Called repeatedly.
+    public init(
+        _ plugin: SinkPlugin, settings: String = "", controls: [ControlType] = ControlType.presetControls, send: @escaping () -> Void
+    ) {
+        self.plugin = plugin
+        self.settings = settings
+        catalog = RecordCatalog(controls: controls)
+        self.send = send
+    }
+
+    /// Runs all checks.
+    ///
+    /// - Throws: All rules that the source violates.
+    public func run() throws(Problem) {
+        var report = ConformanceReport()
+        if let values = report.settings(settings, of: plugin.about) {
+            do throws(Problem) {
+                let source = try plugin.make(values)
+                try checkLeaks(source, &report)
+                try checkControls(source, &report)
+            } catch {
+                report.fail("The control source fails: \(error).")
+            }
+        }
+        try report.throwIfFailed(plugin.about.id)
+    }
+
+    private func checkLeaks(_ source: any Sink, _ report: inout ConformanceReport) throws(Problem) {
+        let (descriptors, threads) = (Self.count("fd"), Self.count("task"))
+        for _ in 0..<Self.openings {
+            try source.open(SinkContext(name: plugin.about.id, catalog: catalog, isLive: true))
+            try close(source, &report)
+        }
+        report.require(Self.count("fd") < descriptors + Self.openings, "A closed source leaves descriptors open.")
+        report.require(Self.count("task") < threads + Self.openings, "A closed source leaves threads behind.")
+    }
+
+    private func checkControls(_ source: any Sink, _ report: inout ConformanceReport) throws(Problem) {
+        let received = Received()
+        try source.open(received.context(plugin.about.id, catalog))
+        // The source waits for messages, and is closed meanwhile.
+        MonotonicTime.sleep(for: 0.05)
+        try close(source, &report)
+
+        try source.open(received.context(plugin.about.id, catalog))
+        try source.begin(.test(isLive: true, catalog: catalog))
+        let end = MonotonicTime.now + patience
+        var number: Int64 = 0
+        while received.repeated == nil, MonotonicTime.now < end {
+            send()
+            try source.write(BatchBlock([CollectedBatch(number: number, frame: number * 1024, events: [])]))
+            MonotonicTime.sleep(for: 1024 / 44_100)
+            number += 1
+        }
+        try close(source, &report)
+        guard let repeated = received.repeated else { return report.fail("No control is submitted twice, although messages are sent.") }
+        for (control, origin) in received.controls {
+            report.require(catalog.control(control.name) != nil, "The control \(control.name) is not declared by the program.")
+            report.require(origin == plugin.about.id, "The origin of a control is \"\(origin)\" instead of \"\(plugin.about.id)\".")
+        }
+        let count = received.warnings.count { $0.contains(repeated) }
+        report.require(count == 1, "The refusals of a control are reported \(count) times instead of once.")
+    }
+
+    private func close(_ source: any Sink, _ report: inout ConformanceReport) throws(Problem) {
+        let start = MonotonicTime.now
+        try source.close()
+        report.require(MonotonicTime.now - start < Self.longestClose, "close() blocks for longer than a second.")
+    }
+
+    /// The number of this process's descriptors (`fd`) or threads (`task`).
+    private static func count(_ kind: String) -> Int {
+        do throws(SystemCallError) { return try FileSystem.entries(of: "/proc/self/\(kind)").count } catch { return 0 }
+    }
+
+    /// What a source submits and prints. Every control is refused.
+    private final class Received: Sendable {
+        private let state = Mutex<(controls: [(Control, origin: String)], warnings: [String])>(([], []))
+
+        var controls: [(Control, origin: String)] { state.withLock { $0.controls } }
+        var warnings: [String] { state.withLock { $0.warnings } }
+
+        /// The name of a control that was submitted twice.
+        var repeated: String? {
+            let names = controls.map(\.0.name)
+            return names.first { name in names.count { $0 == name } > 1 }
+        }
+
+        func context(_ name: String, _ catalog: RecordCatalog) -> SinkContext {
+            SinkContext(
+                name: name, catalog: catalog, isLive: true,
+                controls: ControlPort(
+                    submit: { control, origin, reply in
+                        self.state.withLock { $0.controls.append((control, origin)) }
+                        reply?(.refused("not in this test"), nil)
+                    }, report: { _ in }),
+                warn: { text in self.state.withLock { $0.warnings.append(text) } })
+        }
+    }
+}
