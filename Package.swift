@@ -93,8 +93,9 @@ let plugins: [[Target]] = [
     plugin("LoudnessAnalyzer", at: "Analyzers/Loudness", uses: ["CEBUR128"]),
     plugin("MusicalKeyAnalyzer", at: "Analyzers/Key", uses: ["HemiolaTonal"]),
     plugin("PitchAnalyzer", at: "Analyzers/Pitch", uses: ["HemiolaTonal"]),
+    plugin("SilenceAnalyzer", at: "Analyzers/Silence"),
     plugin("SpectrumAnalyzer", at: "Analyzers/Spectrum"),
-    plugin("StructureAnalyzer", at: "Analyzers/Structure", uses: ["HemiolaTonal"], tests: ["HemiolaEngine"]),
+    plugin("StructureAnalyzer", at: "Analyzers/Structure", uses: ["HemiolaTonal"]),
     plugin(
         "VampAnalyzer", at: "Analyzers/Vamp", uses: ["CVamp"],
         tests: ["BeatAnalyzer", "ChromaAnalyzer", "HemiolaEngine", "MusicalKeyAnalyzer", "SpectrumAnalyzer"],
@@ -250,8 +251,8 @@ let allTests: [Target] = [
         "HemiolaEngineTests",
         uses: [
             "HemiolaEngine", "HemiolaTesting", "BeatAnalyzer", "ChordAnalyzer", "ChromaAnalyzer", "ConstantQAnalyzer", "LevelsAnalyzer",
-            "LoudnessAnalyzer", "MusicalKeyAnalyzer", "PitchAnalyzer", "SpectrumAnalyzer", "StructureAnalyzer", "VisualizerAnalyzer",
-            "TestSupport", "Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem", "AllocationCounter",
+            "LoudnessAnalyzer", "MusicalKeyAnalyzer", "PitchAnalyzer", "SilenceAnalyzer", "SpectrumAnalyzer", "StructureAnalyzer",
+            "VisualizerAnalyzer", "TestSupport", "Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem", "AllocationCounter",
         ]),
     tests("EndToEndTests", at: "EndToEnd", uses: ["HemiolaMain", "HemiolaTesting", "HemiolaSignal", "TestSupport"], exclude: ["Scripts"]),
     tests(

@@ -22,6 +22,7 @@ internal import PCMCapture
 internal import PitchAnalyzer
 internal import PresetsSink
 internal import PulseCapture
+internal import SilenceAnalyzer
 internal import SpectrumAnalyzer
 internal import StructureAnalyzer
 internal import SummarySink
@@ -47,8 +48,8 @@ extension PluginRegistry {
     public static let standard = PluginRegistry(
         captures: [.exec, .file, .pcm, .pulse, .tone],
         analyzers: [
-            .levels, .loudness, .spectrum, .visualizer, .beat, .constantQ, .chroma, .musicalKey, .chords, .pitch, .structure, .vamp,
-            .exec,
+            .levels, .loudness, .silence, .spectrum, .visualizer, .beat, .constantQ, .chroma, .musicalKey, .chords, .pitch, .structure,
+            .vamp, .exec,
         ],
         sinks: ([.audio, .beats, .csv, .exec, .jsonLines, .midi, .midiControl, .notes, .picture, .presets, .summary] + networkSinks)
             .sorted { $0.about.id < $1.about.id },

@@ -16,8 +16,8 @@ import Testing
     @Test func `start of a SPEC: plugin ids, with a colon if the plugin has settings`() {
         #expect(
             analyzers("") == [
-                "levels", "loudness", "spectrum:", "visualizer:", "beat:", "cqt:", "chroma:", "musical-key:", "chords:", "pitch:",
-                "structure:", "vamp:", "exec:",
+                "levels", "loudness", "silence:", "spectrum:", "visualizer:", "beat:", "cqt:", "chroma:", "musical-key:", "chords:",
+                "pitch:", "structure", "vamp:", "exec:",
             ])
         #expect(analyzers("vis") == ["visualizer:"])
         #expect(analyzers("nothing").isEmpty)

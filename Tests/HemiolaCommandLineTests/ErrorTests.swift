@@ -112,8 +112,8 @@ private let sinks = PluginRegistry.standard.sinks.map(\.about.id).joined(separat
         (["analyze", "a", "-o", ""], "--output: the path is empty; is a variable of the shell unset?"),
         (
             ["schema", "--analyzer", "+nothing"],
-            "--analyzer nothing: there is no analyzer \"nothing\"; there are: levels, loudness, spectrum, visualizer, beat, cqt, chroma, "
-                + "musical-key, chords, pitch, structure, vamp, exec"
+            "--analyzer nothing: there is no analyzer \"nothing\"; there are: levels, loudness, silence, spectrum, visualizer, beat, "
+                + "cqt, chroma, musical-key, chords, pitch, structure, vamp, exec"
         ),
     ])
     func `invalid arguments: one line, exit code 2`(arguments: [String], line: String) {

@@ -13,6 +13,7 @@ import LevelsAnalyzer
 import LoudnessAnalyzer
 import MusicalKeyAnalyzer
 import PitchAnalyzer
+import SilenceAnalyzer
 import SpectrumAnalyzer
 import StructureAnalyzer
 import Synchronization
@@ -28,14 +29,16 @@ import VisualizerAnalyzer
         let log = AllocationLog(hopsPerBlock: batching.hopsPerBatch * BatchBlock.capacity)
         var trial = Trial(
             [],
-            analyzers: [.levels, .loudness, .spectrum, .visualizer, .beat, .constantQ, .chroma, .musicalKey, .chords, .pitch, .structure],
+            analyzers: [
+                .levels, .loudness, .silence, .spectrum, .visualizer, .beat, .constantQ, .chroma, .musicalKey, .chords, .pitch, .structure,
+            ],
             sinks: [.idle(log)],
             batchFrames: batchFrames)
         trial.captures = [.counted(log, channelCount: channelCount)]
         trial.configuration.analyzers = [
-            PluginSpec("levels"), PluginSpec("loudness"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat"),
-            PluginSpec("cqt"), PluginSpec("chroma"), PluginSpec("musical-key"), PluginSpec("chords"), PluginSpec("pitch"),
-            PluginSpec("structure"),
+            PluginSpec("levels"), PluginSpec("loudness"), PluginSpec("silence"), PluginSpec("spectrum"), PluginSpec("visualizer"),
+            PluginSpec("beat"), PluginSpec("cqt"), PluginSpec("chroma"), PluginSpec("musical-key"), PluginSpec("chords"),
+            PluginSpec("pitch"), PluginSpec("structure"),
             PluginSpec("spectrum", as: "fine", settings: ["size": .text("512")]),
             PluginSpec("visualizer", as: "milkdrop", settings: ["profile": .text("milkdrop")]),
         ]

@@ -4,27 +4,16 @@ internal import HemiolaSignal
 internal import HemiolaSystem
 
 extension AnalyzerPlugin {
-    /// Silence, sound, and the boundaries of the segments of music.
+    /// The boundaries of the segments of music.
     public static let structure = AnalyzerPlugin(
-        "structure", "Silence, sound, and the segments of music.", settings: StructureSettings.self, version: 1,
-        records: [StructureRecords.segment, StructureRecords.silence, StructureRecords.sound]
-    ) { settings throws(Problem) in
-        StructureAnalyzer(settings)
+        "structure", "The segments of music.", settings: NoSettings.self, version: 2, records: [.segment]
+    ) { _ throws(Problem) in
+        StructureAnalyzer()
     }
 }
 
-/// The settings of the structure analyzer.
-struct StructureSettings: PluginSettings {
-    var silenceLevel = Setting.number(
-        "silence_db", default: -60, in: -120...0, unit: .decibels, "Peak level below which samples are silent.")
-    var hysteresis = Setting.number(
-        "hysteresis_db", default: 6, in: 0...40, unit: "dB", "How far above silence_db a sample ends a silence.")
-    var minimumSilence = Setting.seconds(
-        "min_silence_s", default: 0.5, in: 0.01...60, "Duration from which quiet samples are a silence.")
-}
-
-/// The record types of the structure analyzer.
-enum StructureRecords {
+extension RecordType {
+    /// The record type of the structure analyzer.
     static let segment = RecordType(
         "segment", "A segment of music begins.",
         fields: [
@@ -33,26 +22,16 @@ enum StructureRecords {
             .number("confidence", in: 0...1, "How much the music after the boundary differs from that before it."),
             .emittedTime, .timeUntilEvent,
         ])
-    static let silence = RecordType(
-        "silence", "A silence has ended.",
-        fields: [.number("duration_s", unit: .seconds, minimum: 0, "The duration of the silence, which begins at t."), .emittedTime])
-    static let sound = RecordType(
-        "sound", "Sound between two silences has ended.",
-        fields: [.number("duration_s", unit: .seconds, minimum: 0, "The duration of the sound, which begins at t."), .emittedTime])
 }
 
-/// Detects silence, and estimates the boundaries of segments.
+/// Estimates the boundaries of segments.
 ///
-/// - Complexity: O(samples), 20 spectra of 4096 frames at 8 kHz a second, shared with other analyzers of harmony, 20 of 46 ms, and about
+/// - Complexity: 20 spectra of 4096 frames at 8 kHz a second, shared with other analyzers of harmony, 20 of 46 ms, and about
 ///   10 µs for each; no allocation without a first pass, 172 bytes for every 0.1 s with one.
 final class StructureAnalyzer: OfflineAnalyzer {
     /// Seconds by which a segment of a whole file is announced ahead.
     private static let leadTime = 0.5
 
-    private let settings: StructureSettings
-    private var gate: SilenceGate
-    private var silent = FeatureHandle(offset: 0, count: 0)
-    private var silenceSeconds = FeatureHandle(offset: 0, count: 0)
     private var novelty = FeatureHandle(offset: 0, count: 0)
     private var sampleRate = 48_000.0
     private var features: SegmentFeatures?
@@ -68,32 +47,18 @@ final class StructureAnalyzer: OfflineAnalyzer {
         var frame = 0
     }
 
-    init(_ settings: StructureSettings) {
-        self.settings = settings
-        gate = SilenceGate(settings, StreamFormat(sampleRate: 48_000, channelCount: 1))
-    }
-
     func prepare(_ stream: AnalysisFormat) throws(Problem) -> AnalyzerOutputs {
         sampleRate = Double(stream.sampleRate)
-        gate = SilenceGate(settings, stream.format)
         var outputs = AnalyzerOutputs()
         features = SegmentFeatures(stream, outputs: &outputs)
         reset()
-        silent = outputs.add(Feature("silent", .ratio, in: 0...1, "1: all samples of the batch are silent; 0: not."))
-        silenceSeconds = outputs.add(
-            Feature("silence_s", .seconds, minimum: 0, "Seconds of silence up to the end of the batch."))
         novelty = outputs.add(
             Feature("novelty", .ratio, in: 0...1, "How much the last 3.5 s differ from the 8 s before them."))
-        outputs.add(StructureRecords.segment)
-        outputs.add(StructureRecords.silence)
-        outputs.add(StructureRecords.sound)
+        outputs.add(.segment)
         return outputs
     }
 
     func process(_ hop: borrowing Hop, into row: inout FeatureRow, events: inout EventList) {
-        gate.process(hop, events: &events)
-        row[silent] = gate.isBatchSilent ? 1 : 0
-        row[silenceSeconds] = Float(gate.silenceSeconds)
         if results == nil {
             detect(in: hop) { boundary, _ in
                 if let boundary { emit(boundary, &events) }
@@ -133,7 +98,7 @@ final class StructureAnalyzer: OfflineAnalyzer {
     private func emit(_ segment: EstimatedSegment, _ events: inout EventList) {
         events.append(
             Event(
-                at: segment.time, StructureRecords.segment, .optional(segment.duration), .optional(segment.label),
+                at: segment.time, .segment, .optional(segment.duration), .optional(segment.label),
                 .number(segment.confidence)))
     }
 
@@ -151,16 +116,10 @@ final class StructureAnalyzer: OfflineAnalyzer {
     }
 
     func skip(_ gap: Gap) {
-        gate.interrupt()
         features?.skip()
     }
 
-    func finish(into events: inout EventList) {
-        gate.finish(into: &events)
-    }
-
     func reset() {
-        gate.reset()
         features?.reset()
         detector.reset()
         (firstPass, results) = (nil, nil)
