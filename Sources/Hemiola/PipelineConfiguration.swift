@@ -17,6 +17,8 @@ public struct PipelineConfiguration: Sendable, Hashable {
     public var isPaced: Bool
     /// Whether analyzers that support look-ahead process the whole stream in a first pass.
     public var usesLookAhead: Bool
+    /// Seconds of audio after which an input ends, at the end of a batch; nil: where it ends itself.
+    public var duration: Double?
     /// The seed of all random numbers; nil: 0, for a live capture a new one in every run. Part of the header.
     public var seed: UInt64?
     /// How many files may be analysed at a time. The sinks get them in order all the same; live, paced to real time or with a

@@ -19,7 +19,8 @@ public struct Unit: RawRepresentable, Sendable, Hashable, ExpressibleByStringLit
     public init(rawValue: String) { self.rawValue = rawValue }
     public init(stringLiteral value: String) { rawValue = value }
 
-    /// Decibels relative to full scale; the floor is −120.
+    /// Decibels relative to full scale: 0 is an amplitude of 1, so that a sine of full scale has a peak of 0 and an RMS level of −3.01.
+    /// The floor is −120.
     public static let decibels: Unit = "dBFS"
     /// LUFS: loudness relative to full scale (EBU R 128, ITU-R BS.1770).
     public static let loudness: Unit = "LUFS"

@@ -51,6 +51,16 @@ import Testing
         #expect(end.type == "end" && end.string("reason") == "interrupted" && end.int("batches") == records.batches.count)
     }
 
+    @Test(.needs(SoundServer.Kind.pulseAudio.tool)) func `--duration: ends after so much sound, as at the end of a file`() throws {
+        let server = try SoundServer(.pulseAudio)
+        let outcome = try start(["listen", "--json", "--duration", "1.5"], with: server).finish(timeout: 20)
+        #expect(outcome.status == 0 && !outcome.wasKilled, "\(outcome.errors)")
+        let records = try Record.all(in: outcome.output)
+        // The batch in which the time is reached is the last one.
+        #expect(records.batches.count == Int((1.5 * 44_100 / 1024).rounded(.up)))
+        #expect(records.last?.type == "end" && records.last?.string("reason") == "end-of-input")
+    }
+
     @Test(
         .needs(SoundServer.Kind.pulseAudio.tool), .enabled(if: TemporaryDisk.isAvailable, "a tmpfs can be mounted by root only"))
     func `full disk: the recording continues when space is free, and every dropped batch is counted`() throws {

@@ -11,7 +11,7 @@ import Testing
 private enum Cairo {
     static let isThere: Bool = {
         let lines = (try? Hemiola.run(["doctor"]).output.split(separator: "\n")) ?? []
-        return lines.contains { $0.hasPrefix("ok  cairo ") && !$0.contains("not installed") }
+        return lines.contains { $0.hasPrefix("ok  cairo ") }
     }()
 }
 

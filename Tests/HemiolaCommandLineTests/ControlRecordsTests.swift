@@ -85,11 +85,11 @@ import Testing
         let sound = try TemporaryFile(Array(repeating: 0, count: 8192))
         let controls = try TemporaryFile(Array(#"{"type":"control","frame":3,"control":"tap"}"#.utf8))
         let output = try TemporaryFile([])
-        let analyze = ["analyze", "--raw", "u8,8000,1", sound.path, "--analyzer", "levels", "-o", output.path, "--controls"]
+        let analyze = ["analyze", "--raw", "u8,8000,1", sound.path, "--analyzer", "levels", "-o", output.path, "--replay-controls"]
         #expect(Root.run(analyze + [controls.path], with: .standard, on: console) == .success)
         #expect(
             log.text.contains("warning: \(sound.path): the control tap at frame 3 had no effect: nothing in this pipeline handles tap"))
         #expect(Root.run(analyze + ["/nowhere"], with: .standard, on: console) == .usage)
-        #expect(log.text.contains("--controls: cannot read /nowhere: No such file or directory"))
+        #expect(log.text.contains("--replay-controls: cannot read /nowhere: No such file or directory"))
     }
 }

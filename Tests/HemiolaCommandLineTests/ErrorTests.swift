@@ -236,15 +236,6 @@ private let sinks = PluginRegistry.standard.sinks.map(\.about.id).joined(separat
         (.sinkTrouble(sink: "socket", Problem("cannot write x: no")), "cannot write x: no; retrying"),
         (.sinkRecovered(sink: "socket"), "socket: recovered"),
         (.pacing(sink: "socket"), "socket requires real time: processing at real-time speed"),
-        (
-            .singleJob(requested: 4, .pacing),
-            "inputs are analysed one at a time, not 4: they are processed at real-time speed"
-        ),
-        (
-            .singleJob(requested: 2, .directing(sink: "presets")),
-            "inputs are analysed one at a time, not 2: presets derives events from them in their order"
-        ),
-        (.singleJob(requested: 2, .live), "inputs are analysed one at a time, not 2: a capture is live"),
         (.finished(input: "a.wav", StreamSummary(frames: 9, batches: 1, reason: .endOfInput)), "a.wav: 1 batch"),
         (.finished(input: "a.wav", StreamSummary(frames: 9, batches: 2, reason: .interrupted)), "a.wav: 2 batches (interrupted)"),
     ])

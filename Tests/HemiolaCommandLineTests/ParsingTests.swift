@@ -11,7 +11,8 @@ import Testing
         let configuration = try configuration(["song.flac"])
         let expected = PipelineConfiguration(
             captures: [PluginSpec("file", primary: .text("song.flac"))],
-            analyzers: ["levels", "spectrum", "visualizer", "beat"].map { PluginSpec($0) }, sinks: [PluginSpec("json-lines")])
+            analyzers: ["levels", "spectrum", "visualizer", "beat"].map { PluginSpec($0) }, sinks: [PluginSpec("json-lines")],
+            jobCount: InputOptions.defaultJobCount)
         #expect(configuration == expected)
     }
 

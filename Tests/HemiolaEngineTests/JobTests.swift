@@ -173,28 +173,6 @@ import Testing
         #expect(both.items == [0, 1, 0, 1, 0, 1])
     }
 
-    /// The notices about jobs of a run with some inputs.
-    private func jobNotices(jobs: Int, inputs: Int, isPaced: Bool = false, isDirected: Bool = false) async throws -> [String] {
-        var trial = Trial(
-            [silence(batches: 1)], analyzers: [.levels], sinks: [isDirected ? DirectingTestSink().plugin : .collecting(CollectingSink())])
-        trial.configuration.captures = (0..<inputs).map { PluginSpec("scripted", primary: .text("\($0)")) }
-        trial.configuration.jobCount = jobs
-        trial.configuration.isPaced = isPaced
-        let notices = Notices()
-        try await trial.run(report: notices)
-        return notices.texts.filter { $0.hasPrefix("singleJob") }
-    }
-
-    @Test func `several jobs requested but not possible: one notice with the reason`() async throws {
-        let paced = try await jobNotices(jobs: 2, inputs: 3, isPaced: true)
-        #expect(paced.count == 1 && paced[0].contains("pacing"))
-        let directed = try await jobNotices(jobs: 2, inputs: 3, isDirected: true)
-        #expect(directed.count == 1 && directed[0].contains(#"directing(sink: "directing")"#))
-        #expect(try await jobNotices(jobs: 2, inputs: 3).isEmpty)
-        #expect(try await jobNotices(jobs: 1, inputs: 3, isPaced: true, isDirected: true).isEmpty)
-        #expect(try await jobNotices(jobs: 2, inputs: 1, isPaced: true, isDirected: true).isEmpty)
-    }
-
     @Test(arguments: [0, -1, 257]) func `a senseless number of jobs is a problem`(jobs: Int) throws {
         var trial = Trial([silence(batches: 1)], analyzers: [.witness()])
         trial.configuration.jobCount = jobs

@@ -7,7 +7,13 @@ import Testing
 
     @Test(arguments: [
         ("WriteAnAnalyzer", ["Sources/MyPlugins/ZeroCrossings.swift", "Tests/MyPluginsTests/ZeroCrossingsTests.swift"]),
-        ("WriteASink", ["Sources/MyPlugins/UDP.swift", "Sources/MyPlugins/UDPSocket.swift", "Tests/MyPluginsTests/UDPTests.swift"]),
+        (
+            "WriteASink",
+            [
+                "Sources/MyPlugins/UDP.swift", "Sources/MyPlugins/UDPSocket.swift", "Sources/MyPlugins/Meter.swift",
+                "Tests/MyPluginsTests/UDPTests.swift",
+            ]
+        ),
         ("WriteACapture", ["Sources/MyPlugins/Metronome.swift", "Tests/MyPluginsTests/MetronomeTests.swift"]),
         ("WriteADirector", ["Sources/MyPlugins/Lamps.swift", "Tests/MyPluginsTests/LampsTests.swift"]),
         ("WriteAControlSource", ["Sources/MyPlugins/ControlLines.swift", "Tests/MyPluginsTests/ControlLinesTests.swift"]),

@@ -6,8 +6,8 @@ internal import Synchronization
 
 /// An analyzer of this program as a ``BlockProgram``, for one that may crash or hang, such as a plugin of another project.
 ///
-/// The child gets every hop, and its values and events are those of the analyzer in this process. The analyzer requests no spectra,
-/// aggregates its values itself, and emits only records of type `event`.
+/// The child gets every hop, and its values and events are those of the analyzer in this process. The analyzer requests no spectra and
+/// emits only records of type `event`.
 package enum AnalyzerService {
     private static let program = Mutex("hemiola")
 
@@ -33,6 +33,17 @@ package enum AnalyzerService {
     ///   - plugin: The id of the analyzer's plugin.
     ///   - settings: Its settings, as a JSON object.
     package static func run(_ registry: PluginRegistry, _ plugin: String, _ settings: String) -> Never {
+        runService { () throws(Problem) in
+            var spec = PluginSpec(plugin)
+            for member in try JSONValue(Array(settings.utf8)).members ?? [] { spec.settings[member.key] = ParameterValue(member.value) }
+            guard let plugin = registry.analyzers.first(where: { $0.about.id == plugin }) else {
+                throw Problem("this program has no analyzer \(plugin)")
+            }
+            try serve(plugin, spec, inHops: true)
+        }
+    }
+
+    fileprivate static func runService(_ serve: () throws(Problem) -> Void) -> Never {
         // A crash is reported by the parent: no report of its own, which the Swift runtime prints.
         for number in [SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGTRAP] { _ = signal(number, SIG_DFL) }
         // An exit by the plugin is a failure, whatever its code; the parent reports it.
@@ -40,19 +51,15 @@ package enum AnalyzerService {
         // The plugin may print: on standard error, which the parent reports.
         StandardOutput.reserve()
         do throws(Problem) {
-            try serve(registry, plugin, settings)
+            try serve()
         } catch {
             send(.object([.init("error", .text(error.message))]))
         }
         _exit(0)
     }
 
-    private static func serve(_ registry: PluginRegistry, _ plugin: String, _ settings: String) throws(Problem) {
-        var spec = PluginSpec(plugin)
-        for member in try JSONValue(Array(settings.utf8)).members ?? [] { spec.settings[member.key] = ParameterValue(member.value) }
-        guard let plugin = registry.analyzers.first(where: { $0.about.id == plugin }) else {
-            throw Problem("this program has no analyzer \(plugin)")
-        }
+    /// - Parameter inHops: Whether the blocks are those of `BlockProgram.Samples.hops`; false: those of the analyzer `exec`.
+    fileprivate static func serve(_ plugin: AnalyzerPlugin, _ spec: PluginSpec, inHops: Bool) throws(Problem) {
         var problems: [Problem] = []
         guard let values = plugin.about.values(from: spec, problems: &problems) else { throw problems[0] }
         guard let start = try startLine() else { return }
@@ -62,8 +69,11 @@ package enum AnalyzerService {
         guard let batching = Batching(batchFrames: try start.integer("batch_frames")) else { throw Problem("the batches are too long") }
         let stream = AnalysisFormat(format, batching: batching)
         let outputs = try analyzer.prepare(stream)
+        guard outputs.spectra.isEmpty, plugin.about.records.isEmpty else {
+            throw Problem("\(plugin.about.id) requests spectra or has records of its own: add it to a program that contains Hemiola")
+        }
         send(declaration(of: outputs))
-        analyse(analyzer, outputs, stream)
+        analyse(analyzer, outputs, stream, inHops: inHops)
     }
 
     /// The first line of the input; nil: there is none. Nothing follows it before this process has answered.
@@ -78,15 +88,14 @@ package enum AnalyzerService {
     }
 
     private static func declaration(of outputs: AnalyzerOutputs) -> JSONValue {
-        precondition(outputs.spectra.isEmpty, "an isolated analyzer requests no spectra")
         func members(_ name: String, _ unit: Unit, _ summary: String) -> [JSONValue.Member] {
             [.init("name", .text(name)), .init("unit", .text(unit.rawValue)), .init("description", .text(summary))]
                 + (unit.hasAllDigits ? [.init("digits", .text("all"))] : [])
         }
         let features = outputs.features.map { feature in
-            precondition(feature.aggregation == .latest && feature.scale == .linear, "an isolated analyzer aggregates by itself")
-            return JSONValue.object(
+            JSONValue.object(
                 members(feature.name, feature.unit, feature.summary) + (feature.isArray ? [.init("count", .integer(feature.count))] : [])
+                    + [.init("aggregation", .text("\(feature.aggregation)"))]
                     + [("minimum", feature.minimum), ("maximum", feature.maximum)].map { .init($0, $1.map { .number($0) } ?? .null) })
         }
         let events = outputs.events.map { JSONValue.object(members($0.name, $0.unit, $0.summary)) }
@@ -96,30 +105,38 @@ package enum AnalyzerService {
         ])
     }
 
-    private static func analyse(_ analyzer: any Analyzer, _ outputs: AnalyzerOutputs, _ stream: AnalysisFormat) {
+    private static func analyse(_ analyzer: any Analyzer, _ outputs: AnalyzerOutputs, _ stream: AnalysisFormat, inHops: Bool) {
         var events = EventList()
         var row = [Float](repeating: .nan, count: outputs.width)
-        // The header of the block and its samples.
+        // The header of the block, and its samples: the mix, and where there are several channels all of them.
         let first = BlockHeader.size / MemoryLayout<Float>.size
-        let hop = stream.hopFrames
-        var block = [Float](
-            repeating: 0, count: first + hop * (stream.channelCount == 1 ? 1 : 1 + stream.channelCount))
+        let (hop, channels) = (stream.hopFrames, stream.channelCount)
+        var block = [Float](repeating: 0, count: first + hop * (channels == 1 ? 1 : 1 + channels))
+        // Without headers, the samples alone are read.
+        let start = inHops ? 0 : first + (channels == 1 ? 0 : hop)
+        let rate = inHops ? nil : Double(stream.sampleRate)
         var answer = JSONBuffer(capacity: 4096)
         var next: Int64?
-        while block.withUnsafeMutableBytes({ read(into: $0) }) {
-            let header = block.withUnsafeBytes { BlockHeader($0) }
+        while block.withUnsafeMutableBytes({ read(into: .init(rebasing: $0[(start * MemoryLayout<Float>.size)...])) }) {
+            if !inHops, channels > 1 {
+                for frame in 0..<hop {
+                    let place = start + frame * channels
+                    block[first + frame] = block[place..<place + channels].reduce(0, +) / Float(channels)
+                }
+            }
+            let header = inHops ? block.withUnsafeBytes { BlockHeader($0) } : BlockHeader(frame: next ?? 0, frameCount: Int32(hop))
             let frames = min(max(0, Int(header.frameCount)), hop)
             // Audio that was lost, or that this process has not got.
             if let next, header.frame > next { analyzer.skip(Gap(frames: header.frame - next, reason: .frozen)) }
             next = header.frame + Int64(frames)
             for place in row.indices { row[place] = .nan }
             analyse(analyzer, stream, header, frames, block.span.extracting(first...), into: &row, &events)
-            answer.append(events.takeAll())
+            answer.append(events.takeAll(), rate: rate)
             answer.append(row, of: outputs)
             send(&answer)
         }
         analyzer.finish(into: &events)
-        answer.append(events.takeAll())
+        answer.append(events.takeAll(), rate: rate)
         send(&answer)
         if let warning = analyzer.warning { send(.object([.init("warning", .text(warning))])) }
     }
@@ -176,6 +193,22 @@ package enum AnalyzerService {
     }
 }
 
+extension AnalyzerPlugin {
+    /// Runs the analyzer as the program of the analyzer `exec`, until its input ends. Ends the process.
+    ///
+    ///     AnalyzerPlugin.loudness.serve()     // main.swift of a package that needs the product `Hemiola` only
+    ///
+    /// An installed `hemiola` starts it: `hemiola analyze song.flac --analyzer exec:.build/release/meter`. The arguments are settings:
+    /// `'exec:meter gate=0.1'`. An analyzer that requests spectra, declares records of its own or handles controls needs a program that
+    /// contains Hemiola.
+    public func serve(_ arguments: [String] = Array(CommandLine.arguments.dropFirst())) -> Never {
+        AnalyzerService.runService { () throws(Problem) in
+            let settings = arguments.isEmpty ? "" : ":\(arguments.joined(separator: ","))"
+            try AnalyzerService.serve(self, try PluginSpec(parsing: about.id + settings), inHops: false)
+        }
+    }
+}
+
 extension EventList {
     /// The events, in order of time; the list is empty afterwards.
     fileprivate mutating func takeAll() -> [Event] {
@@ -187,11 +220,15 @@ extension EventList {
 
 extension JSONBuffer {
     /// Appends a line for each event.
-    fileprivate mutating func append(_ events: [Event]) {
+    ///
+    /// - Parameter rate: Frames per second; nil: times are those of the stream.
+    fileprivate mutating func append(_ events: [Event], rate: Double?) {
         for event in events {
             guard let value = AnalyzerEvent(event) else { continue }
             let line = JSONValue.object([
-                .init("event", .text(value.output)), .init("t", .number(event.time)),
+                .init("event", .text(value.output)),
+                // The program of `exec` knows no time of the stream, only frames of what it got.
+                rate.map { .init("frame", .integer(Int(event.time * $0 + 0.5))) } ?? .init("t", .number(event.time)),
                 .init("values", .list(value.values.map { .number($0) })), .init("label", .text(value.label)),
                 .init("duration_s", value.duration.map { .number($0) } ?? .null),
             ])

@@ -80,6 +80,11 @@ struct BlockHeader: BitwiseCopyable {
     /// The hop's place in its batch.
     var indexInBatch: Int32
 
+    /// A whole hop, in batches of one.
+    init(frame: Int64, frameCount: Int32) {
+        (self.frame, self.frameCount, indexInBatch) = (frame, frameCount, 0)
+    }
+
     init(_ hop: borrowing Hop) {
         (frame, frameCount, indexInBatch) = (hop.frame, Int32(hop.frameCount), Int32(hop.indexInBatch))
     }

@@ -138,7 +138,9 @@ struct ConfigurationBuilder {
     private mutating func setSinks(_ options: [String], output: String?, defaultSink: String, isAdded: Bool) throws(Failure) {
         for text in options {
             texts[.sink(configuration.sinks.count)] = text
-            configuration.sinks.append(try Self.spec(text, of: "--sink"))
+            let spec = try Self.spec(text, of: "--sink")
+            if spec.id == "parquet" { throw Failure("--sink \(text): \(Self.parquetRemedy("FILE.jsonl"))") }
+            configuration.sinks.append(spec)
         }
         try Self.check(output: output)
         let addsDefault = isAdded && !configuration.sinks.contains { $0.id == defaultSink }
@@ -183,13 +185,16 @@ struct ConfigurationBuilder {
         if let sink = sinksByExtension[plain], sink != notes || plain == ending { return sink }
         if plain == ".parquet" {
             let records = String(path.dropLast(ending.count)) + ".jsonl"
-            throw Failure(
-                "--output \(path): Parquet is written by the Python package hemiola-audio; write \(records) here, then convert it: "
-                    + "python -m hemiola_audio to-parquet \(records)")
+            throw Failure("--output \(path): \(Self.parquetRemedy(records))")
         }
         throw Failure(
             "--output \(path): unsupported extension \(ending); use .jsonl or .json (JSON Lines) or .csv, optionally with .zst, .mid (notes), or name "
                 + "the sink: --sink json-lines:PATH")
+    }
+
+    private static func parquetRemedy(_ records: String) -> String {
+        "Parquet is written by the Python package hemiola-audio; write \(records) with -o, then convert it: "
+            + "python3 -m hemiola_audio to-parquet \(records)"
     }
 
     private func plugin(of spec: PluginSpec) -> SinkPlugin? {

@@ -3,9 +3,10 @@ internal import HemiolaEngine
 internal import HemiolaRecords
 internal import HemiolaSystem
 
-/// `--controls`: control messages to replay.
+/// `--replay-controls`: control messages of an earlier run.
 struct ReplayOptions: ParsableArguments {
     @Option(
+        name: .customLong("replay-controls"),
         help: ArgumentHelp(
             "Replay the control records of this JSON Lines file, each in the batch that contains its frame. Other records are ignored.",
             valueName: "records"),
@@ -16,7 +17,7 @@ struct ReplayOptions: ParsableArguments {
     /// - Returns: The controls of the file; none where no file is named.
     func read(_ catalog: RecordCatalog) throws(Failure) -> ControlReplay {
         guard let controls else { return ControlReplay() }
-        let bytes = try System.input(controls, option: "--controls: ")
+        let bytes = try System.input(controls, option: "--replay-controls: ")
         return try ControlRecords.parse(bytes, title: System.title(of: controls), catalog)
     }
 }

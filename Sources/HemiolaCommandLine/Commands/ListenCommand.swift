@@ -60,6 +60,11 @@ struct ListenCommand: Command {
     @Flag(help: "If the sound server or the device is not available, wait for it instead of exiting.")
     var wait = false
 
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("End after this much sound, in seconds or as [h:]mm:ss. Default: Ctrl-C ends.", valueName: "time"))
+    var duration: String?
+
     @OptionGroup var capture: CaptureOptions
 
     @OptionGroup var defaults: DefaultsOptions
@@ -123,6 +128,7 @@ struct ListenCommand: Command {
             builder.configuration.isPaced = true
         }
         builder.configuration.sampleRate = rate.sampleRate
+        builder.configuration.duration = try duration.map { text throws(Failure) in try InputOptions.seconds(text, of: "--duration") }
         if let sinks = defaults?.sinks, applied.contains("sinks") { try builder.add(sinks, besides: defaultSink) }
         try builder.addControlInputs(controlInputs)
         if json { builder.addStandardOutputSink(SinkPlugin.jsonLinesID) }

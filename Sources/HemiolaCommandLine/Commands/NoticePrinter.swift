@@ -47,7 +47,7 @@ final class NoticePrinter: Sendable {
         case .sinkAddress(_, _, let figure):
             console.announce(notice.text, figure: figure)
         case .silence, .oppositePolarity, .nonFinite, .analyzerWarning, .sinkTrouble, .sinkWarning, .sinkOutput, .sinkRecovered, .pacing,
-            .singleJob, .controlRefused, .recording, .captureTrouble, .inputSkipped, .analyzerSkipped, .sinkSkipped, .sinkLosses:
+            .controlRefused, .recording, .captureTrouble, .inputSkipped, .analyzerSkipped, .sinkSkipped, .sinkLosses:
             console.warning(notice.text)
         case .device(_, let device):
             device.state == .lost ? console.warning(notice.text) : console.remark(notice.text)

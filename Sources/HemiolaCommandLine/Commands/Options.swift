@@ -45,22 +45,23 @@ struct InputOptions: ParsableArguments {
     @Option(
         name: [.customShort("j", allowingJoined: true), .long], parsing: .unconditional,
         help: ArgumentHelp(
-            "Number of files to analyse in parallel; 0: one per processor. Does not change the output.", valueName: "number"))
-    var jobs = Self.defaultJobs
-
-    static let defaultJobs = 1
+            "Number of files to analyse in parallel; 0: one per processor. Does not change the output. Default: all processors less one.",
+            valueName: "number"))
+    var jobs: Int?
 
     /// The range of `--jobs`; the engine accepts these numbers, and 0 is replaced before.
     private static let jobCounts = 0...256
 
     func validate() throws {
-        guard Self.jobCounts.contains(jobs) else {
-            throw ValidationError("--jobs: \(jobs) is outside 0...256 files at a time; 0 is one per processor")
-        }
+        guard let jobs, !Self.jobCounts.contains(jobs) else { return }
+        throw ValidationError("--jobs: \(jobs) is outside 0...256 files at a time; 0 is one per processor")
     }
 
     /// The number of files to analyse in parallel.
-    var jobCount: Int { jobs == 0 ? System.processorCount : jobs }
+    var jobCount: Int { jobs.map { $0 == 0 ? System.processorCount : $0 } ?? Self.defaultJobCount }
+
+    /// All processors less one, so that the computer stays responsive.
+    static var defaultJobCount: Int { max(1, min(System.processorCount - 1, jobCounts.upperBound)) }
 
     /// Whether the arguments name a file or a list.
     var isGiven: Bool { !files.isEmpty || filesFrom != nil || isNullSeparated || raw != nil }

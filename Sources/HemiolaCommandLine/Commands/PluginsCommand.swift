@@ -7,19 +7,29 @@ struct PluginsCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "plugins",
         abstract: "List the plugins, or describe one: settings, examples, outputs.",
-        usage: "hemiola plugins [<name>] [--json]\nhemiola plugins --vamp [--json]",
+        usage: "hemiola plugins [<name>] [--json]\nhemiola plugins --vamp [--json]\nhemiola plugins new <package> [--sink]",
         discussion: """
+            new makes a folder with a Swift package: an analyzer of your own, which the installed hemiola starts by the analyzer exec; \
+            with --sink a program that reads records, for the sink exec. Its README has the commands that build, test and run it.
+
             --vamp loads each Vamp library in a process of its own: a library that crashes is reported as a warning.
 
             Examples:
               hemiola plugins
               hemiola plugins spectrum
               hemiola plugins --vamp
+              hemiola plugins new my-meter
               hemiola plugins --json | jq -r '.[] | .id + ": " + .description'
             """)
 
     @Argument(help: ArgumentHelp("The id of the plugin to describe.", valueName: "name"), completion: Completions.plugin)
     var name: String?
+
+    @Argument(help: ArgumentHelp("After new: the name of the package and its folder.", valueName: "package"))
+    var package: String?
+
+    @Flag(help: "After new: a sink instead of an analyzer.")
+    var sink = false
 
     @Flag(help: "Print JSON: a list with one object per plugin.")
     var json = false
@@ -40,11 +50,19 @@ struct PluginsCommand: Command {
     var runAnalyzer: [String] = []
 
     func validate() throws {
+        if let package, name != "new" { throw ValidationError("unexpected argument '\(package)'") }
+        if sink, package == nil { throw ValidationError("--sink applies to hemiola plugins new NAME") }
+        if name == "new", package == nil { throw ValidationError("name the package, as in hemiola plugins new my-meter") }
         if vamp, name != nil { throw ValidationError("--vamp lists all Vamp plugins; leave out the name") }
     }
 
     func run(with registry: PluginRegistry, on console: Console) throws(Failure) -> CommandStatus {
         if runAnalyzer.count == 2 { AnalyzerService.run(registry, runAnalyzer[0], runAnalyzer[1]) }
+        if let package {
+            let template = try PluginTemplate(package, isSink: sink)
+            try template.write()
+            return try Root.print("made \(package); its README.md has the commands that build, test and run it")
+        }
         let columns = self.columns ?? System.columns(of: System.standardOutput) ?? 80
         if let vampLibrary { VampListing.list(vampLibrary, asJSON: json, columns: min(max(columns, 40), 100)) }
         if vamp {

@@ -86,6 +86,8 @@ struct Root: ParsableCommand {
             return .text("")
         } catch {
             if exitCode(for: error).isSuccess {
+                let isShort = arguments.contains("-h") && !arguments.contains("--help")
+                if isShort { return .text(ShortHelp.text(of: fullMessage(for: error, columns: 10_000), columns: columns)) }
                 let text = fullMessage(for: error, columns: min(max(columns, 40), 100))
                 return .text(text.hasPrefix("#!/bin/bash") ? BashCompletion.joiningWords(in: text) : text)
             }
@@ -136,6 +138,15 @@ struct UnknownCommand {
 
 /// Converts a message of the argument parser to one line.
 enum UsageError {
+    /// What leads to the result that an option of another program, or a likely one, names.
+    private static let answers = [
+        "--csv": "for a table: -o FILE.csv", "--bpm": "for the tempo of songs: hemiola beats --tempo FILE",
+        "--parquet": "for Parquet: -o FILE.jsonl, then python3 -m hemiola_audio to-parquet FILE.jsonl",
+        "--format": "the extension of -o FILE selects the format: .jsonl, .csv; beats has --format",
+        "--key": "for the key of songs: hemiola analyze --summary --select key FILE",
+        "--live": "for live sound: hemiola listen",
+    ]
+
     /// - Parameter message: `Unknown option '--bach'. Did you mean '--batch'?`
     /// - Returns: `unknown option '--bach'; did you mean '--batch'? See hemiola analyze --help`
     static func line(for message: String, in arguments: [String]) -> String {
@@ -147,6 +158,11 @@ enum UsageError {
             text.replaceSubrange(range, with: ", or missing")
         }
         if text.last == "." { text.removeLast() }
+        // The name of what others call it: the answer is another option.
+        if let option = text.split(separator: "'").dropFirst().first, text.hasPrefix("Unknown option"), let answer = answers[String(option)]
+        {
+            return "unknown option '\(option)'; \(answer)"
+        }
         let command = arguments.first.flatMap { Root.commandNames.contains($0) && $0 != "help" ? " \($0)" : nil } ?? ""
         return text.prefix(1).lowercased() + text.dropFirst() + (text.last == "?" ? " See" : "; see")
             + " hemiola\(command) --help"

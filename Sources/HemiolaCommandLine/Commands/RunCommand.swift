@@ -7,7 +7,7 @@ struct RunCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "run",
         abstract: "Run a pipeline from a YAML file.",
-        usage: "hemiola run <pipeline> [--controls <records>] [--quiet] [--verbose]",
+        usage: "hemiola run <pipeline> [--replay-controls <records>] [--quiet] [--verbose]",
         discussion: """
             The keys of a pipeline file. inputs or captures is required; all others are optional:
 
@@ -34,7 +34,7 @@ struct RunCommand: Command {
 
             Examples:
               hemiola run pipeline.yaml
-              hemiola run pipeline.yaml --controls recorded.jsonl
+              hemiola run pipeline.yaml --replay-controls recorded.jsonl
               sed s/song.flac/other.flac/ pipeline.yaml | hemiola run -
 
             "hemiola check" validates a file, or prints it with all defaults. The defaults file of "hemiola listen" is not read. "hemiola plugins" lists the settings of each plugin.

@@ -71,7 +71,9 @@ extension AnalyzeCommand {
         if summary { throw Failure("--output-dir and --summary exclude each other; write one table of all songs with --summary -o FILE") }
         if !capture.captures.isEmpty { throw Failure("--output-dir and --capture exclude each other; name files or folders") }
         if realtime { throw Failure("--output-dir and --realtime exclude each other: files of a folder are analysed as fast as possible") }
-        if replay.controls != nil { throw Failure("--output-dir and --controls exclude each other: controls belong to one recording") }
+        if replay.controls != nil {
+            throw Failure("--output-dir and --replay-controls exclude each other: controls belong to one recording")
+        }
         if input.files.contains("-") {
             throw Failure("--output-dir needs files or folders, and - is standard input; write one result with --output")
         }

@@ -9,6 +9,8 @@ struct DoctorReport {
         /// The subject: `runtime folder`.
         var name: String
         var isOK: Bool
+        /// Whether the subject is optional and missing, which is no fault.
+        var isAbsent = false
         /// The state that was found, or the fault.
         var finding: String
         /// The suggested fix.
@@ -21,12 +23,12 @@ struct DoctorReport {
 
     var isOK: Bool { checks.allSatisfy(\.isOK) }
 
-    /// One line per check, beginning with `ok` or `!!`, each suggested fix on the next line; then a summary.
+    /// One line per check, beginning with `ok`, `--` (optional, not there) or `!!`, each suggested fix on the next line; then a summary.
     var text: String {
         let width = checks.map(\.name.count).max() ?? 0
         var text = ""
         for check in checks {
-            text += "\(check.isOK ? "ok" : "!!")  \(check.name.padded(to: width))  \(check.finding.onOneLine)\n"
+            text += "\(check.isAbsent ? "--" : check.isOK ? "ok" : "!!")  \(check.name.padded(to: width))  \(check.finding.onOneLine)\n"
             if let remedy = check.remedy, !check.isOK {
                 text += String(repeating: " ", count: width + 6) + "-> \(remedy.onOneLine)\n"
             }
@@ -102,11 +104,11 @@ extension DoctorReport {
             Self.formats(found.formats),
             // Optional: a missing ffmpeg is not an error.
             Check(
-                name: "ffmpeg", isOK: true,
+                name: "ffmpeg", isOK: true, isAbsent: found.ffmpeg == nil,
                 finding: found.ffmpeg ?? "not installed; M4A, AAC and other formats need it: apt install ffmpeg"),
             Check(
-                name: "window", isOK: true, finding: found.window ?? "not installed; needed for hemiola window: make install PRODUCT=window"
-            ),
+                name: "window", isOK: true, isAbsent: found.window == nil,
+                finding: found.window ?? "not installed; needed for hemiola window: make install PRODUCT=window"),
         ]
         if let devices = found.devices { checks += Self.sound(devices) }
         checks += [
@@ -125,7 +127,8 @@ extension DoctorReport {
         if library.relation == .depends {
             return Check(name: name, isOK: version != nil, finding: version ?? "not found", remedy: install)
         }
-        return Check(name: name, isOK: true, finding: version ?? "not installed; needed for \(library.use): \(install)")
+        return Check(
+            name: name, isOK: true, isAbsent: version == nil, finding: version ?? "not installed; needed for \(library.use): \(install)")
     }
 
     private static func formats(_ formats: [String]) -> Check {

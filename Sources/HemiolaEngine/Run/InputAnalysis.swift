@@ -221,6 +221,7 @@ struct InputAnalysis {
             if pipeline.shouldStop { return .over(.interrupted) }
             if !receiver.hasReader { return .noReaders }
             if producer.isBetweenBatches {
+                if let limit = pipeline.configuration.duration, secondsBefore + producer.seconds >= limit { return .over(.endOfInput) }
                 if !stream.controls.isEmpty { replayControls(&stream) }
                 receiver.applyControls(to: producer, at: producer.isLost ? nil : producer.clock)
             }

@@ -18,7 +18,7 @@ struct InputScheduler {
             return RecordingPlayer(pipeline, recording, directors: directors, to: dispatcher, report: report).play()
         }
         let inputs = InputSequence(pipeline)
-        var jobCount = pipeline.singleJobReason == nil ? pipeline.configuration.jobCount : 1
+        var jobCount = pipeline.mayRunAhead ? pipeline.configuration.jobCount : 1
         if pipeline.supply == nil { jobCount = min(jobCount, pipeline.inputs.count) }
         if jobCount > 1 { return runAhead(jobCount, inputs) }
         let job = AnalysisJob(pipeline, directors: directors, replay: replay, report: report)

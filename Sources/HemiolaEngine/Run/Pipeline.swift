@@ -192,9 +192,6 @@ public final class Pipeline: Sendable {
         if let sink = sinkEntries.first(where: \.needs.realTime), !isLive, !configuration.isPaced {
             report(.pacing(sink: sink.name))
         }
-        if configuration.jobCount > 1, hasSeveralInputs, let reason = singleJobReason {
-            report(.singleJob(requested: configuration.jobCount, reason))
-        }
         let startTime = Int(MonotonicTime.secondsSince1970)
         if let (sink, error) = firstUnwritableOutput(startTime: startTime) {
             report(.sinkFailed(sink: sink, error))
@@ -279,13 +276,8 @@ public final class Pipeline: Sendable {
     /// Whether every line names its file.
     var namesFiles: Bool { supply.map { $0.source.results == .sharedOutput } ?? (inputs.count > 1) }
 
-    /// Why inputs cannot be analysed ahead of their turn; nil when they can.
-    var singleJobReason: SingleJobReason? {
-        // A director processes the streams in their order; so do all sinks in real time.
-        if isLive { return .live }
-        if isPaced { return .pacing }
-        return sinkEntries.first(where: \.hasDirector).map { .directing(sink: $0.name) }
-    }
+    /// Whether inputs may be analysed ahead of their turn: a director processes the streams in their order, and so do all sinks in real time.
+    var mayRunAhead: Bool { !isRealTime && !sinkEntries.contains(where: \.hasDirector) }
 
     /// The number of runs of this process.
     private static let runCount = Atomic<Int>(0)

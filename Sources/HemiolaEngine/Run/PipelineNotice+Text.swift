@@ -71,8 +71,6 @@ extension PipelineNotice {
             return "\(sink): recovered"
         case .pacing(let sink):
             return "\(sink) requires real time: processing at real-time speed"
-        case .singleJob(let requested, let reason):
-            return "inputs are analysed one at a time, not \(requested): \(reason.text)"
         case .recording(let remark):
             return remark
         case .controlRefused(let input, let control, let reason):
@@ -97,16 +95,6 @@ extension PipelineNotice {
 extension Problem {
     /// All that is wrong with a field map, one line each.
     fileprivate var messages: String { all.map(\.message).joined(separator: "\n") }
-}
-
-extension SingleJobReason {
-    fileprivate var text: String {
-        switch self {
-        case .live: "a capture is live"
-        case .pacing: "they are processed at real-time speed"
-        case .directing(let sink): "\(sink) derives events from them in their order"
-        }
-    }
 }
 
 extension DeviceEvent {

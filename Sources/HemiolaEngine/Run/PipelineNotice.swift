@@ -56,24 +56,12 @@ public enum PipelineNotice: Sendable {
     case sinkRecovered(sink: String)
     /// A sink needs real time: the file is paced.
     case pacing(sink: String)
-    /// The inputs are analysed one at a time, although several jobs were requested.
-    case singleJob(requested: Int, SingleJobReason)
     /// A warning about a recording or its audio, in one line; the replay continues.
     case recording(String)
     /// A replayed control had no effect; reported once per reason and stream.
     case controlRefused(input: String, StampedControl, reason: String)
     /// A stream is over.
     case finished(input: String, StreamSummary)
-}
-
-/// Why inputs cannot be analysed ahead of their turn.
-public enum SingleJobReason: Sendable, Hashable {
-    /// An input is live.
-    case live
-    /// Files are read in real time, by the user's option or for a sink.
-    case pacing
-    /// A sink has a director, which processes them in order.
-    case directing(sink: String)
 }
 
 /// The progress of a run. Cheap to read, from any thread.

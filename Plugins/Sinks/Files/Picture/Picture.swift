@@ -13,6 +13,8 @@ struct PictureContent {
     var beats: BeatGrid
     /// The labels of each row.
     var labels: [PictureOptions.LabelRow: LabelTrack] = [:]
+    /// Where audio is missing, in seconds from the left end.
+    var gaps: [(start: Double, end: Double)] = []
     /// Why a panel is empty.
     var missing: [PictureOptions.Panel: String]
     var imageSize = (width: 0, height: 0)
@@ -84,6 +86,7 @@ public struct Picture {
             case .waveform: drawWaveform(content, lines, in: panel.rect, plot, canvas)
             case .tempo: drawTempo(content, lines, in: panel.rect, plot, canvas)
             }
+            drawGaps(content, in: panel.rect, plot, canvas)
             if layout.detail > .bare { canvas.frame(panel.rect, width: max(1, unit.rounded()), palette.frame) }
         }
         drawLabels(content, plot, canvas)
@@ -169,6 +172,16 @@ public struct Picture {
         let size = Self.noteSize * unit
         guard canvas.width(of: text, size: size) < rect.width else { return }
         canvas.text(text, x: rect.x + rect.width / 2, y: rect.y + rect.height / 2, size: size, color, .center, .middle)
+    }
+
+    /// Covers the parts of the time axis that have no audio, which would look like silence.
+    private func drawGaps(_ content: PictureContent, in rect: Rect, _ plot: Plot, _ canvas: borrowing Canvas) {
+        for gap in content.gaps {
+            let (left, right) = (plot.place(of: gap.start), plot.place(of: gap.end))
+            let part = Rect(x: left, y: rect.y, width: max(right - left, unit), height: rect.height)
+            canvas.fill(part, palette.gap)
+            drawNote("missing", in: part, palette.faintText, canvas)
+        }
     }
 
     // MARK: - Around the panels

@@ -32,6 +32,9 @@ public struct PictureRecorder: ~Copyable {
         case magnitudes(binWidth: Double)
     }
 
+    /// The most gaps that are marked each on its own.
+    public static let largestGapCount = 16_384
+
     /// Maximum length of a label; a longer one has no room in any picture.
     private static let longestLabel = 1000
 
@@ -44,6 +47,8 @@ public struct PictureRecorder: ~Copyable {
     private let imageSize: (width: Int, height: Int)
     private var spectrogram: SpectrogramRecorder?
     /// The polarity of the two channels of a stereo stream up to a frame, and from it on.
+    /// Frames that were lost, in order.
+    private var gaps: [(start: Int64, end: Int64)] = []
     private var polarity = (before: Polarity.normal, change: Int64(0), after: Polarity.normal)
     private var recorded: RecordedSpectra?
     private var envelope: WaveformEnvelope
@@ -117,6 +122,18 @@ public struct PictureRecorder: ~Copyable {
     /// sum would be silence. Called before the samples of this frame are added.
     public mutating func add(_ polarity: Polarity, at frame: Int64) {
         self.polarity = (self.polarity.after, frame, polarity)
+    }
+
+    /// Adds a gap: frames that were lost. It is marked as missing in all panels. Beyond ``largestGapCount`` gaps, the last one is
+    /// extended: the picture has fewer pixels than that.
+    public mutating func add(gapOf count: Int64, at frame: Int64) {
+        guard count > 0 else { return }
+        let end = frame + count
+        if let last = gaps.last, last.end >= frame || gaps.count == Self.largestGapCount {
+            gaps[gaps.count - 1].end = max(last.end, end)
+        } else {
+            gaps.append((frame, end))
+        }
     }
 
     /// Adds samples. Frames between two calls that are left out are silence.
@@ -281,6 +298,10 @@ public struct PictureRecorder: ~Copyable {
             title: title, format: format, start: start + format.seconds(at: excerpt.start), duration: duration, axis: axis,
             beats: options.showsBeats ? grid : BeatGrid(), missing: missing)
         content.imageSize = imageSize
+        for gap in gaps {
+            let (start, end) = (max(gap.start - excerpt.start, 0), min(gap.end - excerpt.start, length))
+            if start < end { content.gaps.append((format.seconds(at: start), format.seconds(at: end))) }
+        }
         if length > 0 {
             if spectrogram != nil {
                 spectrogram!.finish()

@@ -11,7 +11,7 @@ extension SinkPlugin {
         needs: { settings in
             Needs(
                 samples: !settings.isRecorded, standardOutput: OutputTarget(settings.path).isStandardOutput,
-                events: (settings.showsBeats ? [.beat] : []) + (settings.isRecorded ? [] : [.polarity]),
+                events: [.gap] + (settings.showsBeats ? [.beat] : []) + (settings.isRecorded ? [] : [.polarity]),
                 outputs: [Output(settings.path, takesSeveralInputs: false, replacesFile: true)])
         },
         make: { settings throws(Problem) in
@@ -170,6 +170,8 @@ final class PictureDocument: Document {
         guard streamCount == 1 else { return }
         if let beat = Beat(event) {
             recorder?.add(beat, at: event.time)
+        } else if let gap = Gap(event), let header {
+            recorder?.add(gapOf: gap.frames, at: header.format.frame(at: event.time))
         } else if let row = TonalFeatures.rows[event.type.name],
             // A segment without look-ahead has no name.
             let label = event["label"].string ?? (row == .segments ? "" : nil)

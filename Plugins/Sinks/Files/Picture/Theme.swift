@@ -22,6 +22,8 @@ struct Palette {
     let faintText: Color
     let frame: Color
     let grid: Color
+    /// Parts without audio.
+    let gap: Color
     let envelope: Color
     let rms: Color
     let zeroLine: Color
@@ -52,6 +54,7 @@ struct Palette {
             faintText = Color(0x5B636D)
             frame = Color(0x6E7781)
             grid = Color(0xE4E7EB)
+            gap = Color(0xD0D5DB)
             envelope = Color(0x8FB4E3)
             rms = Color(0x2F64B5)
             zeroLine = Color(0x2F64B5, alpha: 0.6)
@@ -66,6 +69,7 @@ struct Palette {
             faintText = Color(0x9AA3AE)
             frame = Color(0x7D8590)
             grid = Color(0x262B32)
+            gap = Color(0x3A4149)
             envelope = Color(0x33619E)
             rms = Color(0x8FBEF7)
             zeroLine = Color(0x8FBEF7, alpha: 0.6)

@@ -98,7 +98,7 @@ final class PresetCycler: DirectingSink {
     /// The record types that the director emits.
     static let records: [RecordType] = [.preset, .pagePreset, .speed]
 
-    /// The record types of a plan unless `--select` chooses others: the changes, and the controls, so that `--controls` can replay
+    /// The record types of a plan unless `--select` chooses others: the changes, and the controls, so that `--replay-controls` can replay
     /// them.
     static let planRecords = ["header", "preset", "page_preset", "speed", "control", "end"]
 

@@ -72,7 +72,11 @@ final class SocketServer: DirectingSink {
             // The engine retries.
             throw fault == nil ? error : Problem(error.message, remedy: .reopen)
         }
-        if let fault { context.warn("\(fault); a new socket was created, and clients have to connect again") }
+        if let fault {
+            context.warn("\(fault); a new socket was created, and clients have to connect again")
+        } else {
+            context.announce("\(context.name): clients can connect to \(settings.location.path)", [])
+        }
     }
 
     private func listen(_ context: SinkContext) throws(Problem) {

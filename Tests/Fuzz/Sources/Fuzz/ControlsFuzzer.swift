@@ -7,7 +7,7 @@ import HemiolaSignal
 @testable import HemiolaEngine
 
 extension Fuzzer {
-    /// Any bytes as a file for `--controls`: refused with the line number, or controls that are equal after they are written and read.
+    /// Any bytes as a file for `--replay-controls`: refused with the line number, or controls that are equal after they are written and read.
     func tryControls(_ bytes: [UInt8]) {
         let catalog = PluginRegistry.standard.catalog
         let lineCount = bytes.count { $0 == UInt8(ascii: "\n") } + 1

@@ -2,4 +2,5 @@ import HemiolaCommandLine
 import HemiolaPlugins
 import MyPlugins
 
-CommandLine.run(with: .standard.adding(captures: [.metronome], analyzers: [.zeroCrossings], sinks: [.udp, .lamps, .controlLines]))
+CommandLine.run(
+    with: .standard.adding(captures: [.metronome], analyzers: [.zeroCrossings], sinks: [.udp, .meter, .lamps, .controlLines]))

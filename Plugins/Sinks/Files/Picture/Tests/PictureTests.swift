@@ -71,6 +71,18 @@ import Testing
         #expect(BeatGrid.labels(of: lines, pixelsPerSecond: 100, spacing: 30).compactMap(\.bar) == [1])
     }
 
+    @Test(.enabled(if: Picture.libraryFault == nil, "cairo is not installed"), arguments: [false, true])
+    func `audio that is missing: marked, unlike silence`(isMissing: Bool) throws {
+        var options = PictureOptions()
+        options.format = .svg
+        var recorder = PictureRecorder(options, StreamFormat(sampleRate: 8000, channelCount: 1))
+        recorder.add(samples: [Float](repeating: 0.1, count: 8000).span, at: 0)
+        if isMissing { recorder.add(gapOf: 8000, at: 8000) }
+        let text = String(decoding: try recorder.finish(title: "a", frames: 16_000), as: UTF8.self)
+        // The colour of `Palette.gap`.
+        #expect(text.contains("rgb(81.56") == isMissing)
+    }
+
     @Test func `long title: its beginning and its end`() {
         #expect("abc".abbreviated(to: 3) == "abc" && "abcdefgh".abbreviated(to: 5) == "abc…gh")
     }

@@ -1,0 +1,212 @@
+internal import Hemiola
+internal import HemiolaSystem
+
+/// The files of `hemiola plugins new`: a package that builds, passes its tests, and runs with the installed program.
+struct PluginTemplate {
+    private let name: String
+    private let isSink: Bool
+
+    /// - Throws: The name cannot be that of a package, or its folder exists.
+    init(_ name: String, isSink: Bool) throws(Failure) {
+        let allowed = name.allSatisfy { $0 >= "a" && $0 <= "z" || $0 >= "0" && $0 <= "9" || $0 == "-" }
+        guard allowed, let first = name.first, first.isLetter, name.last != "-", name.count <= 60, !name.contains("--") else {
+            throw Failure("\(PathText.shown(name)): a name has lower-case letters, digits and - between them, as in my-meter")
+        }
+        if FileSystem.fileIdentity(of: name) != nil { throw Failure("\(name): File exists; choose another name") }
+        self.name = name
+        self.isSink = isSink
+    }
+
+    /// Makes the folder and its files.
+    func write() throws(Failure) {
+        for (path, text) in isSink ? sinkFiles : analyzerFiles {
+            let path = "\(name)/\(path)"
+            do throws(SystemCallError) {
+                try FileSystem.createFolder(FileSystem.folder(of: path))
+                try PartialFile.write(Array(text.utf8), to: path)
+            } catch {
+                throw Failure("\(path): \(error)", status: .outputFailed)
+            }
+        }
+    }
+
+    /// `my-meter` as a type: `MyMeter`.
+    private var type: String { name.split(separator: "-").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined() }
+    /// As a value: `myMeter`.
+    private var value: String { type.prefix(1).lowercased() + type.dropFirst() }
+    /// As a name in records: `my_meter`.
+    private var key: String { name.split(separator: "-").joined(separator: "_") }
+
+    // MARK: - Analyzer
+
+    private var analyzerFiles: [(path: String, text: String)] {
+        [
+            (
+                "Package.swift",
+                """
+                // swift-tools-version: 6.2
+                import PackageDescription
+
+                let package = Package(
+                    name: "\(name)",
+                    dependencies: [
+                        // For a copy on this computer: .package(name: "hemiola", path: "../hemiola", traits: [])
+                        .package(url: "https://github.com/hemiola/hemiola", from: "\(HemiolaVersion.current)", traits: [])
+                    ],
+                    targets: [
+                        .target(name: "\(type)", dependencies: [.product(name: "Hemiola", package: "hemiola")]),
+                        .executableTarget(name: "\(name)", dependencies: ["\(type)"]),
+                        .testTarget(
+                            name: "\(type)Tests", dependencies: ["\(type)", .product(name: "HemiolaTesting", package: "hemiola")]),
+                    ]
+                )
+
+                """
+            ),
+            (
+                "Sources/\(type)/\(type).swift",
+                """
+                import Hemiola
+
+                extension AnalyzerPlugin {
+                    public static let \(value) = AnalyzerPlugin(
+                        "\(name)", "Crest factor: the peak over the RMS level.", settings: \(type)Settings.self
+                    ) { settings throws(Problem) in \(type)(gate: Float(settings.gate)) }
+                }
+
+                struct \(type)Settings: PluginSettings {
+                    var gate = Setting.number("gate", default: 0.001, in: 0...1, unit: .amplitude, "Below this peak there is no value.")
+                }
+
+                final class \(type): Analyzer {
+                    private let gate: Float
+                    private var crest = FeatureHandle(offset: 0, count: 0)
+
+                    init(gate: Float) { self.gate = gate }
+
+                    func prepare(_ stream: AnalysisFormat) throws(Problem) -> AnalyzerOutputs {
+                        var outputs = AnalyzerOutputs()
+                        crest = outputs.add(Feature("crest", .ratio, in: 0...1000, aggregation: .maximum, "Peak over RMS."))
+                        return outputs
+                    }
+
+                    // On the hot path: no allocation, no lock, no I/O.
+                    func process(_ hop: borrowing Hop, into row: inout FeatureRow, events: inout EventList) {
+                        var (peak, squares): (Float, Float) = (0, 0)
+                        for index in 0..<hop.frameCount {
+                            peak = max(peak, abs(hop.mono[index]))
+                            squares += hop.mono[index] * hop.mono[index]
+                        }
+                        if peak > max(gate, 1e-6) { row[crest] = peak / (squares / Float(hop.frameCount)).squareRoot() }
+                    }
+
+                    func reset() {}
+                }
+
+                """
+            ),
+            ("Sources/\(name)/main.swift", "import Hemiola\nimport \(type)\n\nAnalyzerPlugin.\(value).serve()\n"),
+            (
+                "Tests/\(type)Tests/\(type)Tests.swift",
+                """
+                import Hemiola
+                import HemiolaTesting
+                import \(type)
+                import Testing
+
+                @Suite struct \(type)Tests {
+                    @Test func `conforms to the rules of analyzers`() throws {
+                        try AnalyzerConformanceSuite(.\(value)).run()
+                    }
+
+                    @Test func `sine: its crest factor is the square root of 2`() throws {
+                        let output = try AnalyzerHarness(.\(value)).process(TestSignal.sine(440, frames: 44_100))
+                        #expect(output.values("crest").joined().allSatisfy { abs($0 - 1.414) < 0.05 })
+                    }
+                }
+
+                """
+            ),
+            (
+                "README.md",
+                """
+                # \(name)
+
+                ```sh
+                swift build -c release
+                swift test
+                hemiola analyze song.flac --analyzer '+exec:.build/release/\(name),as=\(key)' --select \(key)
+                hemiola analyze song.flac --analyzer '+exec:.build/release/\(name) gate=0.01,as=\(key)' -o song.csv
+                ```
+
+                The guide: https://github.com/hemiola/hemiola/blob/main/Sources/Hemiola/Hemiola.docc/WriteAnAnalyzer.md
+
+                """
+            ),
+            (".gitignore", ".build/\nPackage.resolved\n"),
+        ]
+    }
+
+    // MARK: - Sink
+
+    private var sinkFiles: [(path: String, text: String)] {
+        [
+            (
+                "Package.swift",
+                """
+                // swift-tools-version: 6.2
+                import PackageDescription
+
+                let package = Package(name: "\(name)", targets: [.executableTarget(name: "\(name)", path: "Sources")])
+
+                """
+            ),
+            (
+                "Sources/main.swift",
+                """
+                import Foundation
+
+                /// What this program reads of a record. A record without it has nil there.
+                struct Record: Decodable {
+                    struct Levels: Decodable {
+                        var rms_db: Double
+                    }
+
+                    var type: String
+                    var t: Double?
+                    var levels: Levels?
+                    var position: Int?
+                }
+
+                let decoder = JSONDecoder()
+                while let line = readLine() {
+                    let record = try decoder.decode(Record.self, from: Data(line.utf8))
+                    switch record.type {
+                    case "batch":
+                        if let level = record.levels?.rms_db { print(String(repeating: "#", count: Int(max(0, 60 + level)))) }
+                    case "beat": print("beat", record.position ?? 0, "at", record.t ?? 0, "s")
+                    default: break
+                    }
+                }
+
+                """
+            ),
+            (
+                "README.md",
+                """
+                # \(name)
+
+                ```sh
+                swift build -c release
+                hemiola analyze song.flac --sink 'exec:.build/release/\(name),select=levels+beat'
+                hemiola listen --sink 'exec:.build/release/\(name),select=levels+beat'
+                ```
+
+                The records: https://github.com/hemiola/hemiola/blob/main/Sources/HemiolaRecords/HemiolaRecords.docc/Records.md
+
+                """
+            ),
+            (".gitignore", ".build/\n"),
+        ]
+    }
+}
