@@ -48,7 +48,7 @@ struct LossReport {
         if count > 0 || reason != nil { lastLoss = now }
         if let reason, !isFaulty {
             isFaulty = true
-            context.warn("\(receiver): \(reason); messages are lost until it is available")
+            warn("\(reason); messages are lost until it is available")
         }
         if now - lastRecord >= Self.interval { record(at: now) }
     }
@@ -57,15 +57,17 @@ struct LossReport {
     mutating func send(at now: Double = MonotonicTime.now) {
         hasSent = true
         guard isFaulty, now - lastLoss >= Self.quietTime else { return }
-        context.warn("\(receiver): available again; \(lostSinceWarning) messages were lost")
+        warn("available again; \(lostSinceWarning) messages were lost")
         (isFaulty, lostSinceWarning) = (false, 0)
     }
 
     /// Reports what was not reported yet, with a warning or without.
     mutating func close(warns: Bool) {
         record(at: MonotonicTime.now)
-        if warns, isFaulty, lostSinceWarning > 0 { context.warn("\(receiver): \(lostSinceWarning) messages were lost") }
+        if warns, isFaulty, lostSinceWarning > 0 { warn("\(lostSinceWarning) messages were lost") }
     }
+
+    private func warn(_ text: String) { context.warn("\(context.name): \(receiver): \(text)") }
 
     private mutating func record(at now: Double) {
         if lostSinceRecord == 0 { return }

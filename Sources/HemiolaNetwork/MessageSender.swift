@@ -41,6 +41,8 @@ public final class MessageSender: @unchecked Sendable {
     }
 
     private let target: NetworkTarget
+    /// The sink and the receiver, at the beginning of messages.
+    private let title: String
     private let spacing: Double
     private let longestDelay: Double
     /// The number of the network interface for a multicast group; 0: that of the system's routes.
@@ -78,12 +80,13 @@ public final class MessageSender: @unchecked Sendable {
         _ context: SinkContext
     ) throws(Problem) {
         self.target = target
+        title = "\(context.name): \(target)"
         self.spacing = spacing
         self.longestDelay = longestDelay
         self.interface = interface.map { if_nametoindex($0) } ?? 0
         losses = LossReport(context, receiver: target.description, countsEvents: sendsEvents)
         if let interface, self.interface == 0 {
-            throw Problem("\(target): there is no network interface \"\(interface)\"; see: ip link")
+            throw Problem("\(title): there is no network interface \"\(interface)\"; see: ip link")
         }
         guard target.transport == .udp, let address = target.endpoint.address else {
             Self.loop.execute { self.connect() }
@@ -94,7 +97,7 @@ public final class MessageSender: @unchecked Sendable {
             let channel = try Self.loop.flatSubmit { self.openChannel(to: address) }.wait()
             Self.loop.execute { self.begin(channel) }
         } catch {
-            throw Problem("\(target): \(Self.text(of: error))")
+            throw Problem("\(title): \(Self.text(of: error))")
         }
     }
 
@@ -117,7 +120,7 @@ public final class MessageSender: @unchecked Sendable {
         let closing = Self.loop.makePromise(of: Int?.self)
         Self.loop.execute { self.beginClosing(closing, end) }
         guard let lost = try? closing.futureResult.wait() else { return }
-        throw Problem("\(target): not one of \(lost) messages could be sent")
+        throw Problem("\(title): not one of \(lost) messages could be sent")
     }
 
     /// Runs a function on the event loop at a monotonic time.

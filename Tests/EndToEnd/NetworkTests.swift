@@ -45,8 +45,20 @@ import Testing
         let outcome = try program.finish(timeout: Hemiola.timeout)
         #expect(
             outcome.errorLines == [
-                "hemiola: warning: tcp://127.0.0.1:\(server.port): the receiver closed the connection; messages are lost until it is available"
+                "hemiola: warning: os2l: tcp://127.0.0.1:\(server.port): the receiver closed the connection; "
+                    + "messages are lost until it is available"
             ])
+    }
+
+    @Test func `two sinks that send to one port where no program receives: each warning names its sink`() throws {
+        let target = "127.0.0.1:\(try DatagramReceiver().port)"
+        let outcome = try Hemiola.run([
+            "analyze", "--capture", "tone:sine,seconds=1", "--realtime", "--sink", "osc:\(target)", "--sink", "wled:\(target)",
+        ])
+        let problem = "\(target): Connection refused; start the program that receives there; messages are lost until it is available"
+        for sink in ["osc", "wled"] {
+            #expect(outcome.errorLines.contains("hemiola: warning: \(sink): \(problem)"), "\(outcome.errors)")
+        }
     }
 
     @Test func `os2l: a receiver that could never be reached is exit code 3`() throws {

@@ -76,8 +76,8 @@ import Testing
         try sender.close(within: 1)
         #expect(reports.lost == 10)
         #expect(reports.lines.count == 2)
-        #expect(reports.lines.first?.hasPrefix("no-such-host.invalid:9000: ") == true)
-        #expect(reports.lines.last == "no-such-host.invalid:9000: 10 messages were lost")
+        #expect(reports.lines.first?.hasPrefix("test: no-such-host.invalid:9000: ") == true)
+        #expect(reports.lines.last == "test: no-such-host.invalid:9000: 10 messages were lost")
     }
 
     @Test func `port on which no program receives: a warning; messages arrive once there is one`() throws {
@@ -91,7 +91,8 @@ import Testing
         #expect(reports.wait { !$0.lines.isEmpty })
         #expect(
             reports.lines == [
-                "127.0.0.1:\(port): Connection refused; start the program that receives there; messages are lost until it is available"
+                "test: 127.0.0.1:\(port): Connection refused; start the program that receives there; "
+                    + "messages are lost until it is available"
             ])
         let receiver = try DatagramReceiver(port: port)
         sender.send([2], at: 0)
@@ -110,7 +111,7 @@ import Testing
     }
 
     @Test func `interface that does not exist: an error that names it`() throws {
-        #expect(throws: Problem("239.7.7.7:9000: there is no network interface \"nope0\"; see: ip link")) {
+        #expect(throws: Problem("test: 239.7.7.7:9000: there is no network interface \"nope0\"; see: ip link")) {
             try MessageSender(to: target(9000, host: "239.7.7.7"), interface: "nope0", Reports().context)
         }
     }
@@ -179,7 +180,7 @@ import Testing
         sender.send([2], at: MonotonicTime.now + 10)
         let start = MonotonicTime.now
         let error = #expect(throws: Problem.self) { try sender.close(within: 60) }
-        #expect(error?.message == "tcp://127.0.0.1:\(port): not one of 2 messages could be sent")
+        #expect(error?.message == "test: tcp://127.0.0.1:\(port): not one of 2 messages could be sent")
         #expect(MonotonicTime.now - start < 2 * Sanitizer.slowness)
         #expect(reports.lost == 2 && reports.lines.count == 1)
     }
@@ -188,7 +189,8 @@ import Testing
         let reports = Reports()
         let sender = try sender(target(9000, host: "no-such-host.invalid", over: .tcp), reports)
         #expect(reports.wait { !$0.lines.isEmpty })
-        #expect(reports.lines.first?.hasPrefix("tcp://no-such-host.invalid:9000: cannot resolve the name: ") == true, "\(reports.lines)")
+        let start = "test: tcp://no-such-host.invalid:9000: cannot resolve the name: "
+        #expect(reports.lines.first?.hasPrefix(start) == true, "\(reports.lines)")
         try sender.close(within: 1)
     }
 

@@ -128,19 +128,19 @@ import Testing
         for _ in 0..<3 { try fixture.write([fixture.beat()]) }
         #expect(try await fixture.repeatUntil({ fixture.reports.lost > 0 }))
         let error = #expect(throws: Problem.self) { try fixture.sink.close() }
-        #expect(error?.message == "tcp://127.0.0.1:\(port): not one of 3 messages could be sent")
+        #expect(error?.message == "os2l: tcp://127.0.0.1:\(port): not one of 3 messages could be sent")
         #expect(fixture.reports.lost == 3)
         let warnings = fixture.reports.warnings
         #expect(warnings.count == 1)
         #expect(
-            warnings.first?.hasPrefix("tcp://127.0.0.1:\(port): Connection refused; start the program that receives there") == true,
+            warnings.first?.hasPrefix("os2l: tcp://127.0.0.1:\(port): Connection refused; start the program that receives there") == true,
             "\(warnings)")
     }
 
     @Test func `unknown name: a warning, and the sink closes`() async throws {
         let fixture = try await OS2LFixture("nowhere.invalid")
         #expect(try await fixture.repeatUntil({ !fixture.reports.warnings.isEmpty }))
-        #expect(fixture.reports.warnings.first?.hasPrefix("tcp://nowhere.invalid:9996: ") == true)
+        #expect(fixture.reports.warnings.first?.hasPrefix("os2l: tcp://nowhere.invalid:9996: ") == true)
         try fixture.sink.close()
     }
 
@@ -154,7 +154,7 @@ import Testing
         #expect(try receiver?.readLine()?.contains(#""bpm":100.0"#) == true)
         (receiver, server) = (nil, nil)
         #expect(try await fixture.repeatUntil({ !fixture.reports.warnings.isEmpty }))
-        #expect(fixture.reports.warnings.first?.hasPrefix("tcp://127.0.0.1:\(port): the receiver closed the connection") == true)
+        #expect(fixture.reports.warnings.first?.hasPrefix("os2l: tcp://127.0.0.1:\(port): the receiver closed the connection") == true)
         try fixture.write([fixture.beat(bpm: 101)])
         #expect(try await fixture.repeatUntil({ fixture.reports.lost == 1 }))
         let second = try TCPServer(port: port)
@@ -162,6 +162,6 @@ import Testing
         try fixture.write([fixture.beat(bpm: 102)])
         #expect(try next.readLine()?.contains(#""bpm":102.0"#) == true)
         try fixture.sink.close()
-        #expect(fixture.reports.warnings.last == "tcp://127.0.0.1:\(port): 1 messages were lost" && fixture.reports.lost == 1)
+        #expect(fixture.reports.warnings.last == "os2l: tcp://127.0.0.1:\(port): 1 messages were lost" && fixture.reports.lost == 1)
     }
 }
