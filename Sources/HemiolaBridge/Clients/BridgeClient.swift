@@ -38,7 +38,7 @@ final class BridgeClient {
     func sendHello() {
         guard !isClosing, !subscription.isBare, let hello = hub.hello else { return }
         var lines = [hello]
-        if getsPageLines { lines.append(PageCommand.resumeAudioLine) }
+        if getsPageLines { lines.append(.resumeAudio) }
         if subscription.streams.contains(.header), let header = hub.header { lines.append(header) }
         if hasSentHello {
             for line in lines { queue.append(line) }
@@ -251,7 +251,7 @@ final class BridgeClient {
     private func becomeReady(requestsPresetNames: Bool) {
         page.isReady = true
         hub.calls.add(page: self)
-        if requestsPresetNames { send(PageCommand.getPresetNamesLine) }
+        if requestsPresetNames { send(.getPresetNames) }
         if let speed = hub.state.speed { send(hub.line { $0.appendSetSpeed(speed) }) }
         if let preset = hub.state.preset, page.has(preset) { send(preset: hub.line { $0.appendLoadPreset(preset, blend: 0) }) }
     }

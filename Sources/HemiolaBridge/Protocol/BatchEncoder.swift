@@ -166,7 +166,7 @@ struct BatchEncoder: ~Copyable {
         }
         guard let gap = Gap(event), gap.frames > 0 else { return nil }
         counters.countGap(seconds: encoders?.format.seconds(at: gap.frames) ?? 0)
-        return PageCommand(bytes: PageCommand.resumeAudioLine, requiresReady: false)
+        return PageCommand(bytes: .resumeAudio, requiresReady: false)
     }
 }
 
@@ -185,65 +185,5 @@ private struct PageReports {
         case .setSpeed: speed = nil
         default: break
         }
-    }
-}
-
-extension JSONBuffer {
-    /// - Parameter blend: Duration of the transition in seconds; 0: hard cut.
-    mutating func appendLoadPreset(_ name: String, blend: Double) {
-        append(#"{"type":"loadPresetByName","name":"#)
-        append(string: name)
-        append(#","blend_s":"#)
-        append(fixed: blend, decimals: 6)
-        append("}\n")
-    }
-
-    mutating func appendSetSpeed(_ speed: Double) {
-        append(#"{"type":"setSpeed","speed":"#)
-        append(significant: speed)
-        append("}\n")
-    }
-
-    /// The `clock` message.
-    ///
-    /// - Parameters:
-    ///   - sent: The client's own time, which is returned unchanged.
-    ///   - now: The host's monotonic clock in milliseconds.
-    mutating func appendClock(sent: Double, now: Double) {
-        append(#"{"type":"clock","sent":"#)
-        append(bytes: Array(sent.description.utf8))
-        append(#","host_ms":"#)
-        append(fixed: now, decimals: 3)
-        append("}\n")
-    }
-
-    /// The `status` message.
-    ///
-    /// - Parameters:
-    ///   - time: Stream time in seconds.
-    ///   - source: The name of the stream's source; nil before the first stream.
-    ///   - pages: Number of pages that have sent `ready`.
-    mutating func appendStatus(_ state: VisualizerState, at time: Double, source: String?, pages: Int) {
-        append(#"{"type":"status","#)
-        appendMembers(of: state, at: time)
-        append(#","bpm":"#)
-        append(fixed: state.tempo(at: time) ?? .nan, decimals: 2)
-        append(#","source":"#)
-        appendText(source)
-        append(#","device":"#)
-        if let device = state.device {
-            append(#"{"name":"#)
-            append(string: device.name)
-            append(#","description":"#)
-            append(string: device.summary)
-            append(#","state":"#)
-            append(string: device.state.rawValue)
-            append("}")
-        } else {
-            append("null")
-        }
-        append(#","pages":"#)
-        append(integer: pages)
-        append("}\n")
     }
 }

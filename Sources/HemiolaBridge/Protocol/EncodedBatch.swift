@@ -91,9 +91,6 @@ struct BatchLines: Sendable {
 
 /// A message to visualizer pages: change the preset or the speed, resume audio.
 struct PageCommand: Sendable {
-    static let resumeAudioLine = ByteBuffer(string: "{\"type\":\"resumeAudio\"}\n")
-    static let getPresetNamesLine = ByteBuffer(string: "{\"type\":\"getPresetNames\"}\n")
-
     var bytes: ByteBuffer
     /// Whether only pages that have sent `ready` get it.
     var requiresReady = true

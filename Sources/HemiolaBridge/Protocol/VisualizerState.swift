@@ -52,22 +52,3 @@ struct VisualizerState: Sendable, Hashable {
     /// Beats per minute at a stream time.
     func tempo(at time: Double) -> Double? { abs(beatTime - time) <= Self.tempoSeconds ? tempo : nil }
 }
-
-extension JSONBuffer {
-    /// The members `preset`, `speed`, `cycling` and `next_in_s` at a stream time, separated by commas. Unknown values are null.
-    mutating func appendMembers(of state: VisualizerState, at time: Double) {
-        append(#""preset":"#)
-        appendText(state.preset)
-        append(#","speed":"#)
-        append(significant: state.speed ?? .nan)
-        append(#","cycling":"#)
-        append(state.isCycling.map { $0 ? "true" : "false" } ?? "null")
-        append(#","next_in_s":"#)
-        append(fixed: state.nextIn(from: time) ?? .nan, decimals: 6)
-    }
-
-    /// A string, or null.
-    mutating func appendText(_ text: String?) {
-        if let text { append(string: text) } else { append("null") }
-    }
-}
