@@ -17,20 +17,9 @@ struct BeatCounter: Sendable {
     /// Seconds. A beat that follows the last change within this time is the beat of that change and is not counted.
     private static let sameBeat = 0.1
 
-    private struct Announcement {
-        var time: Double
-        var beat: Beat
-    }
-
-    /// The beat that completes the count.
-    struct Boundary {
-        var time: Double
-        var isDownbeat: Bool
-    }
-
     private let target: BeatCount
     /// In order of time.
-    private var announced: [Announcement] = []
+    private var announced: [(time: Double, beat: Beat)] = []
     private var bars = 0
     private var beats = 0
     private var hasBarPositions = false
@@ -46,7 +35,7 @@ struct BeatCounter: Sendable {
     /// Queues a beat. Does not allocate.
     mutating func add(_ beat: Beat, at time: Double) {
         if announced.count == Self.capacity { announced.remove(at: 0) }
-        announced.append(Announcement(time: time, beat: beat))
+        announced.append((time, beat))
         // Sorted by swapping, nearly always without a swap: Array.insert allocates.
         var place = announced.count - 1
         while place > 0, announced[place - 1].time > time {
@@ -69,8 +58,8 @@ struct BeatCounter: Sendable {
 
     /// Counts the queued beats before a time.
     ///
-    /// - Returns: The first beat at which the count is complete; nil when all beats before `limit` are counted.
-    mutating func next(before limit: Double) -> Boundary? {
+    /// - Returns: The beat that completes the count; nil when all beats before `limit` are counted.
+    mutating func next(before limit: Double) -> (time: Double, isDownbeat: Bool)? {
         while !announced.isEmpty, announced[0].time < limit {
             let first = announced.remove(at: 0)
             lastBeat = (first.time, first.beat.confidence)
@@ -79,7 +68,7 @@ struct BeatCounter: Sendable {
             let isDownbeat = first.beat.position == 1
             beats += 1
             if isDownbeat { bars += 1 }
-            if isComplete(isDownbeat) { return Boundary(time: first.time, isDownbeat: isDownbeat) }
+            if isComplete(isDownbeat) { return (first.time, isDownbeat) }
         }
         return nil
     }

@@ -7,6 +7,12 @@ internal import HemiolaSignal
 /// A change whose time is known ahead, from the timer or an announced beat, is returned with the last batch that ends before that
 /// time: a client that applies it at once is on time, and controls that arrive earlier can still prevent it.
 struct ChangeTimer: Sendable {
+    /// Seconds at the start of every stream without hard cuts. The long-term averages of the levels start at 0, so the first relative
+    /// levels are about a hundred times too high; after 3 s a relative level is within a few percent of its final value.
+    private static let warmUpSeconds = 3.0
+    /// The record type of the analyzer `structure` that is read.
+    static let segment = "segment"
+
     let timing: ChangeTiming
     private var generator: SplitMix64
     private(set) var lastChange = 0.0
@@ -52,14 +58,10 @@ struct ChangeTimer: Sendable {
         segmentStart = nil
     }
 
-    /// Adds a beat, which may be announced ahead of its time.
-    mutating func add(_ beat: Beat, at time: Double) {
-        counter?.add(beat, at: time)
-    }
-
-    /// Adds the start of a segment, which may be announced ahead of its time or reported after it.
-    mutating func addSegment(at time: Double) {
-        if timing.trigger == .segments { segmentStart = time }
+    /// Adds a beat or the start of a segment, which may be announced ahead of its time or reported after it.
+    mutating func add(_ event: Event) {
+        if let beat = Beat(event) { counter?.add(beat, at: event.time) }
+        if timing.trigger == .segments, event.type.name == Self.segment { segmentStart = event.time }
     }
 
     /// Processes a batch.
@@ -85,7 +87,7 @@ struct ChangeTimer: Sendable {
     private mutating func detectCut(
         _ batch: BatchFeatures, _ timeOnPreset: Double, mayCut: Bool, isHeld: Bool
     ) -> PresetChange.Reason? {
-        let isWarmedUp = batch.end >= HardCut.warmUpSeconds
+        let isWarmedUp = batch.end >= Self.warmUpSeconds
         let sum = batch.bass + batch.mid + batch.treb
         // As in MilkDrop, the threshold does not decay while the preset is locked.
         if !isHeld, milkDrop?.update(sum: sum, seconds: batch.duration, mayCut: mayCut && isWarmedUp) == true { return .hardCut }

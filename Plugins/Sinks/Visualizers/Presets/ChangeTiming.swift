@@ -3,16 +3,14 @@ internal import HemiolaSignal
 
 /// The probability distribution of the time on a preset, in seconds.
 enum DurationDistribution: Sendable, Equatable {
-    case fixed(Double)
     /// Uniform between the minimum and minimum + `extra`.
-    case uniform(Double, extra: Double)
+    case uniform(Double, extra: Double = 0)
     /// Normal, with mean and standard deviation.
     case normal(Double, deviation: Double)
 
     /// One random duration in seconds.
     func random(using generator: inout SplitMix64) -> Double {
         switch self {
-        case .fixed(let seconds): seconds
         case .uniform(let seconds, let extra): seconds + extra * generator.uniform()
         case .normal(let seconds, let deviation): seconds + deviation * generator.normal()
         }

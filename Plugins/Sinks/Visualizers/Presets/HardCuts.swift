@@ -1,11 +1,5 @@
 internal import Glibc
 
-enum HardCut {
-    /// Seconds at the start of every stream without hard cuts. The long-term averages of the levels start at 0, so the first relative
-    /// levels are about a hundred times too high; after 3 s a relative level is within a few percent of its final value.
-    static let warmUpSeconds = 3.0
-}
-
 /// MilkDrop's hard cut: triggers when the level sum exceeds a threshold. Every cut doubles the threshold, which then decays
 /// exponentially.
 struct MilkDropCut: Sendable {
@@ -41,12 +35,8 @@ struct MilkDropCut: Sendable {
 
 /// projectM's hard cut: triggers when the volume rises by more than a jump from one update to the next.
 struct ProjectMCut: Sendable {
-    /// projectM ignores its first 50 frames, in which the averages converge.
-    private static let warmUpUpdates = 50
-
     private let jump: Double
     private let earliest: Double
-    private var updates = 0
     private var volume = Double.nan
 
     /// - Parameter earliest: Minimum time on the preset before a hard cut, in seconds.
@@ -60,8 +50,7 @@ struct ProjectMCut: Sendable {
     /// - Returns: Whether this update triggers a hard cut.
     mutating func update(volume new: Double, timeOnPreset: Double) -> Bool {
         defer { volume = new }
-        updates += 1
-        return updates > Self.warmUpUpdates && new - volume > jump && timeOnPreset > earliest
+        return new - volume > jump && timeOnPreset > earliest
     }
 }
 

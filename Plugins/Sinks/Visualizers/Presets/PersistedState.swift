@@ -1,77 +1,68 @@
-internal import FoundationEssentials
+internal import Glibc
+internal import Hemiola
 internal import HemiolaRecords
 internal import HemiolaSystem
 
-/// The part of a preset schedule that is stored between runs.
+/// The part of a preset schedule that is stored between runs, as a JSON object in a file.
 struct PersistedState: Sendable, Equatable {
     /// The last preset.
     var preset: String?
     /// The last speed, 0.1…1.0.
     var speed: Double?
-}
 
-extension PersistedState {
-    fileprivate init(json: [UInt8]) throws(Problem) {
-        let state = try JSONValue(json)
-        guard state.members != nil else { throw Problem("not a JSON object") }
-        self.init(preset: try state.optionalText("preset"), speed: try state.optionalNumber("speed"))
-    }
-
-    /// Without the members that are nil.
-    fileprivate var json: JSONValue {
-        .object([preset.map { .init("preset", .text($0)) }, speed.map { .init("speed", .number($0)) }].compactMap(\.self))
-    }
-}
-
-/// The file that stores the persisted state, as JSON.
-struct StateFile: Sendable, Equatable {
-    var path: String
-
-    init(path: String) {
-        self.path = path
-    }
+    /// More bytes than the name of a preset has.
+    private static let maximumBytes = 1 << 20
 
     /// The state file of a stream.
     ///
-    /// - Parameter setting: Its path, `none`, or nil: the default for live runs.
+    /// - Parameter setting: Its path, `none`, or nil: the default for live runs, else none.
     /// - Returns: nil: the state is not stored.
-    init?(_ setting: String?, for stream: StreamHeader) {
-        guard setting != "none", let file = setting.map(StateFile.init) ?? (stream.isLive ? .standard() : nil) else { return nil }
-        self = file
+    static func path(_ setting: String?, for stream: StreamHeader) -> String? {
+        if let setting { return setting == "none" ? nil : setting }
+        return stream.isLive ? defaultPath() : nil
     }
 
-    /// The default for live runs: `hemiola/visualizer.json` in the user's state directory.
+    /// `hemiola/visualizer.json` in the user's state folder.
     ///
     /// - Returns: nil when the environment has neither `XDG_STATE_HOME` nor `HOME`.
-    static func standard(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> StateFile? {
+    static func defaultPath(_ variable: (String) -> String? = EnvironmentVariable.value) -> String? {
         // The XDG Base Directory Specification requires that relative paths are ignored.
-        if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") {
-            return StateFile(path: "\(state)/hemiola/visualizer.json")
-        }
-        return environment["HOME"].map { StateFile(path: "\($0)/.local/state/hemiola/visualizer.json") }
+        if let state = variable("XDG_STATE_HOME"), state.hasPrefix("/") { return "\(state)/hemiola/visualizer.json" }
+        return variable("HOME").map { "\($0)/.local/state/hemiola/visualizer.json" }
     }
 
-    /// Reads the state. A damaged file is renamed to `NAME.damaged`.
+    /// Reads a state file. A damaged one is renamed to `NAME.damaged`.
     ///
     /// - Parameter warn: Is called with a message when the file cannot be read.
     /// - Returns: The stored state; an empty one when the file does not exist or cannot be read.
-    func read(warn: (String) -> Void) -> PersistedState {
-        guard FileManager.default.fileExists(atPath: path) else { return PersistedState() }
-        guard let data = try? Data(contentsOf: URL(filePath: path)) else {
-            warn("\(path): cannot read the state file; starting without the last preset and speed")
+    static func read(_ path: String, warn: (String) -> Void) -> PersistedState {
+        let bytes: [UInt8]
+        do throws(SystemCallError) {
+            bytes = try FileSystem.bytes(of: path, count: maximumBytes)
+        } catch {
+            if !error.isMissingFile { warn("\(path): cannot read the state file; starting without the last preset and speed") }
             return PersistedState()
         }
-        if let state = try? PersistedState(json: Array(data)) { return state }
+        if let state = try? PersistedState(json: bytes) { return state }
         let newPath = path + ".damaged"
-        try? FileManager.default.removeItem(atPath: newPath)
-        let isRenamed = (try? FileManager.default.moveItem(atPath: path, toPath: newPath)) != nil
+        let isRenamed = rename(PathText.systemPath(path), PathText.systemPath(newPath)) == 0
         warn("\(path) is damaged" + (isRenamed ? ", renamed to \(newPath)" : "") + "; starting without the last preset and speed")
         return PersistedState()
     }
 
-    /// Writes the state atomically: a reader sees the old file or the new one.
-    func write(_ state: PersistedState) throws {
+    /// Writes a state file atomically: a reader sees the old file or the new one.
+    func write(to path: String) throws(SystemCallError) {
+        // Without the members that are nil.
+        let members = [preset.map { JSONValue.Member("preset", .text($0)) }, speed.map { .init("speed", .number($0)) }].compactMap(\.self)
         try FileSystem.createFolder(FileSystem.folder(of: path))
-        try PartialFile.write(Array(state.json.line.utf8), to: path)
+        try PartialFile.write(Array(JSONValue.object(members).line.utf8), to: path)
+    }
+}
+
+extension PersistedState {
+    private init(json: [UInt8]) throws(Problem) {
+        let state = try JSONValue(json)
+        guard state.members != nil else { throw Problem("not a JSON object") }
+        self.init(preset: try state.optionalText("preset"), speed: try state.optionalNumber("speed"))
     }
 }

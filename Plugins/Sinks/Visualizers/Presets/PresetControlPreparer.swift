@@ -5,40 +5,26 @@ internal import Synchronization
 /// Looks up preset names and reads lists of names for the director, on the thread that prepares controls: the cost on the analysis
 /// thread depends neither on the length of a name nor on that of a list.
 final class PresetControlPreparer: ControlPreparer {
-    /// The library's state after a control, and the preset that the control names.
     struct Preparation: Sendable {
-        /// Grows with every change of the library. A preparation that is older than one that the schedule has used is invalid.
-        var revision: Int
-        /// All presets that can be loaded.
-        var known: PresetNames
-        /// The presets for automatic changes.
-        var chosen: PresetNames
-        /// The presets of each page.
-        var pages: [PagePresets]
+        /// The library after the control.
+        var library: PresetLibrary
         /// The preset that `loadPreset` names.
         var name: String?
         /// Why the control is refused; nil: it is not.
         var error: String?
     }
 
-    fileprivate struct State {
-        var library: PresetLibrary { didSet { revision += 1 } }
-        var revision = 0
-    }
-
-    private let initial: PresetLibrary
-    private let state: Mutex<State>
+    private let library: Mutex<PresetLibrary>
 
     init(_ settings: ScheduleSettings) {
-        initial = PresetLibrary(userNames: settings.names, favourites: settings.favourites, skipped: settings.skipped)
-        state = Mutex(State(library: initial))
+        library = Mutex(PresetLibrary(userNames: settings.names, favourites: settings.favourites, skipped: settings.skipped))
     }
 
     /// Restores the user's lists for a new schedule and invalidates the preparations made before.
-    func reset() -> Preparation {
-        state.withLock { state in
-            state = State(library: initial, revision: state.revision + 1)
-            return Preparation(state)
+    func reset() -> PresetLibrary {
+        library.withLock { library in
+            library.reset()
+            return library
         }
     }
 
@@ -60,30 +46,20 @@ final class PresetControlPreparer: ControlPreparer {
         let names = (control[control.type == .ready ? "presets" : "names"].items ?? []).compactMap(\.string)
         var error: String?
         // A copy: the search below is slow and needs no lock.
-        let copy = state.withLock { state in
+        let copy = library.withLock { library in
             switch control.type {
             case .ready, .presetNames:
-                if !state.library.setPageNames(names, of: origin, isNewPage: control.type == .ready) {
-                    error = "none of these presets is in the list: \(NameMatch.quoted(names, limit: 3))"
+                if !library.setPageNames(names, of: origin, isNewPage: control.type == .ready) {
+                    error = "none of these presets is in the list: \(PresetNames.quoted(names, limit: 3))"
                 }
-            case .presetRefused: state.library.refuse(name, by: origin)
-            case .pageClosed: state.library.close(origin)
+            case .presetRefused: library.refuse(name, by: origin)
+            case .pageClosed: library.close(origin)
             default: break
             }
-            return state
+            return library
         }
-        var preparation = Preparation(copy)
-        preparation.error = error
-        if control.type == .loadPreset {
-            let found = copy.library.find(name)
-            (preparation.name, preparation.error) = (found.name, found.name == nil ? found.error : nil)
-        }
-        return preparation
-    }
-}
-
-extension PresetControlPreparer.Preparation {
-    fileprivate init(_ state: PresetControlPreparer.State) {
-        self.init(revision: state.revision, known: state.library.known, chosen: state.library.chosen, pages: state.library.pagePresets)
+        guard control.type == .loadPreset else { return Preparation(library: copy, error: error) }
+        let found = copy.find(name)
+        return Preparation(library: copy, name: found.name, error: found.error)
     }
 }

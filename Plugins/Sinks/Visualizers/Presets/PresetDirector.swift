@@ -12,8 +12,6 @@ final class PresetDirector: PreparedDirector {
     static let beat = "beat"
     static let levels = "levels"
     static let structure = "structure"
-    /// The record type of the analyzer `structure` that the director reads.
-    static let segment = "segment"
 
     private let settings: ScheduleSettings
     private let controlPreparer: PresetControlPreparer
@@ -61,10 +59,7 @@ final class PresetDirector: PreparedDirector {
     }
 
     func direct(_ moment: BatchMoment, _ row: borrowing FeatureRow, into events: inout EventList) {
-        for index in 0..<events.count {
-            if let beat = Beat(events.events[index]) { schedule?.add(beat, at: events.events[index].time) }
-            if events.events[index].type.name == Self.segment { schedule?.addSegment(at: events.events[index].time) }
-        }
+        for index in 0..<events.count { schedule?.add(events.events[index]) }
         end = moment.end
         var features = BatchFeatures(start: moment.start, end: moment.end, duration: batchSeconds)
         if let bass, let mid, let treb {
@@ -93,7 +88,4 @@ final class PresetDirector: PreparedDirector {
         return schedule?.handle(control.control, from: control.origin, at: time, preparation: preparation)
             ?? .refused("no stream has begun")
     }
-
-    /// The state of the schedule; nil before the first stream.
-    var status: ScheduleStatus? { schedule?.status(at: end) }
 }

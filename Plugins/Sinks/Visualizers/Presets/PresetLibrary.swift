@@ -1,32 +1,11 @@
-/// An immutable list of unique preset names with an index for lookups. Built outside the analysis thread and shared from then on.
-final class PresetNames: Sendable {
-    /// In the order of the list.
-    let names: [String]
-    /// The same names without case and accents, see `String.folded`.
-    let folded: [String]
-    private let indices: [String: Int]
-
-    /// - Parameter older: A list whose folded names are reused, because folding a name that is not ASCII is slow.
-    init(_ names: [String], reusing older: PresetNames? = nil) {
-        self.names = names
-        folded = names.map { name in older?.index(of: name).flatMap { older?.folded[$0] } ?? name.folded }
-        indices = Dictionary(names.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
-    }
-
-    var isEmpty: Bool { names.isEmpty }
-
-    /// The index of a name in the list; nil: not in the list. O(1).
-    func index(of name: String) -> Int? { indices[name] }
-}
-
 /// The presets of one page.
 struct PagePresets: Sendable {
     /// The origin of the page's controls.
     let page: String
     /// The presets that can be loaded in the page.
-    var known = PresetNames([])
+    var known: PresetNames
     /// The presets for automatic changes.
-    var chosen = PresetNames([])
+    var chosen: PresetNames
 }
 
 /// The presets that can be loaded: those of the user's list that a page has, or of all pages; the subset for automatic changes; and both
@@ -53,6 +32,8 @@ struct PresetLibrary: Sendable {
     private let skipped: Set<String>
     /// In the order in which they connected.
     private var pages: [Page] = []
+    /// Grows with every change.
+    private(set) var revision = 0
     /// All presets that can be loaded in a page, including the skipped ones.
     private(set) var known = PresetNames([])
     /// The presets for automatic changes.
@@ -68,6 +49,12 @@ struct PresetLibrary: Sendable {
         self.userNames = userNames
         self.favourites = Set(favourites.map(\.folded))
         self.skipped = Set(skipped.map(\.folded))
+        update()
+    }
+
+    /// Forgets all pages.
+    mutating func reset() {
+        pages = []
         update()
     }
 
@@ -110,16 +97,18 @@ struct PresetLibrary: Sendable {
     /// Looks up a preset by its name or a unique part of it. While no list is known every name is accepted.
     ///
     /// - Returns: The preset's name, or nil and the error message.
-    func find(_ name: String) -> (name: String?, error: String) {
-        if known.isEmpty { return (name, "") }
-        switch NameMatch(name, in: known) {
-        case .one(let found): return (found, "")
-        case .several(let found): return (nil, "\"\(name)\" could be \(NameMatch.quoted(found))")
-        case .none: return (nil, NameMatch.notFoundMessage(name, in: known))
+    func find(_ name: String) -> (name: String?, error: String?) {
+        if known.isEmpty { return (name, nil) }
+        let found = known.matches(name)
+        switch found.count {
+        case 0: return (nil, known.notFoundMessage(name))
+        case 1: return (found[0], nil)
+        default: return (nil, "\"\(name)\" could be \(PresetNames.quoted(found))")
         }
     }
 
     private mutating func update() {
+        revision += 1
         var names = userNames ?? PresetList.unique(pages.flatMap(\.names))
         if !pages.isEmpty { names.removeAll { name in !pages.contains { $0.has(name) } } }
         known = PresetNames(names, reusing: known)

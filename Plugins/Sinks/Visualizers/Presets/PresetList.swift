@@ -11,7 +11,10 @@ enum PresetList {
     ///
     /// Empty lines, lines that start with `#` and repeated names are skipped. The names from a folder are those of the preset files
     /// in it and its subfolders, without extension, in the order of their paths.
-    static func names(at path: String) throws(Problem) -> [String] {
+    ///
+    /// - Parameter path: nil: there are no names.
+    static func names(at path: String?) throws(Problem) -> [String] {
+        guard let path else { return [] }
         var isFolder = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
             throw Problem("\(path): No such file or directory")

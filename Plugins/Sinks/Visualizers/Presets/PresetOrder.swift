@@ -15,7 +15,7 @@ struct PresetOrder: Sendable {
     /// Maximum number of presets in the history.
     private static let historyLength = 256
 
-    private let kind: Kind
+    let kind: Kind
     private var generator: SplitMix64
     /// The presets to choose from.
     private var list = PresetNames([])
@@ -31,15 +31,8 @@ struct PresetOrder: Sendable {
         generator = SplitMix64(seed: seed)
     }
 
-    /// The presets to choose from.
-    var names: [String] { list.names }
-
     /// The preset that is shown; nil before the first.
     var current: String? { history.indices.contains(position) ? history[position] : nil }
-
-    mutating func replace(_ names: [String]) {
-        replace(PresetNames(names))
-    }
 
     /// Replaces the list. The current preset stays. The cost does not depend on the length of the list.
     mutating func replace(_ list: PresetNames) {
@@ -105,7 +98,7 @@ struct PresetOrder: Sendable {
     private mutating func nextShuffled() -> String? {
         while let last = remaining.last, last == current || list.index(of: last) == nil { remaining.removeLast() }
         if remaining.isEmpty {
-            remaining = names
+            remaining = list.names
             generator.shuffle(&remaining)
             // No preset twice in a row: the last preset of a round is not the first of the next.
             if remaining.count > 1, remaining.last == current {
@@ -117,16 +110,16 @@ struct PresetOrder: Sendable {
     }
 
     private func nextListed() -> String? {
-        guard !names.isEmpty else { return nil }
-        let index = current.flatMap { list.index(of: $0) }.map { ($0 + 1) % names.count } ?? 0
-        return names[index] == current ? nil : names[index]
+        guard !list.names.isEmpty else { return nil }
+        let index = current.flatMap { list.index(of: $0) }.map { ($0 + 1) % list.names.count } ?? 0
+        return list.names[index] == current ? nil : list.names[index]
     }
 
     private mutating func randomOther() -> String? {
         let currentIndex = current.flatMap { list.index(of: $0) }
-        let count = names.count - (currentIndex == nil ? 0 : 1)
+        let count = list.names.count - (currentIndex == nil ? 0 : 1)
         guard count > 0 else { return nil }
         let index = generator.index(below: count)
-        return names[index >= currentIndex ?? .max ? index + 1 : index]
+        return list.names[index >= currentIndex ?? .max ? index + 1 : index]
     }
 }

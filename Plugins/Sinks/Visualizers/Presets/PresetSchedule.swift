@@ -13,19 +13,6 @@ struct ScheduleSettings: Sendable, Equatable {
     var skipped: [String] = []
 }
 
-/// The state of a preset schedule.
-struct ScheduleStatus: Sendable, Equatable {
-    /// The current preset; nil before the first.
-    var preset: String?
-    /// 0.1…1.0.
-    var speed: Double
-    /// Whether automatic changes are on.
-    var isCycling: Bool
-    var isLocked: Bool
-    /// Seconds until the timer changes the preset; nil: it does not.
-    var nextIn: Double?
-}
-
 /// Chooses the preset and the speed: from the features of each batch, beats and controls to `preset` and `speed` events. It uses
 /// neither files nor the pipeline.
 struct PresetSchedule: Sendable {
@@ -52,10 +39,8 @@ struct PresetSchedule: Sendable {
         }
     }
 
-    private let timing: ChangeTiming
     private var timer: ChangeTimer
     private var order: PresetOrder
-    private let orderKind: PresetOrder.Kind
     /// The seed of the order of the next page.
     private var pageSeed: UInt64
     /// The connected pages that have reported their presets, at most as many as the library stores.
@@ -70,10 +55,8 @@ struct PresetSchedule: Sendable {
     private var isLocked = false
     private var isCycling: Bool
     private let preparer: PresetControlPreparer
-    /// All presets of the library.
-    private var known: PresetNames
-    /// The revision of the library that it was last set to.
-    private var revision: Int
+    /// The presets that can be loaded, and those of automatic changes.
+    private(set) var library: PresetLibrary
     /// Events caused by controls since the last batch.
     private var pending: [PendingEvent] = []
     private var echoFilter = EchoFilter()
@@ -85,31 +68,22 @@ struct PresetSchedule: Sendable {
     init(
         _ settings: ScheduleSettings, preparer: PresetControlPreparer? = nil, persisted: PersistedState = PersistedState(), seed: UInt64
     ) {
-        timing = settings.timing
         self.preparer = preparer ?? PresetControlPreparer(settings)
-        let lists = self.preparer.reset()
-        (known, revision) = (lists.known, lists.revision)
+        library = self.preparer.reset()
         // Two random sequences from one seed, so that requests from clients do not change the random times.
         timer = ChangeTimer(settings.timing, seed: seed)
         order = PresetOrder(settings.order, seed: ~seed)
-        orderKind = settings.order
         pageSeed = ~seed &+ 1
         persistedPreset = persisted.preset
         speed = persisted.speed.flatMap(Self.steppedSpeed) ?? 1
         isSpeedPending = persisted.speed != nil
         isCycling = settings.timing.isAutomatic
-        order.replace(lists.chosen)
+        order.replace(library.chosen)
     }
 
-    /// The presets for automatic changes.
-    var names: [String] { order.names }
-
-    func status(at time: Double) -> ScheduleStatus {
-        ScheduleStatus(preset: order.current, speed: speed, isCycling: isCycling, isLocked: isLocked, nextIn: nextIn(from: time))
-    }
-
+    /// Seconds until the timer changes the preset; nil: it does not.
     private func nextIn(from time: Double) -> Double? {
-        let runs = isCycling && !isLocked && !order.names.isEmpty
+        let runs = isCycling && !isLocked && !library.chosen.isEmpty
         return runs ? timer.due.map { max(0, $0 - time) } : nil
     }
 
@@ -121,14 +95,9 @@ struct PresetSchedule: Sendable {
 
     // MARK: - Batches
 
-    /// Adds a beat, which may be announced ahead of its time.
-    mutating func add(_ beat: Beat, at time: Double) {
-        timer.add(beat, at: time)
-    }
-
-    /// Adds the start of a segment, which may be announced ahead of its time or reported after it.
-    mutating func addSegment(at time: Double) {
-        timer.addSegment(at: time)
+    /// Adds an event of the analyzers, before the batch that it comes with.
+    mutating func add(_ event: Event) {
+        timer.add(event)
     }
 
     /// Processes a batch and appends its `preset` and `speed` events.
@@ -159,13 +128,13 @@ struct PresetSchedule: Sendable {
     /// The persisted preset if the list contains it or no list is known, else the first of the order.
     private mutating func firstPreset() -> String? {
         if let name = persistedPreset {
-            if known.isEmpty || known.index(of: name) != nil {
+            if library.known.isEmpty || library.known.index(of: name) != nil {
                 persistedPreset = nil
                 return name
             }
-            if !order.names.isEmpty { persistedPreset = nil }
+            if !library.chosen.isEmpty { persistedPreset = nil }
         }
-        return order.names.isEmpty ? nil : order.next()
+        return library.chosen.isEmpty ? nil : order.next()
     }
 
     private mutating func emitPending(at time: Double, into events: inout EventList) {
@@ -222,15 +191,15 @@ struct PresetSchedule: Sendable {
             isLocked = locks
             return .done
         case .toggleCycle:
-            guard timing.isAutomatic else { return .refused("there are no automatic preset changes in mode manual") }
+            guard timer.timing.isAutomatic else { return .refused("there are no automatic preset changes in mode manual") }
             isCycling.toggle()
             if isCycling { timer.restart(at: time) }
             return .switched(isCycling)
         case .setSpeed, .speedHandler: return set(control["speed"].number ?? .nan)
         case .ready, .presetNames:
-            let lists = updateLists(after: control, from: origin, preparation)
+            let error = updateLists(after: control, from: origin, preparation).error
             welcome(origin)
-            return lists.error.map { .refused($0) } ?? .done
+            return error.map { .refused($0) } ?? .done
         case .presetHandler: return follow(control["name"].string ?? "", in: origin, at: time)
         case .presetRefused:
             _ = updateLists(after: control, from: origin, preparation)
@@ -243,7 +212,7 @@ struct PresetSchedule: Sendable {
     }
 
     private var noOtherPreset: String {
-        known.isEmpty ? "there is no list of presets" : "there is no other preset in the list"
+        library.known.isEmpty ? "there is no list of presets" : "there is no other preset in the list"
     }
 
     /// Moves within the order, and for pages that do not have its preset within their own.
@@ -257,7 +226,7 @@ struct PresetSchedule: Sendable {
     private mutating func enqueue(
         _ name: String, _ reason: PresetChange.Reason, orElse move: (inout PresetOrder) -> String? = { _ in nil }
     ) {
-        let blend = reason == .page ? 0 : timing.requestBlend
+        let blend = reason == .page ? 0 : timer.timing.requestBlend
         pending.append(.preset(PresetChange(name: name, cut: blend == 0 ? .hard : .soft, blend: blend, reason: reason)))
         for index in pages.indices {
             if let own = pages[index].show(name, orElse: move) { enqueue(own, in: index, reason) }
@@ -267,7 +236,7 @@ struct PresetSchedule: Sendable {
     /// Changes the preset of one page.
     private mutating func enqueue(_ name: String, in index: Int, _ reason: PresetChange.Reason) {
         pending.append(
-            .pagePreset(PagePresetChange(page: pages[index].presets.page, name: name, blend: timing.requestBlend, reason: reason)))
+            .pagePreset(PagePresetChange(page: pages[index].presets.page, name: name, blend: timer.timing.requestBlend, reason: reason)))
     }
 
     /// Sets the lists to those after a control. A preparation made before the schedule began is repeated, and so are those made
@@ -275,23 +244,22 @@ struct PresetSchedule: Sendable {
     private mutating func updateLists(
         after control: Control, from origin: String, _ preparation: PresetControlPreparer.Preparation?
     ) -> PresetControlPreparer.Preparation {
-        var lists = preparation ?? preparer.preparation(for: control, from: origin)
-        if lists.revision < revision { lists = preparer.preparation(for: control, from: origin) }
-        revision = lists.revision
-        known = lists.known
-        order.replace(lists.chosen)
-        pages = lists.pages.map { presets in
+        var valid = preparation ?? preparer.preparation(for: control, from: origin)
+        if valid.library.revision < library.revision { valid = preparer.preparation(for: control, from: origin) }
+        library = valid.library
+        order.replace(library.chosen)
+        pages = library.pagePresets.map { presets in
             var page = pages.first { $0.presets.page == presets.page } ?? addedPage(presets)
             page.presets = presets
             page.order.replace(presets.chosen)
             return page
         }
-        return lists
+        return valid
     }
 
     private mutating func addedPage(_ presets: PagePresets) -> Page {
         pageSeed &+= 1
-        return Page(presets: presets, order: PresetOrder(orderKind, seed: pageSeed))
+        return Page(presets: presets, order: PresetOrder(order.kind, seed: pageSeed))
     }
 
     private mutating func load(_ preparation: PresetControlPreparer.Preparation) -> ControlReply {
@@ -348,7 +316,7 @@ struct PresetSchedule: Sendable {
         let wasShown = index.map { pages[$0].order.current == name } ?? false
         let wasCurrent = order.current == name
         if let index { pages[index].order.remove(name) }
-        if known.index(of: name) == nil { order.remove(name) }
+        if library.known.index(of: name) == nil { order.remove(name) }
         if wasCurrent, pages.count <= 1 {
             guard let next = order.next() else { return .refused(Self.noReplacement(of: name)) }
             enqueue(next, .refused)

@@ -67,50 +67,39 @@ struct PresetSettings: PluginSettings {
 
     private var mode: ChangeMode { chosenMode ?? (bars != nil ? .bars : beats != nil ? .beats : .timer) }
 
-    /// When presets change.
+    /// When presets change, with the defaults of the mode's original program.
     var timing: ChangeTiming {
-        var timing = standardTiming
+        var timing = ChangeTiming(
+            duration: .uniform(time ?? 15, extra: spread ?? 0), minimum: minimum ?? 0, maximum: maximum, blend: blend ?? 1,
+            requestBlend: blend ?? 1)
         switch mode {
+        case .timer: break
         case .milkDrop:
+            timing.blend = blend ?? 2.7
+            timing.requestBlend = blend ?? 1.7
+            // MilkDrop's time starts at the end of the blend.
+            timing.duration = .uniform((time ?? 16) + timing.blend, extra: spread ?? 10)
             let level = hardCut ?? 2.5
             if level > 0 { timing.trigger = .milkDrop(level: level, halfLife: halfLife) }
         case .projectM:
+            timing.blend = blend ?? 3
+            timing.requestBlend = timing.blend
+            timing.duration = .normal(time ?? 30, deviation: spread ?? 1)
+            timing.minimum = minimum ?? 1
             let jump = hardCut ?? 2
             if jump > 0 { timing.trigger = .projectM(jump: jump, earliest: earliest) }
-        case .bars:
-            timing.trigger = .beats(.bars(bars ?? 8), confidence: confidence)
-        case .beats:
-            timing.trigger = .beats(.beats(beats ?? 32), confidence: confidence)
-        case .drop: timing.trigger = .drop(decibels: rise)
-        case .segments: timing.trigger = .segments
-        case .timer, .manual: break
+        case .bars, .beats:
+            timing.duration = .uniform(time ?? 15)
+            timing.trigger = .beats(mode == .bars ? .bars(bars ?? 8) : .beats(beats ?? 32), confidence: confidence)
+        case .drop, .segments:
+            timing.duration = time.map { .uniform($0) }
+            timing.minimum = minimum ?? 8
+            timing.maximum = maximum ?? 60
+            timing.trigger = mode == .drop ? .drop(decibels: rise) : .segments
+            if mode == .drop { timing.blend = blend ?? 0 }
+        case .manual: (timing.duration, timing.maximum) = (nil, nil)
         }
-        timing.minimum = minimum ?? timing.minimum
-        timing.maximum = mode == .manual ? nil : maximum ?? timing.maximum
         return timing
-    }
-
-    /// The timing of a mode with the defaults of its original program.
-    private var standardTiming: ChangeTiming {
-        switch mode {
-        case .timer:
-            let seconds = time ?? 15
-            return ChangeTiming(
-                duration: spread.map { .uniform(seconds, extra: $0) } ?? .fixed(seconds), blend: blend ?? 1, requestBlend: blend ?? 1)
-        case .milkDrop:
-            // MilkDrop's time starts at the end of the blend.
-            return ChangeTiming(
-                duration: .uniform((time ?? 16) + (blend ?? 2.7), extra: spread ?? 10), blend: blend ?? 2.7, requestBlend: blend ?? 1.7)
-        case .projectM:
-            return ChangeTiming(
-                duration: .normal(time ?? 30, deviation: spread ?? 1), minimum: 1, blend: blend ?? 3, requestBlend: blend ?? 3)
-        case .bars, .beats: return ChangeTiming(duration: .fixed(time ?? 15), blend: blend ?? 1, requestBlend: blend ?? 1)
-        case .drop:
-            return ChangeTiming(duration: time.map { .fixed($0) }, minimum: 8, maximum: 60, blend: blend ?? 0, requestBlend: blend ?? 1)
-        case .segments:
-            return ChangeTiming(duration: time.map { .fixed($0) }, minimum: 8, maximum: 60, blend: blend ?? 1, requestBlend: blend ?? 1)
-        case .manual: return ChangeTiming(duration: nil, blend: blend ?? 1, requestBlend: blend ?? 1)
-        }
     }
 
     var needs: SinkPlugin.Needs {

@@ -17,7 +17,7 @@ import Testing
 
     @Test(.disabled(if: Sanitizer.isOn, "a sanitizer has its own allocator"), arguments: triggers)
     func `a batch without a preset change: no allocation`(trigger: ChangeTiming.Trigger) {
-        let timing = ChangeTiming(duration: .fixed(15), trigger: trigger, blend: 1, requestBlend: 1)
+        let timing = ChangeTiming(duration: .uniform(15), trigger: trigger, blend: 1, requestBlend: 1)
         let director = PresetDirector(ScheduleSettings(timing: timing, names: names(50)))
         let format = StreamFormat(sampleRate: 44_100, channelCount: 2)
         director.prepare(

@@ -7,7 +7,7 @@ import Testing
     private func timer(_ count: BeatCount, minimum: Double = 0, maximum: Double? = nil) -> ChangeTimer {
         var timer = ChangeTimer(
             ChangeTiming(
-                duration: .fixed(15), trigger: .beats(count, confidence: 0.3), minimum: minimum, maximum: maximum, blend: 1,
+                duration: .uniform(15), trigger: .beats(count, confidence: 0.3), minimum: minimum, maximum: maximum, blend: 1,
                 requestBlend: 1), seed: 0)
         timer.restart(at: 0)
         return timer
@@ -24,8 +24,8 @@ import Testing
             let batch = batches.next { $0.confidence = rowConfidence($0.start) }
             while start + Double(beat) * 60 / bpm < batch.end + ahead {
                 let time = start + Double(beat) * 60 / bpm
-                timer.add(
-                    Beat(beatsPerMinute: bpm, position: hasPositions ? beat % 4 + 1 : nil, confidence: confidence(time)), at: time)
+                let position = hasPositions ? beat % 4 + 1 : nil
+                timer.add(Event(at: time, Beat(beatsPerMinute: bpm, position: position, confidence: confidence(time))))
                 beat += 1
             }
             guard let change = timer.update(with: batch, isHeld: false) else { continue }
@@ -121,6 +121,8 @@ import Testing
 }
 
 @Suite struct SegmentModeTests {
+    private static let segment = RecordType("segment", "A segment of music begins.", fields: [])
+
     /// Runs a timer over 130 s; each segment is added `ahead` seconds before its start.
     private func changes(_ segments: [Double], ahead: Double, minimum: Double = 8, maximum: Double = 60) -> [ScheduledChange] {
         var timer = ChangeTimer(
@@ -130,7 +132,7 @@ import Testing
         while batches.time < 130 {
             let batch = batches.next()
             while next < segments.count, segments[next] < batch.end + ahead {
-                timer.addSegment(at: segments[next])
+                timer.add(Event(at: segments[next], Self.segment))
                 next += 1
             }
             guard let change = timer.update(with: batch, isHeld: false) else { continue }

@@ -22,7 +22,7 @@ import Testing
 
     @Test(arguments: [BatchSequence.standardLength, 8192.0 / 8000, 256.0 / 192_000])
     func `timer: changes at exact times for any batch length`(length: Double) {
-        var timer = ChangeTimer(ChangeTiming(duration: .fixed(15), blend: 1, requestBlend: 1), seed: 0)
+        var timer = ChangeTimer(ChangeTiming(duration: .uniform(15), blend: 1, requestBlend: 1), seed: 0)
         var batches = BatchSequence(length: length)
         timer.restart(at: 0)
         let changes = timer.run(&batches, until: 61)
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test func `a change is returned with the last batch that ends before it`() {
-        var timer = ChangeTimer(ChangeTiming(duration: .fixed(15), blend: 1, requestBlend: 1), seed: 0)
+        var timer = ChangeTimer(ChangeTiming(duration: .uniform(15), blend: 1, requestBlend: 1), seed: 0)
         var batches = BatchSequence()
         timer.restart(at: 0)
         while true {
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test func `a change that is overdue happens at the end of the batch`() {
-        var timer = ChangeTimer(ChangeTiming(duration: .fixed(15), blend: 1, requestBlend: 1), seed: 0)
+        var timer = ChangeTimer(ChangeTiming(duration: .uniform(15), blend: 1, requestBlend: 1), seed: 0)
         timer.restart(at: 0)
         let change = timer.update(with: BatchFeatures(start: 40, end: 41, duration: 1), isHeld: false)
         #expect(change?.time == 41)
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test func `held: no change, and the timer continues`() {
-        var timer = ChangeTimer(ChangeTiming(duration: .fixed(2), blend: 1, requestBlend: 1), seed: 0)
+        var timer = ChangeTimer(ChangeTiming(duration: .uniform(2), blend: 1, requestBlend: 1), seed: 0)
         var batches = BatchSequence()
         timer.restart(at: 0)
         while batches.time < 5 { #expect(timer.update(with: batches.next(), isHeld: true) == nil) }

@@ -10,7 +10,7 @@ import Testing
     private static let many = (0..<10_000).map { "Author \($0 % 97) - The long name of preset \($0)" }
 
     private func settings(_ names: [String]?) -> ScheduleSettings {
-        ScheduleSettings(timing: ChangeTiming(duration: .fixed(15), blend: 1, requestBlend: 1), order: .sequential, names: names)
+        ScheduleSettings(timing: ChangeTiming(duration: .uniform(15), blend: 1, requestBlend: 1), order: .sequential, names: names)
     }
 
     private func director(_ names: [String]?) -> PresetDirector {
@@ -20,6 +20,14 @@ import Testing
                 source: StreamSource(format: StreamFormat(sampleRate: 44_100, channelCount: 2), kind: "test", name: "test"),
                 isLive: true, batching: .standard, seed: 0, analyzers: []))
         return director
+    }
+
+    /// The events of a batch.
+    private func events(_ director: PresetDirector) -> [Event] {
+        var (row, events) = ([Float](), EventList())
+        let moment = BatchMoment(number: 0, frame: 0, frameCount: 1024, format: StreamFormat(sampleRate: 44_100, channelCount: 2))
+        director.direct(moment, FeatureRow(row.mutableSpan), into: &events)
+        return events.events
     }
 
     /// Seconds on the analysis thread for a prepared control: the minimum of five measurements.
@@ -67,7 +75,7 @@ import Testing
                 preparer.isNeeded(for: control)
                 ? prepared.handle(stamped, preparation: preparer.prepare(control, from: "test")) : prepared.handle(stamped)
             #expect(reply == direct.handle(stamped), "\(control.name)")
-            #expect(prepared.status == direct.status)
+            #expect(events(prepared) == events(direct), "\(control.name)")
         }
     }
 
@@ -89,7 +97,7 @@ import Testing
         let late = preparer.preparation(for: second, from: "web/2")
         #expect(schedule.handle(first, from: "web/1", at: 0, preparation: early) == .done)
         #expect(schedule.handle(second, from: "web/2", at: 0, preparation: late) == .done)
-        #expect(schedule.names.sorted() == ["a", "x"])
+        #expect(schedule.library.chosen.names.sorted() == ["a", "x"])
     }
 
     @Test func `unknown name of 1 kB: quoted truncated and without a suggestion`() {
@@ -105,6 +113,6 @@ import Testing
     @Test func `refused names that are in no list are not stored`() {
         let preparer = PresetControlPreparer(settings(names(3)))
         for number in 0..<100 { _ = preparer.preparation(for: Control(.presetRefused, .text("unknown \(number)"))) }
-        #expect(preparer.preparation(for: Control(.presetRefused, .text("p1"))).known.names == ["p0", "p2"])
+        #expect(preparer.preparation(for: Control(.presetRefused, .text("p1"))).library.known.names == ["p0", "p2"])
     }
 }

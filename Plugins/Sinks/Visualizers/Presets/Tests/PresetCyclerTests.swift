@@ -185,14 +185,14 @@ import Testing
             analyzers: [])
         // The sink's state is checked, because a plan would be written to the standard output of the tests.
         try sink.open(SinkContext(name: "presets", mayUseStandardOutput: false))
-        #expect(!sink.writesPlan)
+        #expect(sink.plan == nil)
         try sink.begin(header)
         try sink.end(StreamSummary(frames: 0, batches: 0, reason: .endOfInput))
         try sink.close()
         let otherSettings = PresetSettings(try SinkPlugin.presets.about.values(parsing: "presets:\(folder("plan")),names=a"))
         let other = PresetCycler(otherSettings, plan: try otherSettings.check())
         try other.open(SinkContext(name: "presets", mayUseStandardOutput: false))
-        #expect(other.writesPlan)
+        #expect(other.plan != nil)
         try other.close()
         #expect(folder.names == [])
     }
@@ -280,7 +280,7 @@ import Testing
         func timing(_ settings: String) throws -> ChangeTiming {
             PresetSettings(try SinkPlugin.presets.about.values(parsing: "presets:-,\(settings)")).timing
         }
-        #expect(try timing("mode=timer") == ChangeTiming(duration: .fixed(15), blend: 1, requestBlend: 1))
+        #expect(try timing("mode=timer") == ChangeTiming(duration: .uniform(15), blend: 1, requestBlend: 1))
         #expect(
             try timing("mode=milkdrop")
                 == ChangeTiming(
@@ -291,7 +291,7 @@ import Testing
                     duration: .normal(30, deviation: 1), trigger: .projectM(jump: 2, earliest: 20), minimum: 1, blend: 3, requestBlend: 3))
         #expect(
             try timing("beats=12,confidence=0.5")
-                == ChangeTiming(duration: .fixed(15), trigger: .beats(.beats(12), confidence: 0.5), blend: 1, requestBlend: 1))
+                == ChangeTiming(duration: .uniform(15), trigger: .beats(.beats(12), confidence: 0.5), blend: 1, requestBlend: 1))
         #expect(try !timing("mode=manual,max_s=5").isAutomatic)
     }
 

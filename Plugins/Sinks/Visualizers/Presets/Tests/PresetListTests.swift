@@ -20,24 +20,25 @@ import Testing
     }
 
     @Test func `lookup: exact match, then folded match, then part of a name`() {
-        let list = ["Nebula", "NEBULA", "Nebula (remix)", "Élan"]
-        #expect(NameMatch("NEBULA", in: list) == .one("NEBULA"))
-        #expect(NameMatch("nebula", in: list) == .several(["Nebula", "NEBULA"]))
-        #expect(NameMatch("REMIX", in: list) == .one("Nebula (remix)"))
-        #expect(NameMatch("elan", in: list) == .one("Élan"))
-        #expect(NameMatch("neb", in: list) == .several(["Nebula", "NEBULA", "Nebula (remix)"]))
-        #expect(NameMatch("zzz", in: list) == .none)
-        #expect(NameMatch("", in: list) == .none)
+        let list = PresetNames(["Nebula", "NEBULA", "Nebula (remix)", "Élan"])
+        #expect(list.matches("NEBULA") == ["NEBULA"])
+        #expect(list.matches("nebula") == ["Nebula", "NEBULA"])
+        #expect(list.matches("REMIX") == ["Nebula (remix)"])
+        #expect(list.matches("elan") == ["Élan"])
+        #expect(list.matches("neb") == ["Nebula", "NEBULA", "Nebula (remix)"])
+        #expect(list.matches("zzz") == [])
+        #expect(list.matches("") == [])
     }
 
     @Test func `unknown name: the most similar name is suggested`() {
-        #expect(NameMatch.notFoundMessage("Nebule", in: ["Élan", "Nebula"]) == "there is no preset \"Nebule\"; did you mean \"Nebula\"?")
-        #expect(NameMatch.notFoundMessage("qqqqq", in: ["Élan"]) == "there is no preset \"qqqqq\"")
+        #expect(
+            PresetNames(["Élan", "Nebula"]).notFoundMessage("Nebule") == "there is no preset \"Nebule\"; did you mean \"Nebula\"?")
+        #expect(PresetNames(["Élan"]).notFoundMessage("qqqqq") == "there is no preset \"qqqqq\"")
     }
 
     @Test func `long lists of names are truncated in messages`() {
-        #expect(NameMatch.quoted(names(3)) == "\"p0\", \"p1\", \"p2\"")
-        #expect(NameMatch.quoted(names(10), limit: 2) == "\"p0\", \"p1\" and 8 more")
+        #expect(PresetNames.quoted(names(3)) == "\"p0\", \"p1\", \"p2\"")
+        #expect(PresetNames.quoted(names(10), limit: 2) == "\"p0\", \"p1\" and 8 more")
     }
 
     @Test func `text file: one name per line, without comments, blanks and repetitions`() throws {

@@ -9,7 +9,7 @@ import Testing
         _ names: [String]? = names(6), duration: Double? = 15, order: PresetOrder.Kind = .sequential
     ) -> ScheduleSettings {
         ScheduleSettings(
-            timing: ChangeTiming(duration: duration.map { .fixed($0) }, blend: 1, requestBlend: 1.7), order: order, names: names)
+            timing: ChangeTiming(duration: duration.map { .uniform($0) }, blend: 1, requestBlend: 1.7), order: order, names: names)
     }
 
     private func schedule(_ names: [String]? = names(6), duration: Double? = 15) -> PresetSchedule {
@@ -95,7 +95,6 @@ import Testing
         var (schedule, batches) = (schedule(), BatchSequence())
         _ = schedule.run(&batches, until: 10)
         #expect(schedule.handle(Control(.lockPreset, .boolean(true)), at: batches.time) == .done)
-        #expect(schedule.status(at: batches.time).isLocked && schedule.status(at: batches.time).nextIn == nil)
         #expect(schedule.run(&batches, until: 50).isEmpty)
         _ = schedule.handle(Control(.nextPreset), at: batches.time)
         #expect(schedule.step(&batches).presets.map(\.name) == ["p1"])
@@ -110,7 +109,6 @@ import Testing
         var (schedule, batches) = (schedule(), BatchSequence())
         _ = schedule.step(&batches)
         #expect(schedule.handle(Control(.toggleCycle), at: batches.time) == .switched(false))
-        #expect(!schedule.status(at: batches.time).isCycling)
         #expect(schedule.run(&batches, until: 40).isEmpty)
         #expect(schedule.handle(Control(.toggleCycle), at: batches.time) == .switched(true))
         #expect(schedule.run(&batches, until: 56).presets.map(\.reason) == [.timer])
@@ -131,7 +129,6 @@ import Testing
         _ = schedule.step(&batches)
         #expect(schedule.handle(Control(.speedHandler, .number(reported)), at: batches.time) == .done)
         #expect(schedule.step(&batches).speeds == [speed])
-        #expect(schedule.status(at: batches.time).speed == speed)
     }
 
     @Test(arguments: [Double.nan, .infinity, -.infinity]) func `setSpeed to what is not finite: refused`(speed: Double) {
@@ -141,24 +138,15 @@ import Testing
         #expect(schedule.step(&batches).isEmpty)
     }
 
-    @Test func `status: nextIn counts down`() {
-        var (schedule, batches) = (schedule(), BatchSequence())
-        #expect(schedule.status(at: 0).preset == nil)
-        _ = schedule.run(&batches, until: 10)
-        let state = schedule.status(at: batches.time)
-        #expect(state.preset == "p0" && state.isCycling && !state.isLocked && state.speed == 1)
-        #expect(state.nextIn.map { abs($0 - (15 - batches.time)) < 1e-9 } == true)
-    }
-
     // MARK: - The page
 
     @Test func `no list: no automatic change, and any name is accepted`() {
         var (schedule, batches) = (schedule(nil), BatchSequence())
         #expect(schedule.run(&batches, until: 100).isEmpty)
-        #expect(schedule.status(at: batches.time).nextIn == nil)
         #expect(schedule.handle(Control(.nextPreset), at: batches.time) == .refused("there is no list of presets"))
         #expect(schedule.handle(Control(.loadPreset, .text("anything")), at: batches.time) == .done)
-        #expect(schedule.step(&batches).presets.map(\.name) == ["anything"])
+        let loaded = schedule.step(&batches).presets
+        #expect(loaded.map(\.name) == ["anything"] && loaded.allSatisfy { $0.nextIn == nil })
         #expect(schedule.run(&batches, until: 200).isEmpty)
     }
 
@@ -182,7 +170,7 @@ import Testing
         var (schedule, batches) = (schedule(["a", "b", "c"]), BatchSequence())
         _ = schedule.step(&batches)
         #expect(schedule.handle(Control(.presetNames, .texts(["c", "b", "x"])), at: batches.time) == .done)
-        #expect(schedule.names == ["b", "c"])
+        #expect(schedule.library.chosen.names == ["b", "c"])
         // The page does not have "a", which is shown.
         #expect(schedule.run(&batches, until: 31).presets.map(\.name) == ["b", "c", "b"])
         guard case .refused = schedule.handle(Control(.presetNames, .texts(["x", "y"])), at: batches.time) else {
@@ -221,7 +209,6 @@ import Testing
         _ = schedule.step(&batches)
         for name in ["p1", "p2"] { #expect(schedule.handle(Control(.presetHandler, .text(name)), at: batches.time) == .done) }
         #expect(schedule.step(&batches).isEmpty)
-        #expect(schedule.status(at: batches.time).preset == "p2")
         // After 3 s a report is no longer a confirmation.
         _ = schedule.run(&batches, until: 10)
         _ = schedule.handle(Control(.presetHandler, .text("p1")), at: batches.time)
@@ -242,7 +229,7 @@ import Testing
         #expect(later.allSatisfy { !["p0", "p1"].contains($0.name) })
         // A new page may have the presets that an earlier page refused.
         _ = schedule.handle(Control(.ready, .texts(names(6))), at: batches.time)
-        #expect(schedule.names == names(6))
+        #expect(schedule.library.chosen.names == names(6))
     }
 
     @Test func `page refuses all presets: the control is refused and changes stop`() {
@@ -281,7 +268,6 @@ import Testing
 
     @Test func `page refuses a preset: the other page keeps it`() {
         var (schedule, batches) = pages(["a", "b", "c"], ["a", "b", "c"])
-        #expect(schedule.status(at: batches.time).preset == "a")
         _ = schedule.handle(Control(.presetRefused, .text("a")), from: "web/2", at: batches.time)
         let events = schedule.step(&batches)
         #expect(events.presets.isEmpty)
@@ -289,7 +275,7 @@ import Testing
         // The other page refuses it too: both show the same again.
         _ = schedule.handle(Control(.presetRefused, .text("a")), from: "web/1", at: batches.time)
         #expect(schedule.step(&batches).pagePresets.map(\.name) == ["b"])
-        #expect(schedule.names == ["b", "c"])
+        #expect(schedule.library.chosen.names == ["b", "c"])
         #expect(schedule.run(&batches, until: 100).pagePresets.isEmpty)
     }
 
@@ -327,19 +313,19 @@ import Testing
     @Test func `page disconnects: its presets are no longer chosen; those of the last page remain`() {
         var (schedule, batches) = pages(["a", "b"], ["x", "y"])
         _ = schedule.handle(Control(.pageClosed), from: "web/1", at: batches.time)
-        #expect(schedule.names == ["x", "y"])
+        #expect(schedule.library.chosen.names == ["x", "y"])
         _ = schedule.handle(Control(.pageClosed), from: "web/2", at: batches.time)
-        #expect(schedule.names == ["x", "y"])
+        #expect(schedule.library.chosen.names == ["x", "y"])
         #expect(schedule.run(&batches, until: 100).presets.allSatisfy { ["x", "y"].contains($0.name) })
         _ = schedule.handle(Control(.ready, .texts(["q"])), from: "web/3", at: batches.time)
-        #expect(schedule.names == ["q"])
+        #expect(schedule.library.chosen.names == ["q"])
     }
 
     @Test func `thousand pages: the oldest are forgotten`() {
         let preparer = PresetControlPreparer(settings(nil))
         var last = preparer.preparation(for: Control(.ready, .texts(["a"])), from: "web/0")
         for number in 1..<1000 { last = preparer.preparation(for: Control(.ready, .texts(["p\(number)"])), from: "web/\(number)") }
-        #expect(last.pages.count == 64 && last.known.names.count == 64)
+        #expect(last.library.pagePresets.count == 64 && last.library.known.names.count == 64)
     }
 
     // MARK: - Favourites and persisted state
@@ -348,12 +334,12 @@ import Testing
         var chosen = settings(["A", "B", "C", "Élan"])
         chosen.favourites = ["a", "elan", "c", "nowhere"]
         chosen.skipped = ["C"]
-        #expect(PresetSchedule(chosen, seed: 0).names == ["A", "Élan"])
+        #expect(PresetSchedule(chosen, seed: 0).library.chosen.names == ["A", "Élan"])
         // loadPreset ignores favourites and skip.
         var schedule = PresetSchedule(chosen, seed: 0)
         #expect(schedule.handle(Control(.loadPreset, .text("B")), at: 0) == .done)
         chosen.favourites = ["nowhere"]
-        #expect(PresetSchedule(chosen, seed: 0).names == ["A", "B", "Élan"])
+        #expect(PresetSchedule(chosen, seed: 0).library.chosen.names == ["A", "B", "Élan"])
     }
 
     @Test func `persisted preset and speed are the first ones`() {
