@@ -1,3 +1,4 @@
+import HemiolaNetwork
 import HemiolaRecords
 import TestSupport
 import Testing
