@@ -183,13 +183,16 @@ public struct SinkPlugin: Plugin {
         /// The record types that it reads: it gets their events although the user's selection leaves them out. It writes only
         /// selected ones.
         public var events: [RecordType]
+        /// It writes ``HemiolaRecords/SummaryRecord``s: `select` chooses among their values (`SinkContext.summary`).
+        public var summaries: Bool
         /// The files that it writes, so that no two results are written to one path.
         public var outputs: [Output]
 
         /// The needs of a sink: rows and events, and what is named.
         public init(
             analyzers: [PluginSpec] = [], samples: Bool = false, realTime: Bool = false, standardOutput: Bool = false,
-            spareStandardOutput: Bool = false, schedulesEvents: Bool = false, events: [RecordType] = [], outputs: [Output] = []
+            spareStandardOutput: Bool = false, schedulesEvents: Bool = false, events: [RecordType] = [], summaries: Bool = false,
+            outputs: [Output] = []
         ) {
             self.analyzers = analyzers
             self.samples = samples
@@ -198,6 +201,7 @@ public struct SinkPlugin: Plugin {
             self.spareStandardOutput = spareStandardOutput
             self.schedulesEvents = schedulesEvents
             self.events = events
+            self.summaries = summaries
             self.outputs = outputs
         }
     }

@@ -39,6 +39,8 @@ public struct SinkContext: Sendable {
     /// The records that it writes. Events arrive already selected, with those that it declares as needed; the sink itself selects header,
     /// batches and end.
     public var selection: Selection
+    /// The values of summaries that it writes, when it declares `summaries`.
+    public var summary: SummarySelection?
     /// All record types and controls that the program declares.
     public var catalog: RecordCatalog
     /// Whether batches come as time passes, from a live capture or a paced file: then every line is flushed at once.
@@ -77,7 +79,7 @@ public struct SinkContext: Sendable {
 
     /// A context; by default for tests, with a closed control port and everything selected.
     public init(
-        name: String, selection: Selection = .all, catalog: RecordCatalog = .standard, isLive: Bool = false,
+        name: String, selection: Selection = .all, summary: SummarySelection? = nil, catalog: RecordCatalog = .standard, isLive: Bool = false,
         lead: Double = 0, mayUseStandardOutput: Bool = true,
         controls: ControlPort = .closed, warn: @escaping @Sendable (String) -> Void = { _ in },
         inform: @escaping @Sendable (_ text: String, _ figure: [String]) -> Void = { _, _ in },
@@ -88,6 +90,7 @@ public struct SinkContext: Sendable {
     ) {
         self.name = name
         self.selection = selection
+        self.summary = summary
         self.catalog = catalog
         self.isLive = isLive
         self.lead = lead

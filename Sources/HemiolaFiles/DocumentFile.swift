@@ -21,8 +21,10 @@ public protocol Document: AnyObject {
     func write(_ event: Event) throws(Problem)
     /// The stream ends.
     func end(_ summary: StreamSummary) throws(Problem)
-    /// An input has failed before its first stream, and another program waits for its result. The default implementation does nothing.
-    func write(failure: InputEnd) throws(Problem)
+    /// An input has failed before its first stream. The default implementation does nothing.
+    ///
+    /// - Returns: Whether it is a part of the content: a file without a stream is kept for it.
+    func write(failure: InputEnd) throws(Problem) -> Bool
     /// The file is complete. The default implementation does nothing.
     func finish() throws(Problem)
     /// A call has failed, and the file ends.
@@ -37,7 +39,7 @@ extension Document {
         for place in batch.events.indices { try write(batch.events[place]) }
     }
     public func write(_ event: Event) throws(Problem) {}
-    public func write(failure: InputEnd) throws(Problem) {}
+    public func write(failure: InputEnd) throws(Problem) -> Bool { false }
     public func finish() throws(Problem) {}
     public func abandon() -> String? { nil }
 }
@@ -187,14 +189,17 @@ public final class DocumentFile: Sink {
         }
     }
 
-    /// Ends an input: finishes a file of its own. A file of several inputs is flushed, if another program waits for each result.
+    /// Ends an input: finishes a file of its own. A file of several inputs gets the failure of one without streams, and is flushed if
+    /// another program waits for each result.
     public func end(_ input: InputEnd) throws(Problem) {
         try perform { () throws(Problem) in
             if template.isPerInput { return try finishFiles() }
-            guard context?.answersInputs == true, let document else { return }
-            if done == 0, input.streamCount == 0, input.error != nil { try document.write(failure: input) }
+            guard let document else { return }
+            if done == 0, input.streamCount == 0, input.error != nil, try document.write(failure: input) {
+                (streams.hasBegun, streams.hasCompleteStream) = (true, true)
+            }
             done = 1
-            for file in files { try file.flush() }
+            if context?.answersInputs == true { for file in files { try file.flush() } } else { try flushIfDue() }
         }
     }
 

@@ -1,4 +1,4 @@
-internal import Hemiola
+public import Hemiola
 public import HemiolaRecords
 internal import HemiolaSignal
 internal import HemiolaSystem
@@ -7,12 +7,13 @@ internal import HemiolaSystem
 public final class RecordDocument: Document {
     private let file: OutputFile
     private let selection: Selection
+    private let answersInputs: Bool
     private var encoder: RecordEncoder?
 
     /// The content of a newly opened file.
-    public init(_ file: OutputFile, _ selection: Selection) {
+    public init(_ file: OutputFile, _ context: SinkContext) {
         self.file = file
-        self.selection = selection
+        (selection, answersInputs) = (context.selection, context.answersInputs)
     }
 
     public func begin(_ stream: StreamHeader, at frame: Int64) {
@@ -35,14 +36,15 @@ public final class RecordDocument: Document {
     }
 
     /// A program that waits for `end` records waits for `failure` records too.
-    public func write(failure: InputEnd) {
-        if selection.contains("failure") || selection.contains("end") { file.buffer.append(failure: failure) }
+    public func write(failure: InputEnd) -> Bool {
+        if answersInputs, selection.contains("failure") || selection.contains("end") { file.buffer.append(failure: failure) }
+        return false
     }
 }
 
 extension DocumentFile {
     /// The sink that writes the records of consecutive streams as JSON Lines.
     public static func records(at template: PathTemplate, _ options: FileOptions = FileOptions()) -> DocumentFile {
-        DocumentFile(template, options) { files, context in RecordDocument(files[0], context.selection) }
+        DocumentFile(template, options) { files, context in RecordDocument(files[0], context) }
     }
 }

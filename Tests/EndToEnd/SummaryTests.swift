@@ -25,8 +25,62 @@ import Testing
         #expect(lines.allSatisfy { $0["type"] == .string("summary") })
         let outputs = try ["1", "2", "0"].map { try Hemiola.run(["analyze", "--summary", "-j", $0] + files, in: folder.path).output }
         #expect(outputs[0] == outputs[1] && outputs[0] == outputs[2])
-        // A file that cannot be analysed has no line.
-        #expect(try summaries(["empty.wav", "0.wav"], status: 1).map { $0["file"] } == [.string("0.wav")])
+    }
+
+    @Test func `files that failed or are cut: rows with their errors, exit code 1`() throws {
+        try folder.write("", to: "empty.wav")
+        try folder.writeTone("a.wav")
+        try folder.write(TemporaryFolder.tone(channels: 2).bytes.dropLast(1001), to: "cut.wav")
+        let lines = try summaries(["empty.wav", "a.wav", "cut.wav"], status: 1)
+        #expect(lines.map { $0["file"] } == ["empty.wav", "a.wav", "cut.wav"].map { .string($0) })
+        #expect(lines.map { $0["error"] == .null } == [false, true, false])
+        #expect(lines.map { $0["duration_s"] == .null } == [true, false, false])
+        #expect(lines[0].members.map(\.key) == lines[1].members.map(\.key))
+        try folder.write("empty.wav\na.wav\n", to: "names")
+        #expect(try summaries(["--files-from", "names"], status: 1) == Array(lines.prefix(2)))
+        let arguments = ["analyze", "--summary", "--select", "duration_s", "-o", "t.csv"]
+        let outcome = try Hemiola.run(arguments + ["empty.wav", "a.wav"], in: folder.path)
+        #expect(outcome.status == 1)
+        let table = try folder.text(of: "t.csv").split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(table.count == 4 && table[0] == "file,duration_s,error" && table[1].hasPrefix("empty.wav,,") && table[2].hasSuffix(","))
+        // A folder in which every file fails.
+        try folder.write("", to: "none/b.wav")
+        #expect(try Hemiola.run(arguments + ["none"], in: folder.path).status == 1)
+        #expect(try folder.text(of: "t.csv").contains("\nnone/b.wav,,"))
+    }
+
+    @Test func `--select: those values, with the analyzer that has them; an unknown one ends the run with exit code 2`() throws {
+        try folder.writeTone("a.wav", channels: 2)
+        func table(_ arguments: [String]) throws -> String {
+            let outcome = try Hemiola.run(["analyze", "--summary", "a.wav", "-o", "t.csv"] + arguments, in: folder.path)
+            try #require(outcome.status == 0, "\(outcome.errors)")
+            return String(try folder.text(of: "t.csv").prefix { $0 != "\n" })
+        }
+        #expect(try table(["--select", "file,rhythm.bpm", "--select", "title"]) == "file,rhythm.bpm,tags.title,error")
+        #expect(try table(["--select", "pitch.f0_hz.p50"]) == "file,features.pitch.f0_hz.p50,error")
+        #expect(
+            try table(["--analyzer", "levels", "--select", "integrated_lufs"]) == "file,summaries.loudness.integrated_lufs,error")
+        let outcome = try Hemiola.run(["analyze", "--summary", "a.wav", "--select", "bmp"], in: folder.path)
+        #expect(outcome.status == 2 && outcome.output.isEmpty && outcome.errors.contains("did you mean bpm?"))
+        let sink = "summary:s.csv,select=duration_s+tags.title"
+        let other = try Hemiola.run(["analyze", "a.wav", "--select", "beat", "-o", "a.jsonl", "--sink", sink], in: folder.path)
+        #expect(other.status == 0, "\(other.errors)")
+        #expect(try folder.text(of: "s.csv").hasPrefix("file,duration_s,tags.title,error\na.wav,"))
+    }
+
+    @Test func `terminal: an aligned table, also of files that failed`() throws {
+        try folder.writeTone("a.wav", channels: 2)
+        try folder.write("", to: "empty.wav")
+        let arguments = ["analyze", "--summary", folder("a.wav")]
+        let terminal = try TerminalProcess(Hemiola.path, arguments + [folder("empty.wav")], errors: "/dev/null")
+        #expect(try terminal.finish() == 1)
+        let lines = terminal.text.split(whereSeparator: \.isNewline)
+        try #require(lines.count == 3, "\(terminal.text)")
+        #expect(lines[0].contains(/^ +TIME +BPM .*LUFS  FILE$/))
+        #expect(lines[1].hasSuffix("  \(folder("a.wav"))") && lines[2].contains("  \(folder("empty.wav")): "))
+        let selected = try TerminalProcess(Hemiola.path, arguments + ["--select", "title"], errors: "/dev/null")
+        #expect(try selected.finish() == 0)
+        #expect(selected.text.hasPrefix("title "))
     }
 
     @Test func `whole-file analysis: the beats that "beats" writes`() throws {
@@ -38,13 +92,15 @@ import Testing
     }
 
     @Test func `-o FILE.csv: a table with a row per file`() throws {
-        try folder.writeTone("a.wav", channels: 2)
-        try folder.writeTone("b.wav")
+        try folder.writeTone("a.wav")
+        try folder.writeTone("b.wav", channels: 2)
         let outcome = try Hemiola.run(["analyze", "--summary", "a.wav", "b.wav", "-o", "t.csv"], in: folder.path)
         try #require(outcome.status == 0, "\(outcome.errors)")
         let lines = try folder.text(of: "t.csv").split(separator: "\n").map { $0.split(separator: ",", omittingEmptySubsequences: false) }
         #expect(lines.count == 3 && Set(lines.map(\.count)).count == 1)
         #expect(lines[0].contains("features.spectrum.bands_db.p90[63]") && lines[0].contains("tags.artist"))
+        let channel = try #require(lines[0].firstIndex(of: "features.levels.channel_rms_db.mean[1]"))
+        #expect(lines[1][channel].isEmpty && !lines[2][channel].isEmpty)
         #expect(lines.map { $0[0] } == ["file", "a.wav", "b.wav"])
     }
 
@@ -63,20 +119,23 @@ import Testing
     @Test(.needs(.python(module: "jsonschema"))) func `lines: valid by the schema of summaries`() throws {
         try folder.write(TemporaryFolder.tone(channels: 2).bytes.dropLast(1001), to: "cut.wav")
         let options = ["--analyzer", "+spectrum:magnitudes=true,as=timbre"]
-        let lines = try Hemiola.run(["analyze", "--summary", "cut.wav", Hemiola.minuet] + options, in: folder.path)
-        try folder.write(lines.output, to: "lines.jsonl")
-        #expect(lines.lines.count == 2)
-        try folder.write(Hemiola.run(["schema", "--summary"] + options).output, to: "schema.json")
+        try folder.write("", to: "empty.wav")
         let script = Hemiola.root + "/Tests/EndToEnd/Scripts/validate.py"
         let python = try #require(Tool.location(of: Tool.python), "\(Tool.python): not found")
-        let outcome = try ChildProcess.run(python, [script, folder("schema.json"), folder("lines.jsonl")])
-        #expect(outcome.status == 0 && outcome.output == "", "\(outcome.output.prefix(2000))\(outcome.errors)")
+        for options in [options, options + ["--select", "timbre,loudness,bpm"]] {
+            let lines = try Hemiola.run(["analyze", "--summary", "cut.wav", "empty.wav", Hemiola.minuet] + options, in: folder.path)
+            try folder.write(lines.output, to: "lines.jsonl")
+            #expect(lines.lines.count == 3)
+            try folder.write(Hemiola.run(["schema", "--summary"] + options).output, to: "schema.json")
+            let outcome = try ChildProcess.run(python, [script, folder("schema.json"), folder("lines.jsonl")])
+            #expect(outcome.status == 0 && outcome.output == "", "\(outcome.output.prefix(2000))\(outcome.errors)")
+        }
     }
 
     @Test func `schema --columns --summary: a column for every key of a record`() throws {
         let columns = try JSON(document: Hemiola.run(["schema", "--columns", "--summary"]).output)
         func paths(_ value: JSON, _ path: String = "") -> [String] {
-            guard !value.members.isEmpty, !path.hasSuffix(".summaries") else { return [path] }
+            guard !value.members.isEmpty else { return [path] }
             return value.members.flatMap { paths($0.value, "\(path).\($0.key)") }
         }
         let record = try #require(try summaries([Hemiola.minuet]).first)

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Hemiola
+internal import HemiolaSystem
 
 /// `hemiola analyze FILE…`
 struct AnalyzeCommand: Command {
@@ -13,7 +14,7 @@ struct AnalyzeCommand: Command {
 
             Examples:
               hemiola analyze song.flac -o song.jsonl --analyzer +spectrum:bands=8
-              hemiola analyze *.flac --summary -j0 -o tracks.csv
+              hemiola analyze music --summary --select rhythm.bpm -o songs.csv
               hemiola analyze more --output-dir results -j0 --resume
               find . -name '*.wav' | hemiola analyze --files-from - -j0 -o all.jsonl
               ffmpeg -v error -i song.m4a -f wav - | hemiola analyze -
@@ -64,8 +65,8 @@ struct AnalyzeCommand: Command {
 
     @Flag(
         help: """
-            Write one record per file instead of its batches: tags, loudness, tempo, and the statistics of each feature, after \
-            the analysis of the whole file. With -o FILE.csv, a table with one row per file.
+            Write one record per file instead of its batches: tags, tempo, key, loudness, and the statistics of each feature, after \
+            the analysis of the whole file. On a terminal and with -o FILE.csv, a table; --select chooses its columns: title,bpm,key.
             """)
     var summary = false
 
@@ -90,6 +91,13 @@ struct AnalyzeCommand: Command {
         try builder.set(
             options, defaultSink: summary ? "summary" : SinkPlugin.jsonLinesID, isAdded: summary,
             analyzers: summary ? registry.summaryAnalyzers : [])
+        if summary {
+            builder.addAnalyzersOfSummaryItems()
+            let isDefault = options.writing.sinks.isEmpty && options.writing.output == nil
+            if isDefault, System.destination(of: System.standardOutput) == .terminal {
+                builder.configuration.sinks = [PluginSpec("summary", settings: ["format": .text("text")])]
+            }
+        }
         let captures = capture.captures
         // An output file that is also an input is found only if all inputs are known before the run.
         if captures.isEmpty, !realtime, builder.writesToStandardOutputOnly { builder.source = try input.source(registry.soundFileTypes) }
@@ -112,6 +120,6 @@ struct AnalyzeCommand: Command {
 extension PluginRegistry {
     /// The analyzers that `--summary` adds to the default ones, where the program has them.
     var summaryAnalyzers: [PluginSpec] {
-        analyzers.contains { $0.about.id == "loudness" } ? [PluginSpec("loudness")] : []
+        ["loudness", "musical-key"].filter { id in analyzers.contains { $0.about.id == id } }.map { PluginSpec($0) }
     }
 }

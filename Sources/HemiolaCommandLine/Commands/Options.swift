@@ -226,7 +226,8 @@ struct OutputOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Write only these records: types, analyzers or features, joined with , or +, as in beat,levels.rms_db; repeatable.",
+            "Write only these records: types, analyzers or features, joined with , or +, as in beat,levels.rms_db; with --summary, these "
+                + "values, as in title,rhythm.bpm,loudness; repeatable.",
             valueName: "items"), completion: Completions.selection)
     var select: [String] = []
 }

@@ -20,7 +20,7 @@ struct SchemaCommand: Command {
               hemiola schema --columns
               hemiola schema --columns --analyzer levels
               hemiola schema --analyzer +spectrum:mfcc=13,as=timbre
-              hemiola schema --columns --summary
+              hemiola schema --columns --summary --select title,bpm
             """)
 
     @Flag(help: "Print the columns of a table of all records with their types: generic, DuckDB and pandas.")
@@ -33,7 +33,7 @@ struct SchemaCommand: Command {
 
     @Option(
         help: ArgumentHelp(
-            "Describe only these records: types, analyzers or features, as in \"analyze --select\"; repeatable.",
+            "Describe only these records: types, analyzers or features, with --summary values, as in \"analyze --select\"; repeatable.",
             valueName: "items"), completion: Completions.selection)
     var select: [String] = []
 
@@ -53,17 +53,22 @@ struct SchemaCommand: Command {
         var builder = ConfigurationBuilder(registry, PipelineConfiguration(captures: [captureSpec(for: "-")]))
         try builder.setAnalyzers(analyzing.analyzers, adding: summary ? registry.summaryAnalyzers : [])
         try builder.select(select)
+        if summary { builder.addAnalyzersOfSummaryItems() }
         // The selection is that of a sink.
-        builder.configuration.sinks = [PluginSpec(SinkPlugin.jsonLinesID)]
+        builder.configuration.sinks = [PluginSpec(summary ? "summary" : SinkPlugin.jsonLinesID)]
         let items = builder.configuration.selection
         let selection = items.isEmpty ? Selection.all : Selection(items: items, catalog: registry.catalog)
         let pipeline = try builder.assemble()
+        let format = StreamFormat(sampleRate: 48_000, channelCount: 2)
+        var values = pipeline.summary
+        // Starts analyzers that are other programs, whose outputs are not known before.
+        if values?.isComplete == false { values?.complete(with: try pipeline.describedAnalyzers(for: format)) }
+        if columns, let values { return SchemaText.columns(ofSummary: values) }
         let features = try declared(by: pipeline, sampleRate: 48_000, channelCount: 2)
-        if columns, summary { return SchemaText.columns(ofSummary: features, selection: selection) }
         if columns { return SchemaText.columns(analyzers: features, selection: selection, catalog: registry.catalog) }
         // The format of future input is unknown: whatever differs between two formats is left open in the schema.
         let other = try declared(by: pipeline, sampleRate: 44_100, channelCount: 1)
-        if summary { return SchemaText.jsonSchema(ofSummary: features, otherFormats: [other], selection: selection) }
+        if let values { return SchemaText.jsonSchema(ofSummary: values, otherFormats: [other]) }
         return SchemaText.jsonSchema(analyzers: features, otherFormats: [other], selection: selection, catalog: registry.catalog)
     }
 }

@@ -112,6 +112,11 @@ extension ProgressLine.Style {
     }
 }
 
+extension String {
+    /// The text, shortened to a width in columns.
+    func shortened(to width: Int, _ style: ProgressLine.Style) -> String { shortened(to: width, dots: style.usesUnicode ? "…" : "~") }
+}
+
 /// Makes progress lines from a run's progress.
 struct ProgressMeter {
     /// Seconds after which a run gets a progress bar.

@@ -82,7 +82,7 @@ extension PluginRegistry {
         let hasCaptures = source == nil && (recording == nil || !configuration.captures.isEmpty)
         let captures = hasCaptures ? assembleInputs(configuration, &problems) : []
         let inputs = recording == nil ? captures : []
-        let sinkEntries = assembleSinks(configuration, catalog, &problems)
+        var sinkEntries = assembleSinks(configuration, catalog, &problems)
         let required = recording == nil ? sinkEntries.flatMap(\.entry.needs.analyzers) : []
         let analyzerEntries = assembleAnalyzers(configuration, catalog, required: required, &problems)
         var replay: Pipeline.Replay?
@@ -90,6 +90,10 @@ extension PluginRegistry {
         checkStandardOutput(sinkEntries.map(\.entry), &problems)
         checkOutputs(sinkEntries, inputs: inputs, hasSeveralInputs: source != nil || inputs.count > 1, &problems)
         guard problems.isEmpty, let batching else { throw Problem(problems) }
+        for index in sinkEntries.indices where sinkEntries[index].entry.needs.summaries {
+            let values = recording.map { summaryValues(of: $0.header.analyzers) } ?? Self.summaryValues(of: analyzerEntries, batching)
+            sinkEntries[index].entry.summary = try selection(of: values, sinkEntries[index].entry.summaryItems)
+        }
         let pipeline = Pipeline(
             configuration, batching: batching, catalog: catalog, inputs: inputs,
             supply: source.map { source in
@@ -238,6 +242,43 @@ extension PluginRegistry {
         !name.isEmpty && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
     }
 
+    // MARK: - Summaries
+
+    /// The format by which the columns of summaries are determined.
+    private static func summaryFormat(_ batching: Batching) -> AnalysisFormat {
+        AnalysisFormat(StreamFormat(sampleRate: 48_000, channelCount: 2), batching: batching, seed: 0)
+    }
+
+    private static func summaryValues(of entries: [Pipeline.AnalyzerEntry], _ batching: Batching) -> SummarySelection {
+        let described = entries.compactMap { $0.describe(for: summaryFormat(batching)) }
+        return SummarySelection(
+            described.map(\.analyzer),
+            described.map { StreamSummary.Section(analyzer: $0.analyzer.name, values: $0.values) }.filter { !$0.values.isEmpty })
+    }
+
+    /// Those of a recording: its features, and the values that the program's analyzers have.
+    private func summaryValues(of recorded: [StreamHeader.Analyzer]) -> SummarySelection {
+        let sections = recorded.map { StreamSummary.Section(analyzer: $0.name, values: summaryValues(of: $0.id)) }
+        return SummarySelection(recorded, sections.filter { !$0.values.isEmpty })
+    }
+
+    /// The values that an analyzer of the program has for a whole stream, with its default settings; none if it needs settings.
+    package func summaryValues(of id: String) -> [SummaryValue] {
+        var ignored: [Problem] = []
+        guard let plugin = analyzers.first(where: { $0.about.id == id }),
+            let values = plugin.about.values(from: PluginSpec(id), problems: &ignored),
+            let analyzer = try? plugin.make(values), !(analyzer is any ExternalAnalyzer),
+            (try? analyzer.prepare(Self.summaryFormat(.standard))) != nil
+        else { return [] }
+        return analyzer.summary()
+    }
+
+    private func selection(of values: SummarySelection, _ items: [String]) throws(Problem) -> SummarySelection {
+        var values = values
+        if !items.isEmpty { try values.select(items, installed: analyzers.map(\.about.id)) }
+        return values
+    }
+
     // MARK: - Sinks
 
     private func assembleSinks(
@@ -252,8 +293,12 @@ extension PluginRegistry {
             else { continue }
             do throws(Problem) {
                 let common = CommonSinkSettings(commonValues)
-                let items = common.select.isEmpty ? configuration.selection : common.select
                 var needs = plugin.needs(values)
+                var items = common.select.isEmpty ? configuration.selection : common.select
+                // Beside other sinks, the items of the pipeline are their records and features.
+                let hasOthers = configuration.sinks.contains { $0.id != spec.id }
+                let summaryItems = needs.summaries && (!common.select.isEmpty || !hasOthers) ? items : []
+                if needs.summaries { items = [] }
                 if needs.outputs.isEmpty, case .text(let target)? = values["path"], !target.isEmpty {
                     needs.outputs = [SinkPlugin.Output(target)]
                 }
@@ -267,6 +312,7 @@ extension PluginRegistry {
                     name: names.unused(spec.name), about: plugin.about, sink: sink,
                     hasDirector: sink.read { $0 is any DirectingSink } ?? false,
                     selection: items.isEmpty ? .all : Selection(items: items, catalog: catalog),
+                    summaryItems: summaryItems,
                     lead: common.lead, needs: needs, policy: policy)
                 sinkEntries.append((place, entry))
             } catch {

@@ -41,6 +41,16 @@ public final class Pipeline: Sendable {
 
         /// Whether it is an ``Hemiola/ExternalAnalyzer``. Only before the run.
         var isExternal: Bool { analyzer.read { $0 is any ExternalAnalyzer } ?? false }
+
+        /// The outputs and the values of a stream without sound; nil: the analyzer refuses the format. Only before the run. One that is
+        /// external is not started, and has neither.
+        func describe(for format: AnalysisFormat) -> (analyzer: StreamHeader.Analyzer, values: [SummaryValue])? {
+            let described = analyzer.read { analyzer -> (AnalyzerOutputs, [SummaryValue])? in
+                if analyzer is any ExternalAnalyzer { return (AnalyzerOutputs(), []) }
+                return (try? analyzer.prepare(format)).map { ($0, analyzer.summary()) }
+            }
+            return described.flatMap(\.self).map { (header($0), $1) }
+        }
     }
 
     /// A sink, made and not yet opened.
@@ -51,6 +61,10 @@ public final class Pipeline: Sendable {
         /// Whether it is a `DirectingSink`.
         var hasDirector: Bool
         var selection: Selection
+        /// The items that select values of summaries; empty: all, or it writes none.
+        var summaryItems: [String]
+        /// The values of summaries that it writes; nil: it writes none.
+        var summary: SummarySelection?
         /// Seconds that events are delivered ahead of their time; nil: as soon as they are detected.
         var lead: Double?
         var needs: SinkPlugin.Needs
@@ -135,6 +149,9 @@ public final class Pipeline: Sendable {
 
     /// The name of the recording that is replayed; nil: inputs are analysed.
     public var recordingName: String? { replay?.recording.name }
+
+    /// The values of summaries that a sink writes; nil: no sink writes summaries.
+    public var summary: SummarySelection? { sinkEntries.lazy.compactMap(\.summary).first }
 
     /// The names of the sinks, in order.
     public var sinkNames: [String] { sinkEntries.map(\.name) }
@@ -293,7 +310,7 @@ public final class Pipeline: Sendable {
         // One sink writes to standard output: the one that needs it, else the first that can use it.
         let writer = sinkEntries.firstIndex(where: \.needs.standardOutput) ?? sinkEntries.firstIndex(where: \.needs.spareStandardOutput)
         return SinkContext(
-            name: name, selection: entry.selection, catalog: catalog, isLive: isLive || isPaced,
+            name: name, selection: entry.selection, summary: entry.summary, catalog: catalog, isLive: isLive || isPaced,
             lead: entry.needs.schedulesEvents ? entry.lead ?? 0 : 0, mayUseStandardOutput: writer == nil || writer == index,
             controls: inbox.port, warn: { report(.sinkWarning(sink: name, $0)) },
             inform: { report(.sinkInformation(sink: name, $0, figure: $1)) },

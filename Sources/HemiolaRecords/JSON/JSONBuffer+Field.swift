@@ -31,7 +31,7 @@ extension JSONBuffer {
         }
     }
     /// Appends a field of a CSV table: text as it is, a number as in JSON, nothing for null and a number that is not finite.
-    mutating func append(field value: JSONValue) {
+    package mutating func append(field value: JSONValue) {
         switch value {
         case .null: break
         case .text(let text): append(field: text)

@@ -28,7 +28,7 @@ extension JSONValue {
 
 extension JSONBuffer {
     /// Appends a value on one line.
-    mutating func append(_ value: JSONValue) {
+    package mutating func append(_ value: JSONValue) {
         switch value {
         case .null: append("null")
         case .boolean(let flag): append(flag)

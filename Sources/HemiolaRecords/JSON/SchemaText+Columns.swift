@@ -12,12 +12,8 @@ extension SchemaText {
     }
 
     /// The column types of the lines of the sink `summary`, as JSON.
-    ///
-    /// - Parameters:
-    ///   - analyzers: The analyzers and features of the pipeline.
-    ///   - selection: The features that are written.
-    public static func columns(ofSummary analyzers: Analyzers, selection: Selection = .all) -> String {
-        columns(of: [RecordSchema.summary(analyzers, selection)])
+    public static func columns(ofSummary selection: SummarySelection) -> String {
+        columns(of: [selection.record()])
     }
 
     private static func columns(of records: [RecordSchema.Record]) -> String {

@@ -23,13 +23,10 @@ public enum SchemaText {
     /// The JSON Schema of one line of the sink `summary`, under the same rules.
     ///
     /// - Parameters:
-    ///   - analyzers: The analyzers and features of the pipeline; nil: any analyzers.
+    ///   - selection: The values that are written.
     ///   - otherFormats: The declarations of the same analyzers for other formats. Counts and bounds that differ are left open.
-    ///   - selection: The features that are written.
-    public static func jsonSchema(
-        ofSummary analyzers: Analyzers?, otherFormats: [Analyzers] = [], selection: Selection = .all
-    ) -> String {
-        document([RecordSchema.summary(analyzers, selection, otherFormats: otherFormats)], takesAnyAnalyzer: false)
+    public static func jsonSchema(ofSummary selection: SummarySelection, otherFormats: [Analyzers] = []) -> String {
+        document([selection.record(otherFormats: otherFormats)], takesAnyAnalyzer: false)
     }
 
     private static func document(_ records: [RecordSchema.Record], takesAnyAnalyzer: Bool) -> String {

@@ -85,11 +85,6 @@ public struct SummaryRecord: Sendable {
         self.statistics = statistics
         self.version = version
     }
-
-    /// Whether a selection contains a feature's statistics: when it contains batches with that feature.
-    public static func writes(_ feature: Feature, of analyzer: String, _ selection: Selection) -> Bool {
-        selection.contains("batch") && selection.contains(analyzer, feature.name)
-    }
 }
 
 // MARK: - Writing
@@ -97,41 +92,8 @@ public struct SummaryRecord: Sendable {
 private typealias Member = JSONValue.Member
 
 extension SummaryRecord {
-    /// Writes the record as a line of JSON.
-    ///
-    /// - Complexity: O(bytes written).
-    public func encode(into buffer: inout JSONBuffer) {
-        buffer.append(.object([Member("type", .text(Self.type))] + members))
-        buffer.append("\n")
-    }
-
-    /// The names of the table's columns: the paths of the values in the JSON record, as in `features.levels.rms_db.p50`.
-    public var columns: [String] {
-        var columns: [String] = []
-        forEachField { path, _ in columns.append(path) }
-        return columns
-    }
-
-    /// Writes the record as a row of a table, with a line break. A value that is null is an empty field.
-    ///
-    /// - Parameters:
-    ///   - columns: The names of the table's columns. A column that the record does not have is empty.
-    ///   - buffer: Receives the row.
-    public func encode(columns: [String], into buffer: inout JSONBuffer) {
-        var fields: [String: JSONValue] = [:]
-        forEachField { path, value in fields[path] = value }
-        for (index, column) in columns.enumerated() {
-            if index > 0 { buffer.append(",") }
-            if let field = fields[column] { buffer.append(field: field) }
-        }
-        buffer.append("\n")
-    }
-
-    private func forEachField(_ body: (_ path: String, _ value: JSONValue) -> Void) {
-        for member in members { member.value.forEachLeaf(at: member.key, body) }
-    }
-
-    private var members: [Member] {
+    /// The members of the record's object, after `type`.
+    package var members: [JSONValue.Member] {
         var members = [Member("file", .text(header.file ?? header.source.name))]
         if let bytes = header.file == nil ? header.source.nameBytes : header.fileBytes {
             members.append(Member("file_base64", .text(bytes.base64)))
@@ -154,6 +116,7 @@ extension SummaryRecord {
                 ])),
             Member("summaries", .object(end.sections.map { Member($0.analyzer, .object($0.values.map(\.member))) })),
             Member("features", .object(features)), Member("reason", .text(end.reason.rawValue)),
+            Member("error", end.error.map { .text($0) } ?? .null),
         ]
     }
 
@@ -168,17 +131,6 @@ extension SummaryRecord {
             }
         }
         return analyzers
-    }
-}
-
-extension JSONValue {
-    /// Calls a function with each value that is neither an object nor a list, and its path: `tags.title`, `features.a.b.mean[3]`.
-    fileprivate func forEachLeaf(at path: String, _ body: (_ path: String, _ value: JSONValue) -> Void) {
-        switch self {
-        case .object(let members): for member in members { member.value.forEachLeaf(at: "\(path).\(member.key)", body) }
-        case .list(let elements): for (index, element) in elements.enumerated() { element.forEachLeaf(at: "\(path)[\(index)]", body) }
-        default: body(path, self)
-        }
     }
 }
 
@@ -201,57 +153,61 @@ extension SummaryValue {
         case .feature(let value, let unit): Member(name, .number(value, in: unit))
         }
     }
+
+    fileprivate var field: Field {
+        switch number {
+        case .count: Field(name, .integer, isNullable: true, "A count.")
+        case .feature(_, let unit): Field(name, .number, unit: unit, isNullable: true, "A value of the whole stream.")
+        }
+    }
 }
 
 // MARK: - Schema
 
 extension RecordSchema {
-    /// The record of a whole stream: ``SummaryRecord``.
+    /// The record of a whole stream: ``SummaryRecord``. Of an input that failed, all values but `reason` and `error` are null.
     ///
     /// - Parameters:
-    ///   - analyzers: The analyzers and features of the pipeline; nil: any.
-    ///   - selection: The features that are written.
+    ///   - analyzers: The analyzers and features of the pipeline.
+    ///   - sections: The values that analyzers have for a whole stream. Only their names and kinds are read.
     ///   - otherFormats: The declarations of the same analyzers for other formats. Counts and bounds that differ are left open.
     static func summary(
-        _ analyzers: SchemaText.Analyzers?, _ selection: Selection, otherFormats: [SchemaText.Analyzers] = []
+        _ analyzers: SchemaText.Analyzers, _ sections: [StreamSummary.Section], otherFormats: [SchemaText.Analyzers] = []
     ) -> Record {
-        let features: Field.Kind =
-            if let analyzers {
-                .object(
-                    analyzers.compactMap { analyzer in
-                        let others = otherFormats.flatMap { $0.filter { $0.name == analyzer.name }.flatMap(\.features) }
-                        let fields = analyzer.features.filter { SummaryRecord.writes($0, of: analyzer.name, selection) }.map { feature in
-                            Field(statisticsOf: feature, others: others.filter { $0.name == feature.name })
-                        }
-                        return fields.isEmpty ? nil : Field(analyzer.name, .object(fields), "The features of \(analyzer.name).")
-                    })
-            } else {
-                .table(of: .table(of: .table(of: .nullable(.number))))
+        let features = analyzers.filter { !$0.features.isEmpty }.map { analyzer in
+            let others = otherFormats.flatMap { $0.filter { $0.name == analyzer.name }.flatMap(\.features) }
+            let fields = analyzer.features.map { feature in
+                Field(statisticsOf: feature, others: others.filter { $0.name == feature.name })
             }
+            return Field(analyzer.name, .object(fields), "The features of \(analyzer.name).")
+        }
+        let summaries = sections.map { Field($0.analyzer, .object($0.values.map(\.field)), "The values of \($0.analyzer) for the whole stream.") }
+        func figure(_ name: String, _ kind: Field.Kind, _ summary: String) -> Field { Field(name, kind, isNullable: true, summary) }
         return Record(
-            type: SummaryRecord.type, summary: "A whole stream, in the output of the sink summary.",
+            type: SummaryRecord.type, summary: "A whole stream, or an input that failed, in the output of the sink summary.",
             fields: [
                 Field("schema", .integer, "The version of this schema."),
                 Field("hemiola", .text, "The version of Hemiola."),
-                Field("duration_s", .number, "The duration of the stream, including lost frames."),
-                Field("sample_rate", .integer, "Frames per second."),
-                Field("channels", .integer, "Samples per frame."),
-                Field("frames", .integer, "Frames of the stream, including lost ones."),
-                Field("lost_frames", .integer, "Frames that were lost: missing or damaged parts of a file."),
-                Field("non_finite", .integer, "Samples that were NaN or infinite and became 0."),
+                Field("duration_s", .number, unit: .seconds, isNullable: true, "The duration of the stream, including lost frames."),
+                figure("sample_rate", .integer, "Frames per second."),
+                figure("channels", .integer, "Samples per frame."),
+                figure("frames", .integer, "Frames of the stream, including lost ones."),
+                figure("lost_frames", .integer, "Frames that were lost: missing or damaged parts of a file."),
+                figure("non_finite", .integer, "Samples that were NaN or infinite and became 0."),
                 Field("tags", .object(tags(isComplete: true)), "The tags of a sound file; null where it has none."),
                 Field("rhythm", .object(rhythm), "The beats; all null when no analyzer detects beats."),
-                Field("summaries", .table(of: .table(of: .nullable(.number))), "The summary of each analyzer that has one."),
-                Field("features", features, "The statistics of each feature over all batches."),
+                Field("summaries", .object(summaries), "The values of each analyzer for the whole stream."),
+                Field("features", .object(features), "The statistics of each feature over all batches."),
                 Field("reason", .choice(StreamSummary.Reason.allCases.map(\.rawValue)), "Why the stream ends."),
+                figure("error", .text, "Why the input failed, or was incomplete or damaged."),
             ])
     }
 
     private static let rhythm = [
-        Field("bpm", .number, isNullable: true, "The median tempo of the beats."),
+        Field("bpm", .number, unit: .beatsPerMinute, isNullable: true, "The median tempo of the beats."),
         Field("beats", .integer, isNullable: true, "The number of beats."),
         Field("bars", .integer, isNullable: true, "The number of downbeats."),
-        Field("first_beat_s", .number, isNullable: true, "The time of the first beat."),
+        Field("first_beat_s", .number, unit: .seconds, isNullable: true, "The time of the first beat."),
     ]
 }
 
@@ -274,7 +230,7 @@ extension Field {
                 return figure(quantile.name, "The \(percent)th percentile, with a rank error of 0.5 % at most.")
             }
         }
-        fields.append(Field("nulls", .integer, "Values that were null and are left out, of all elements together."))
+        fields.append(Field("nulls", .integer, isNullable: true, "Values that were null and are left out, of all elements together."))
         self.init(feature.name, .object(fields), value.summary)
     }
 }

@@ -33,12 +33,13 @@ struct StreamStatistics: Sendable {
     private var firstBeat: Double?
     private var lostFrames: Int64 = 0
 
-    init(_ header: StreamHeader, _ selection: Selection) {
+    /// - Parameter selection: The features that are needed; nil: all.
+    init(_ header: StreamHeader, _ selection: SummarySelection?) {
         self.header = header
         width = header.layout.width
         hasBeats = header.analyzers.contains { $0.outputs.events.contains { $0.name == RecordType.beat.name } }
         for section in header.layout.sections {
-            for column in section.features where SummaryRecord.writes(column.feature, of: section.analyzer, selection) {
+            for column in section.features where selection?.contains("features.\(section.analyzer).\(column.feature.name)") ?? true {
                 let count = column.handle.count
                 let hasQuantiles = count <= SummaryRecord.maximumQuantileCount
                 columns.append(

@@ -6,22 +6,27 @@ internal import HemiolaSystem
 /// Computes the statistics of a stream while it runs, and writes its record at its end.
 final class SummaryDocument: Document {
     private let file: OutputFile
-    private let isTable: Bool
-    private let selection: Selection
-    private let warn: @Sendable (String) -> Void
-    /// The columns of the table; empty before its first row.
-    private var columns: [String] = []
-    private var hasWarned = false
+    private let format: SummaryFormat
+    /// The values that are written; nil outside a pipeline: those of the first stream.
+    private var selection: SummarySelection?
+    private var text: SummaryText?
+    private var hasHeader = false
     private var stream: StreamStatistics?
+    /// The analyzers of the stream, and inputs that failed before it, while the columns are not known.
+    private var analyzers: [StreamHeader.Analyzer] = []
+    private var failures: [InputEnd] = []
 
-    init(_ file: OutputFile, isTable: Bool, _ context: SinkContext) {
+    init(_ file: OutputFile, _ format: SummaryFormat, _ context: SinkContext) {
         self.file = file
-        self.isTable = isTable
-        (selection, warn) = (context.selection, context.warn)
+        self.format = format
+        selection = context.summary
     }
 
-    func begin(_ stream: StreamHeader, at frame: Int64) {
+    func begin(_ stream: StreamHeader, at frame: Int64) throws(Problem) {
+        selection?.complete(with: stream.analyzers)
+        analyzers = stream.analyzers
         self.stream = StreamStatistics(stream, selection)
+        try writeFailures()
     }
 
     func write(_ batch: borrowing Batch) {
@@ -32,39 +37,48 @@ final class SummaryDocument: Document {
         stream?.add(event)
     }
 
-    func end(_ summary: StreamSummary) {
+    func end(_ summary: StreamSummary) throws(Problem) {
         guard let record = stream?.record(summary) else { return }
         stream = nil
-        if isTable { appendRow(record) } else { record.encode(into: &file.buffer) }
+        if selection == nil { selection = SummarySelection(analyzers, summary.sections) }
+        try writeFailures()
+        if let selection { write(selection.members(of: record), selection) }
     }
 
-    /// The reader of standard output waits for the record of each input, or for that of its failure.
-    func write(failure: InputEnd) {
-        if !isTable { file.buffer.append(failure: failure) }
+    func write(failure: InputEnd) throws(Problem) -> Bool {
+        failures.append(failure)
+        if format == .json || selection?.isComplete == true { try writeFailures() }
+        return true
     }
 
-    /// The columns are those of the first record.
-    private func appendRow(_ record: SummaryRecord) {
-        if columns.isEmpty {
-            columns = record.columns
-            file.buffer.append(row: columns)
-        } else if !hasWarned, let new = record.newColumn(columns) {
-            hasWarned = true
-            let input = record.header.file ?? record.header.source.name
-            warn(
-                "\(file.target.name): the column \(new) of \(input) is left out, because the first row does not have it; "
-                    + "write .jsonl, or put a file with as many channels first")
+    func finish() throws(Problem) {
+        if selection == nil { selection = SummarySelection([], []) }
+        try writeFailures()
+    }
+
+    private func writeFailures() throws(Problem) {
+        guard let selection else { return }
+        for failure in failures { write(selection.members(of: failure, version: HemiolaVersion.current), selection) }
+        failures = []
+    }
+
+    private func write(_ members: [JSONValue.Member], _ selection: SummarySelection) {
+        switch format {
+        case .csv:
+            if !hasHeader { file.buffer.append(row: selection.columns.map(\.name)) }
+            for (index, value) in selection.row(of: members).enumerated() {
+                if index > 0 { file.buffer.append(",") }
+                file.buffer.append(field: value)
+            }
+        case .text:
+            let text = text ?? SummaryText(selection)
+            self.text = text
+            let lines = (hasHeader ? "" : text.header + "\n") + text.row(of: members)
+            file.buffer.append(bytes: Array(lines.utf8))
+        case .auto, .json:
+            file.buffer.append(.object([.init("type", .text(SummaryRecord.type))] + members))
         }
-        record.encode(columns: columns, into: &file.buffer)
-    }
-}
-
-extension SummaryRecord {
-    /// The first column that a table does not have; nil when it has all.
-    fileprivate func newColumn(_ table: [String]) -> String? {
-        let columns = columns
-        if columns == table { return nil }
-        let known = Set(table)
-        return columns.first { !known.contains($0) }
+        file.buffer.append("\n")
+        hasHeader = true
     }
 }

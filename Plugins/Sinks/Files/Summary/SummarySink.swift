@@ -10,15 +10,17 @@ extension SinkPlugin {
         settings: SummarySettings.self, primary: "path",
         needs: { settings in
             Needs(
-                standardOutput: OutputTarget(settings.path).isStandardOutput, events: [.beat, .gap],
+                standardOutput: OutputTarget(settings.path).isStandardOutput, events: [.beat, .gap], summaries: true,
                 outputs: [Output(settings.path, replacesFile: true)])
         },
         make: { settings throws(Problem) in
-            let isTable = settings.format.isTable(at: settings.path)
+            let format = settings.format.resolved(at: settings.path)
+            // A terminal and a pipe get each record when its file is finished.
+            let flush: FlushPolicy = OutputTarget(settings.path).isSpecial ? .line : .auto
             return DocumentFile(
                 try PathTemplate(settings.path, at: "path"),
-                FileOptions(isTable ? .table : .lines, compression: settings.compression, level: settings.level)
-            ) { files, context in SummaryDocument(files[0], isTable: isTable, context) }
+                FileOptions(format == .csv ? .table : .lines, flush: flush, compression: settings.compression, level: settings.level)
+            ) { files, context in SummaryDocument(files[0], format, context) }
         })
 }
 
@@ -26,7 +28,8 @@ struct SummarySettings: PluginSettings {
     var path = Setting.text(
         "path", default: "-", "Output file, or - for standard output. Placeholders: {stem}, {name}, {dir}, {time}.")
     var format = Setting.choice(
-        "format", default: SummaryFormat.auto, "Output format; auto: csv if the path ends in .csv or .csv.zst, else json.")
+        "format", default: SummaryFormat.auto,
+        "Output format; text: aligned columns for people; auto: csv if the path ends in .csv or .csv.zst, else json.")
     var compression = CompressionChoice.setting("Compress the file with zstd; auto: if the path ends in .zst.")
     var level = CompressionChoice.level()
 }
@@ -39,11 +42,13 @@ enum SummaryFormat: String, CaseIterable {
     case json
     /// A table with a header row.
     case csv
+    /// Aligned columns.
+    case text
 
-    /// Whether a file is a table.
-    func isTable(at path: String) -> Bool {
-        guard self == .auto else { return self == .csv }
+    /// The format of a file.
+    func resolved(at path: String) -> SummaryFormat {
+        guard self == .auto else { return self }
         let ending = PathTemplate.ending(of: path).lowercased()
-        return ending == ".csv" || ending == ".csv.zst"
+        return ending == ".csv" || ending == ".csv.zst" ? .csv : .json
     }
 }

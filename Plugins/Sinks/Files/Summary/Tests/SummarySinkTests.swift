@@ -5,7 +5,6 @@ import HemiolaSignal
 import HemiolaSystem
 import HemiolaTesting
 import SummarySink
-import Synchronization
 import TestSupport
 import Testing
 
@@ -74,19 +73,30 @@ import Testing
     private func run(
         _ sink: any Sink, select items: [String]? = nil, isLive: Bool = false, events: [Event] = [], late: [Event] = [],
         sections: [StreamSummary.Section] = [], streams: [(StreamHeader, [[Float]])], reason: StreamSummary.Reason = .endOfInput,
-        warn: @escaping @Sendable (String) -> Void = { _ in }
+        failures: [InputEnd] = [], error: String? = nil
     ) throws {
-        let selection = items.map { Selection(items: $0) } ?? .all
-        try sink.open(SinkContext(name: "summary", selection: selection, isLive: isLive, warn: warn))
+        try sink.open(SinkContext(name: "summary", summary: try Self.selection(items ?? [], sections), isLive: isLive))
+        for failure in failures { try sink.end(failure) }
         for (header, rows) in streams {
             try sink.begin(header)
             for block in Self.blocks(rows, events: events) { try sink.write(block) }
             try sink.end(
                 StreamSummary(
-                    frames: Int64(rows.count) * 1024, batches: Int64(rows.count), sections: sections, reason: reason, lateEvents: late))
+                    frames: Int64(rows.count) * 1024, batches: Int64(rows.count), sections: sections, reason: reason, error: error,
+                    lateEvents: late))
         }
         try sink.close()
     }
+
+    /// The values of the fixture's summaries.
+    private static func selection(_ items: [String], _ sections: [StreamSummary.Section] = []) throws -> SummarySelection {
+        var selection = SummarySelection(header().analyzers, sections)
+        if !items.isEmpty { try selection.select(items, installed: ["levels", "pitch"]) }
+        return selection
+    }
+
+    private static let loudness = StreamSummary.Section(
+        analyzer: "loudness", values: [SummaryValue("integrated_lufs", -14.126, .loudness), SummaryValue("blocks", count: 7)])
 
     private func records(_ name: String) throws -> [[String: Any]] {
         try folder.text(of: name).split(separator: "\n").map {
@@ -157,7 +167,7 @@ import Testing
     @Test func `beats: median tempo, number of beats and bars, first beat`() throws {
         let beats = [Self.beat(at: 0.5, 120, 4), Self.beat(at: 1, 122.5, 1), Self.beat(at: 1.5, 90, nil)]
         try run(
-            sink(folder("a.jsonl")), select: ["end"], events: beats, late: [Self.beat(at: 2, 124, 1)],
+            sink(folder("a.jsonl")), select: ["rhythm"], events: beats, late: [Self.beat(at: 2, 124, 1)],
             streams: [(Self.header(), Self.rows([1]))])
         let record = try records("a.jsonl")[0]
         #expect(value(record, "rhythm.bpm") as? Double == 120)
@@ -174,10 +184,8 @@ import Testing
     }
 
     @Test func `summaries of analyzers, tags and gaps: in the record`() throws {
-        let loudness = StreamSummary.Section(
-            analyzer: "loudness", values: [SummaryValue("integrated_lufs", -14.126, .decibels), SummaryValue("blocks", count: 7)])
         try run(
-            sink(folder("a.jsonl")), events: [Event(at: 0, Gap(frames: 441, reason: .damagedFile))], sections: [loudness],
+            sink(folder("a.jsonl")), events: [Event(at: 0, Gap(frames: 441, reason: .damagedFile))], sections: [Self.loudness],
             streams: [(Self.header(), Self.rows([1]))], reason: .error)
         let record = try records("a.jsonl")[0]
         #expect(value(record, "summaries.loudness.integrated_lufs") as? Double == -14.126)
@@ -192,19 +200,47 @@ import Testing
     }
 
     @Test(arguments: [
-        (["levels.rms_db"], ["levels"]), (["levels", "spectrum"], ["levels", "spectrum"]), (["batch"], ["levels", "spectrum"]),
-        (["end"], []),
+        (["features.levels.rms_db"], ["features.levels.rms_db"]), (["levels.rms_db"], ["features.levels.rms_db"]),
+        (["spectrum"], ["features.spectrum"]), (["file", "duration_s", "rhythm.bpm"], ["duration_s", "rhythm.bpm"]),
+        (["title", "bpm", "integrated_lufs"], ["tags.title", "rhythm.bpm", "summaries.loudness.integrated_lufs"]),
+        (["summaries"], ["summaries"]), (["loudness"], ["summaries.loudness"]), (["levels.rms-db.p50"], ["features.levels.rms_db.p50"]),
     ])
-    func `select: only the selected features`(items: [String], analyzers: [String]) throws {
-        try run(sink(folder("a.jsonl")), select: items, streams: [(Self.header(), Self.rows([1]))])
-        let features = try #require(records("a.jsonl")[0]["features"] as? [String: Any])
-        #expect(features.keys.sorted() == analyzers)
-        if items == ["levels.rms_db"] { #expect((features["levels"] as? [String: Any])?.keys.sorted() == ["rms_db"]) }
+    func `select: path, beginning of a path, section left out, last part alone`(items: [String], paths: [String]) throws {
+        try run(sink(folder("a.jsonl")), select: items, sections: [Self.loudness], streams: [(Self.header(), Self.rows([1]))])
+        let record = try records("a.jsonl")[0]
+        var heads: [String] = []
+        for path in paths {
+            let parts = path.split(separator: ".").map(String.init)
+            heads.append(parts[0])
+            let parent = parts.dropLast().reduce(record as Any?) { ($0 as? [String: Any])?[$1] } as? [String: Any]
+            #expect(parent?[parts[parts.count - 1]] != nil, "\(path)")
+        }
+        #expect(Set(record.keys) == Set(heads + ["type", "file", "error"]))
+        if items == ["levels.rms_db"] { #expect((record["features"] as? [String: [String: Any]])?["levels"]?.count == 1) }
+    }
+
+    @Test func `select: several values of one name, and none, with what to write instead`() throws {
+        func message(_ items: [String], _ sections: [StreamSummary.Section]) -> String {
+            do throws(Problem) {
+                var selection = SummarySelection(Self.header().analyzers, sections)
+                try selection.select(items, installed: ["levels", "pitch"])
+                return ""
+            } catch { return error.all.map(\.message).joined(separator: "\n") }
+        }
+        let values = [SummaryValue("bpm", 1, .beatsPerMinute), SummaryValue("peak_db", 1, .decibels)]
+        let sections = ["one", "two"].map { StreamSummary.Section(analyzer: $0, values: values) }
+        // The tempo of the song is that of `rhythm`.
+        #expect(message(["bpm"], sections).isEmpty)
+        #expect(message(["peak_db"], sections).contains("write one of: one.peak_db, two.peak_db"))
+        #expect(message(["pitch.f0_hz"], []).contains("--analyzer +pitch"))
+        #expect(message(["duration"], []).contains("did you mean duration_s?"))
+        #expect(message(["rhythm.bmp"], []).contains("did you mean rhythm.bpm?"))
+        #expect(message(["zzzzzzzzzz", "yyyyyyyyyyy"], []).split(separator: "\n").count == 2)
     }
 
     @Test func `table: a row per stream with the paths of the record as columns`() throws {
         let streams = ["a.flac", "b, \"c\".flac"].map { (Self.header(file: $0), Self.rows([1, 3])) }
-        try run(sink(folder("a.csv")), select: ["levels"], streams: streams)
+        try run(sink(folder("a.csv")), select: Self.figures + ["levels", "reason"], streams: streams)
         #expect(
             try folder.text(of: "a.csv") == """
                 file,schema,hemiola,duration_s,sample_rate,channels,frames,lost_frames,non_finite,tags.title,tags.artist,tags.album,\
@@ -213,26 +249,88 @@ import Testing
                 features.levels.rms_db.nulls,features.levels.channel_rms_db.mean[0],features.levels.channel_rms_db.mean[1],\
                 features.levels.channel_rms_db.stdev[0],features.levels.channel_rms_db.stdev[1],features.levels.channel_rms_db.p10[0],\
                 features.levels.channel_rms_db.p10[1],features.levels.channel_rms_db.p50[0],features.levels.channel_rms_db.p50[1],\
-                features.levels.channel_rms_db.p90[0],features.levels.channel_rms_db.p90[1],features.levels.channel_rms_db.nulls,reason
+                features.levels.channel_rms_db.p90[0],features.levels.channel_rms_db.p90[1],features.levels.channel_rms_db.nulls,reason,error
                 a.flac,1,\(HemiolaVersion.current),0.04644,44100,2,2048,0,0,"A ""title"", long",Ünï,,,,1998,,0,0,,2.0,1.0,1.0,1.0,3.0,0,\
-                2.0,1.0,1.0,1.0,1.0,0.0,1.0,0.0,3.0,2.0,0,end-of-input
+                2.0,1.0,1.0,1.0,1.0,0.0,1.0,0.0,3.0,2.0,0,end-of-input,
                 "b, ""c"".flac",1,\(HemiolaVersion.current),0.04644,44100,2,2048,0,0,"A ""title"", long",Ünï,,,,1998,,0,0,,2.0,1.0,1.0,1.0,\
-                3.0,0,2.0,1.0,1.0,1.0,1.0,0.0,1.0,0.0,3.0,2.0,0,end-of-input
+                3.0,0,2.0,1.0,1.0,1.0,1.0,0.0,1.0,0.0,3.0,2.0,0,end-of-input,
 
                 """)
     }
 
-    @Test func `table and a stream of other columns: missing ones empty, new ones left out with one warning`() throws {
-        let warnings = Mutex<[String]>([])
-        let streams = [1, 2, 2].map { (Self.header(file: "\($0).flac", channels: $0), Self.rows([1], channels: $0)) }
-        try run(sink(folder("a.csv")), streams: streams) { text in warnings.withLock { $0.append(text) } }
-        let lines = try folder.text(of: "a.csv").split(separator: "\n")
-        #expect(lines.count == 4)
-        // The title has a comma.
-        #expect(Set(lines.dropFirst().map { $0.count { $0 == "," } }) == [lines[0].count { $0 == "," } + 1])
-        let texts = warnings.withLock { $0 }
-        #expect(texts.count == 1)
-        #expect(texts.first?.contains("a.csv: the column features.levels.channel_rms_db.mean[1] of 2.flac is left out") == true)
+    private static let figures = [
+        "schema", "hemiola", "duration_s", "sample_rate", "channels", "frames", "lost_frames", "non_finite", "tags", "rhythm",
+    ]
+
+    @Test(arguments: [[1, 2, 6], [6, 1, 2]])
+    func `table of any channels: those of a stereo file, whichever is first`(counts: [Int]) throws {
+        let streams = counts.map { (Self.header(file: "\($0).flac", channels: $0), Self.rows([1], channels: $0)) }
+        try run(sink(folder("a.csv")), select: ["features.levels.channel_rms_db.mean"], streams: streams)
+        let name = "features.levels.channel_rms_db.mean"
+        let rows = [1: "1.flac,1.0,,", 2: "2.flac,1.0,0.0,", 6: "6.flac,1.0,0.0,"]
+        let expected = ["file,\(name)[0],\(name)[1],error"] + counts.map { rows[$0]! }
+        #expect(try folder.text(of: "a.csv").split(separator: "\n").map(String.init) == expected)
+    }
+
+    @Test func `input that failed: a row with its error; one that was cut: also its values`() throws {
+        let failure = InputEnd(file: "x.wav", error: "x.wav: is empty", streamCount: 0)
+        let streams = [(Self.header(file: "a.flac"), Self.rows([1]))]
+        try run(sink(folder("a.csv")), select: ["duration_s"], streams: streams, failures: [failure], error: "a.flac: is cut")
+        #expect(try folder.text(of: "a.csv") == "file,duration_s,error\nx.wav,,x.wav: is empty\na.flac,0.02322,a.flac: is cut\n")
+        try run(sink(folder("a.jsonl")), sections: [Self.loudness], streams: streams, failures: [failure])
+        let records = try records("a.jsonl")
+        #expect(records[0].keys == records[1].keys)
+        #expect(value(records[0], "error") as? String == "x.wav: is empty" && value(records[1], "error") == nil)
+        #expect(records[1]["error"] is NSNull && value(records[0], "reason") as? String == "error")
+        for path in ["rhythm", "summaries.loudness", "features.levels.rms_db"] {
+            let values = try #require(value(records[0], path) as? [String: Any])
+            #expect(!values.isEmpty && values.values.allSatisfy { $0 is NSNull }, "\(path)")
+        }
+        let means = try #require(records[0]["features"] as? [String: [String: [String: Any]]])["levels"]?["channel_rms_db"]?["mean"]
+        #expect((means as? [Any])?.count == 2)
+    }
+
+    @Test func `inputs that all failed: a table of them`() throws {
+        let failures = ["x.wav", "y.wav"].map { InputEnd(file: $0, error: "\($0): is empty", streamCount: 0) }
+        try folder.write("old", to: "a.csv")
+        try run(sink(folder("a.csv")), select: ["title"], streams: [], failures: failures)
+        #expect(try folder.text(of: "a.csv") == "file,tags.title,error\nx.wav,,x.wav: is empty\ny.wav,,y.wav: is empty\n")
+    }
+
+    @Test func `analyzer whose outputs are known when it runs: columns of its features`() throws {
+        var analyzers = Self.header().analyzers
+        analyzers[0].outputs = AnalyzerOutputs()
+        var selection = SummarySelection(analyzers, [])
+        try selection.select(["levels.rms_db.mean", "duration_s"])
+        let sink = try sink(folder("a.csv"))
+        try sink.open(SinkContext(name: "summary", summary: selection))
+        try sink.end(InputEnd(file: "x.wav", error: "no", streamCount: 0))
+        try sink.begin(Self.header(file: "a.flac"))
+        try sink.write(Self.blocks(Self.rows([-3]))[0])
+        try sink.end(StreamSummary(frames: 44_100, batches: 1, reason: .endOfInput))
+        try sink.close()
+        #expect(try folder.text(of: "a.csv") == "file,features.levels.rms_db.mean,duration_s,error\nx.wav,,,no\na.flac,-3.0,1.0,\n")
+    }
+
+    @Test func `text: aligned columns with the file at the end`() throws {
+        let beats = [Self.beat(at: 0.5, 119.97, 1)]
+        let failure = InputEnd(file: "x.wav", error: "x.wav: is empty", streamCount: 0)
+        let streams = [(Self.header(file: "a.flac"), Self.rows([Float](repeating: 1, count: 3000)))]
+        func text(_ items: [String]?) throws -> [String] {
+            try run(
+                sink(folder("t"), ["format": "text"]), select: items, events: beats, sections: [Self.loudness], streams: streams,
+                failures: [failure])
+            return try folder.text(of: "t").split(separator: "\n").map(String.init)
+        }
+        #expect(
+            try text(nil) == [
+                "   TIME      BPM     LUFS  FILE", "      -        -        -  x.wav: is empty", "   1:10    120.0    -14.1  a.flac",
+            ])
+        #expect(
+            try text(["title", "loudness.blocks"]) == [
+                "title                     loudness.blocks  FILE", "-                                       -  x.wav: is empty",
+                "A \"title\", long                         7  a.flac",
+            ])
     }
 
     @Test func `format, compression and placeholders: by setting and by path`() throws {

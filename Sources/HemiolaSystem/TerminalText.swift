@@ -1,12 +1,13 @@
 extension String {
     /// The width on a terminal, in columns.
-    var columns: Int { reduce(0) { $0 + $1.columns } }
+    package var columns: Int { reduce(0) { $0 + $1.columns } }
 
     /// The text, or its start and end with an ellipsis between when it is too wide. Two thirds are the end, which identifies a path
     /// best.
-    func shortened(to width: Int, _ style: ProgressLine.Style) -> String {
+    ///
+    /// - Parameter dots: The ellipsis, of one column.
+    package func shortened(to width: Int, dots: String) -> String {
         guard columns > width else { return self }
-        let dots = style.usesUnicode ? "…" : "~"
         guard width > 1 else { return width == 1 ? dots : "" }
         var (head, tail) = ("", "")
         var free = width - 1
@@ -27,7 +28,7 @@ extension String {
 
 extension Character {
     /// East Asian wide characters and emoji take two columns (Unicode Standard Annex #11), by their blocks.
-    var columns: Int {
+    package var columns: Int {
         switch unicodeScalars.first!.value {
         case 0x1100...0x115F, 0x2E80...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60,
             0xFFE0...0xFFE6, 0x1F300...0x1FAFF, 0x20000...0x3FFFD:
