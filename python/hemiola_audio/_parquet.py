@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 
 try:
@@ -14,10 +15,10 @@ try:
 except ImportError as fault:
     raise ImportError("tables and Parquet files need pyarrow: pip install 'hemiola-audio[parquet]'") from fault
 
-from ._columns import MORE, Column, arrow_type, batch_columns, event_columns, event_row, flattened
+from ._columns import MORE, Column, arrow_type, batch_columns, columns, event_columns, event_row, flattened
 from ._errors import InputError
 from ._options import PathLike
-from ._records import BATCH_PREFIX, Record, decode, features_of
+from ._records import BATCH_PREFIX, SUMMARY_PREFIX, Record, decode, features_of
 
 HEADER_KEY = b"hemiola.header"
 """The key of the header, as JSON, in the metadata of tables and files."""
@@ -87,14 +88,24 @@ def event_table(lines: Iterable[bytes]) -> pyarrow.Table:
 
 
 def write_parquet(lines: Iterable[bytes], path: PathLike) -> None:
-    """Writes batches to `path` and all other records to the file beside it, in bounded memory.
+    """Writes batches to `path` and all other records to the file beside it, in bounded memory. Summaries are rows of `path` alone.
 
     The files are created when they are complete. Raises InputError if the lines are not records, OSError if a file cannot be written.
     """
-    header, all_lines = _split_header(iter(lines))
+    lines = iter(lines)
+    first = next(lines, b"")
+    lines = chain([first] if first else [], lines)
+    target = Path(path)
+    if first.startswith(SUMMARY_PREFIX):
+        table = summary_table(lines)
+        with _File(target, table.schema) as file:
+            file.write(table)
+            file.finish()
+            file.publish()
+        return
+    header, all_lines = _split_header(lines)
     metadata = _metadata(header)
     batches, events = _Batches(header, metadata), _Events(metadata)
-    target = Path(path)
     with _File(target, batches.schema) as batch_file, _File(events_path(target), events.schema) as event_file:
         for part in _parts(all_lines):
             batch_file.write(batches.table([line for line in part if line.startswith(BATCH_PREFIX)]))
@@ -103,6 +114,23 @@ def write_parquet(lines: Iterable[bytes], path: PathLike) -> None:
         event_file.finish()
         batch_file.publish()
         event_file.publish()
+
+
+def summary_table(lines: Iterable[bytes]) -> pyarrow.Table:
+    """A row per record of `hemiola analyze --summary`, with dotted names; null where a record does not have a value."""
+    rows = [dict(flattened(decode(line))) for line in lines]
+    known = dict(flattened(columns("--summary")))
+    fields = []
+    for name in dict.fromkeys(name for row in rows for name in row if name != "type"):
+        values = pyarrow.array([row.get(name) for row in rows])
+        # Without any value, the type is that of the default analyzers.
+        type_ = arrow_type(known.get(name, "float64")) if _is_null(values.type) else values.type
+        fields.append((name, type_))
+    return pyarrow.Table.from_pylist(rows, schema=pyarrow.schema(fields))
+
+
+def _is_null(type_: pyarrow.DataType) -> bool:
+    return pyarrow.types.is_null(type_) or pyarrow.types.is_list(type_) and pyarrow.types.is_null(type_.value_type)
 
 
 def events_path(path: Path) -> Path:

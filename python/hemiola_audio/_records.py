@@ -14,6 +14,9 @@ Record = dict[str, Any]
 BATCH_PREFIX = b'{"type":"batch"'
 """The first bytes of every batch line: `type` is the first key of every record."""
 
+SUMMARY_PREFIX = b'{"type":"summary"'
+"""The first bytes of every line of `hemiola analyze --summary`."""
+
 
 @dataclass(frozen=True)
 class Feature:

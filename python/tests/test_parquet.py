@@ -14,7 +14,7 @@ import pyarrow.parquet
 import pytest
 from conftest import run_program
 
-from hemiola_audio import InputError, analyze, stream
+from hemiola_audio import InputError, analyze, program, stream
 from hemiola_audio.__main__ import main, output_path
 
 
@@ -245,3 +245,22 @@ def test_input_error_of_a_stream(text_file: Path, tmp_path: Path) -> None:
 def test_program_refuses_parquet_with_the_remedy(song: Path, tmp_path: Path, program: str) -> None:
     result = subprocess.run([program, "analyze", song, "-o", tmp_path / "x.parquet"], capture_output=True, text=True)
     assert result.returncode == 2 and "python -m hemiola_audio to-parquet" in result.stderr
+
+
+def test_summaries_are_rows_of_one_file(minuet: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty.wav").write_bytes(b"")
+    arguments = ["analyze", "--summary", "--select", "title,album,bpm,levels.channel_rms_db", tmp_path / "empty.wav", minuet]
+    outcome = subprocess.run([program(), *map(str, arguments)], capture_output=True, check=False)
+    assert outcome.returncode == 1
+    source = tmp_path / "songs.jsonl"
+    source.write_bytes(outcome.stdout)
+    assert main(["to-parquet", str(source)]) == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["empty.wav", "songs.jsonl", "songs.parquet"]
+    table = pyarrow.parquet.read_table(tmp_path / "songs.parquet")
+    failed, song = table.to_pylist()
+    assert "empty.wav" in failed["error"] and song["error"] is None
+    assert failed["rhythm.bpm"] is None and song["rhythm.bpm"] == 104.0
+    assert song["tags.title"].startswith("Minuet") and len(song["features.levels.channel_rms_db.mean"]) == 2
+    # No song has an album.
+    assert table.schema.field("tags.album").type == pyarrow.string()
+    assert table.schema.field("rhythm.bpm").type == pyarrow.float64()
