@@ -26,8 +26,11 @@ public struct PluginSpec: Sendable, Hashable {
         self.settings = settings
     }
 
-    /// Its name in the pipeline.
+    /// The name of a capture or a sink in the pipeline.
     public var name: String { alias ?? id }
+
+    /// The name of an analyzer in the pipeline and in its records: `musical_key` for the id `musical-key`.
+    public var analyzerName: String { alias ?? id.recordName }
 
     /// Reads a SPEC.
     public init(parsing text: String) throws(Problem) {

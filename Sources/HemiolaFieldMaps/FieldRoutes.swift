@@ -147,13 +147,14 @@ extension FieldRoutes {
     private static func handle(
         _ analyzer: String, _ feature: String, _ number: Int?, _ header: StreamHeader
     ) -> Result<FeatureHandle, Problem> {
+        let analyzer = analyzer.recordName
         guard let section = header.layout.sections.first(where: { $0.analyzer == analyzer }) else {
             let names = header.layout.sections.map(\.analyzer)
             let hint = analyzer.nearest(in: names).map { "did you mean \($0)?" } ?? "add it: --analyzer +\(analyzer.onOneLine)"
             return .failure(Problem("from: this pipeline has no analyzer \"\(analyzer.onOneLine)\"; \(hint)"))
         }
-        guard let column = section.features.first(where: { $0.feature.name == feature }) else {
-            let names = section.features.map { "\(analyzer).\($0.feature.name)" }
+        guard let column = section.features.first(where: { $0.feature.numberKey == feature }) else {
+            let names = section.features.map { "\(analyzer).\($0.feature.numberKey)" }
             return .failure(
                 Problem(
                     "from: \(analyzer) has no feature \"\(feature.onOneLine)\"; \(hint("\(analyzer).\(feature)", names, "features"))")

@@ -25,7 +25,8 @@ public struct AnalyzerOutputs: Sendable, Hashable {
     /// Declares a feature. The handle is good for every row of this stream.
     public mutating func add(_ feature: Feature) -> FeatureHandle {
         precondition(feature.count >= 0, "a feature has a count of 0 or more")
-        precondition(!features.contains { $0.name == feature.name }, "feature names are unique: \(feature.name)")
+        let names = features.flatMap(\.recordKeys)
+        precondition(feature.recordKeys.allSatisfy { !names.contains($0) }, "feature names are unique: \(feature.name)")
         defer {
             features.append(feature)
             width += feature.count

@@ -39,6 +39,10 @@ public struct Feature: Sendable, Hashable {
     public var minimum: Double?
     /// The largest value that can occur, where there is one.
     public var maximum: Double?
+    /// For a value that is a category, such as a pitch class: the text of each number from 0 on; empty: the value is a quantity.
+    ///
+    /// Rows hold the number. Records and tables have the text under ``name``, and the number under ``numberName`` beside it.
+    public var labels: [String] = []
     /// For bands: the edges in hertz (`count + 1` of them; mel triangles overlap and have `count + 2`).
     public var edges: [Double]
     /// Seconds from the batch's first frame to the centre of what the feature describes; nil: it describes the whole batch.
@@ -67,6 +71,26 @@ public struct Feature: Sendable, Hashable {
             minimum: range?.lowerBound ?? minimum, maximum: range?.upperBound, edges: edges, centerOffset: centerOffset,
             summary: summary)
     }
+
+    /// A category: each value is the number of one of `labels`, and NaN where there is none.
+    public init(_ name: String, labels: [String], _ summary: String) {
+        self.init(name, .none, in: 0...Double(max(labels.count, 1) - 1), summary)
+        self.labels = labels
+    }
+
+    /// Whether its values are the numbers of labels: no quantity, so that means and quantiles say nothing.
+    public var isCategory: Bool { !labels.isEmpty }
+
+    /// The key of a category's number in records: `tonic_number` beside `tonic`.
+    public var numberName: String { Self.numberName(of: name) }
+
+    /// The key of its numbers in records: that of a category's number.
+    public var numberKey: String { isCategory ? numberName : name }
+
+    /// Its keys in the record of a batch.
+    package var recordKeys: [String] { isCategory ? [name, numberName] : [name] }
+
+    static func numberName(of category: String) -> String { category + "_number" }
 
     private init(
         name: String, unit: Unit, count: Int, isArray: Bool, aggregation: Aggregation, scale: Scale, minimum: Double?, maximum: Double?,

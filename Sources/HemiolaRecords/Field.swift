@@ -23,7 +23,7 @@ public struct Field: Sendable, Hashable {
         case object([Field])
         /// An object whose keys depend on the pipeline. Its numbers may be counts, without a decimal point.
         case table(of: Kind)
-        /// The value of a setting: anything but an object.
+        /// The value of a setting or of a summary: anything but an object.
         case parameter
         /// The kind, or null: of the values of a list or a table. The value of a field is null by `isNullable`.
         case nullable(Kind)
@@ -165,6 +165,17 @@ extension Field {
         _ name: String, of choices: [String], nullable: Bool = false, default defaultValue: ParameterValue? = nil, _ summary: String
     ) -> Field {
         Field(name, .choice(choices), isNullable: nullable, defaultValue: defaultValue, summary)
+    }
+
+    /// A category in an event's record: its text, and beside it its number among the labels, as a ``Feature`` with these labels has them.
+    ///
+    /// The event stores two values: ``ParameterValue/text(_:)`` and ``ParameterValue/integer(_:)``.
+    public static func category(_ name: String, labels: [String], nullable: Bool = false, _ summary: String) -> [Field] {
+        [
+            .choice(name, of: labels, nullable: nullable, summary),
+            .integer(
+                Feature.numberName(of: name), nullable: nullable, in: 0...max(labels.count - 1, 0), "The number of \(name), from 0 on."),
+        ]
     }
 
     /// Any number of a few texts.

@@ -1,6 +1,7 @@
 /// Which records a sink writes, and which features of a batch.
 ///
-/// Items are record types (`header`, `batch`, `beat` …), analyzers (`levels`) or single features (`levels.rms_db`).
+/// Items are record types (`header`, `batch`, `beat` …), analyzers (`levels`) or single features (`levels.rms_db`). The name of a record type
+/// that an analyzer has too is the record type; `batch.beat` is the analyzer. A plugin's id is its name in records: `musical-key` is `musical_key`.
 /// Analyzers and features imply `batch` records that carry nothing else.
 public struct Selection: Sendable, Hashable {
     /// Everything.
@@ -36,10 +37,14 @@ public struct Selection: Sendable, Hashable {
         var types: Set<String> = []
         var features: Set<String> = []
         for item in items {
-            if recordTypes.contains(item) {
-                types.insert(item)
+            let isFeature = item.hasPrefix("batch.")
+            let path = isFeature ? item.dropFirst("batch.".count) : item[...]
+            let dot = path.firstIndex(of: ".") ?? path.endIndex
+            let name = path[..<dot].recordName + path[dot...]
+            if !isFeature, recordTypes.contains(name) {
+                types.insert(name)
             } else {
-                features.insert(item.hasPrefix("batch.") ? String(item.dropFirst("batch.".count)) : item)
+                features.insert(name)
             }
         }
         let wantsWholeBatches = types.contains("batch")
@@ -73,4 +78,9 @@ public struct Selection: Sendable, Hashable {
         guard let features else { return true }
         return features.contains(analyzer) || features.contains("\(analyzer).\(feature)")
     }
+}
+
+extension StringProtocol {
+    /// The name in records of an analyzer with this id: `musical_key` for `musical-key`, so that it is a word in every language.
+    package var recordName: String { String(map { $0 == "-" ? "_" : $0 }) }
 }

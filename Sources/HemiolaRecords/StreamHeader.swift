@@ -39,8 +39,8 @@ public struct StreamHeader: Sendable, Hashable {
         }
     }
 
-    /// The version of the record schema. Schema 1 may gain keys, never change or lose one.
-    public static let schema = 1
+    /// The version of the record schema. A schema may gain keys, never change or lose one.
+    public static let schema = 2
 
     /// Its place among the streams of its run, 0…. No part of the record.
     public var number = 0
@@ -164,10 +164,12 @@ public struct StreamSummary: Sendable, Equatable {
     }
 }
 
-/// A number of an analyzer's summary: a feature in its unit, or a count.
+/// A value of an analyzer's summary: a feature in its unit, a count, or a text.
 public struct SummaryValue: Sendable, Hashable {
-    /// A number with its unit, or a count.
-    public enum Number: Sendable, Hashable {
+    /// A number with its unit, a count, or a text.
+    public enum Value: Sendable, Hashable {
+        /// A text, such as a key; nil when there is none.
+        case text(String?)
         /// So many; written without a decimal point.
         case count(Int64)
         /// NaN when there is none.
@@ -177,17 +179,32 @@ public struct SummaryValue: Sendable, Hashable {
     /// `snake_case`, with its unit when it has one.
     public var name: String
     /// Its value.
-    public var number: Number
+    public var value: Value
 
     /// A count of that name.
     public init(_ name: String, count: Int64) {
         self.name = name
-        number = .count(count)
+        value = .count(count)
+    }
+
+    /// A text of that name; nil when there is none.
+    public init(_ name: String, text: String?) {
+        self.name = name
+        value = .text(text)
+    }
+
+    /// The text of a category, and its number beside it; both are null when there is none.
+    public static func category(_ name: String, _ number: Int?, labels: [String]) -> [SummaryValue] {
+        let key = Feature.numberName(of: name)
+        return [
+            SummaryValue(name, text: number.map { labels[$0] }),
+            number.map { SummaryValue(key, count: Int64($0)) } ?? SummaryValue(key, .nan, .none),
+        ]
     }
 
     /// A value of that name and unit; NaN when there is none.
     public init(_ name: String, _ value: Double, _ unit: Unit) {
         self.name = name
-        number = .feature(value, unit)
+        self.value = .feature(value, unit)
     }
 }

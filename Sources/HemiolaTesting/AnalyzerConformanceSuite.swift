@@ -232,6 +232,8 @@ extension AnalyzerHarness {
             for value in output.values(feature.name).joined() where !value.isNaN {
                 report.require(value.isFinite, "The feature \(feature.name) is infinite \(place).")
                 guard value.isFinite else { continue }
+                report.require(
+                    !feature.isCategory || value == value.rounded(), "\(feature.name) is no whole number \(place).")
                 // The declared limits are doubles, the values floats: their rounding is allowed for.
                 let tolerance = 1e-5 * max(1, abs(Double(value)))
                 if let low = feature.minimum, Double(value) < low - tolerance {
@@ -247,7 +249,7 @@ extension AnalyzerHarness {
             report.require(value.name.isSnakeCase, "The summary value \"\(value.name)\" is not named in snake_case.")
             report.require(
                 output.summary.count { $0.name == value.name } == 1, "The summary has the value \"\(value.name)\" more than once.")
-            if case .feature(let number, _) = value.number {
+            if case .feature(let number, _) = value.value {
                 report.require(!number.isInfinite, "The summary value \"\(value.name)\" is infinite \(place).")
             }
         }

@@ -44,14 +44,14 @@ def key_of(values):
     """(tonic, mode), or None where there is no key."""
     if not values or values["tonic"] is None:
         return None
-    return int(values["tonic"]), ("major", "minor")[int(values["mode"])]
+    return values["tonic_number"], values["mode"]
 
 
 def keys(program, path, profile):
     """The key of the whole stream, and the causal keys from 5 s on."""
-    lines = records(program, path, f"musical-key:profile={profile}", "--select", "musical-key,end")
+    lines = records(program, path, f"musical-key:profile={profile}", "--select", "batch.musical_key,end")
     batches = [line for line in lines if line["type"] == "batch" and line["t"] >= 5]
-    return key_of(lines[-1]["summaries"]["musical-key"]), [key_of(line["musical-key"]) for line in batches[::10]]
+    return key_of(lines[-1]["summaries"]["musical_key"]), [key_of(line["musical_key"]) for line in batches[::10]]
 
 
 def ours(program, path, truth, profile):

@@ -48,6 +48,30 @@ import Testing
         try expectEqual("a.events.csv", "b.events.csv")
     }
 
+    @Test func `recording of schema 1: batches and events as those of an analysis today`() throws {
+        let input = [
+            "minuet.flac", "--duration", "5", "--batch", "8192", "--whole-file", "--analyzer", "musical-key", "--analyzer", "chords",
+        ]
+        let music = URL(fileURLWithPath: Hemiola.minuet).deletingLastPathComponent().path
+        let expected = try Hemiola.records(input, in: music)
+        let replayed = try Record.all(
+            in: run(["replay", Hemiola.root + "/Tests/Golden/schema-1.jsonl", "--no-realtime", "-o", "-"]).output)
+        #expect(replayed.map(\.line).dropFirst().dropLast() == expected.map(\.line).dropFirst().dropLast() && replayed.count == 35)
+        func declared(_ record: Record) -> [JSON?] {
+            var found: [JSON?] = []
+            for analyzer in record["analyzers"]?.array ?? [] {
+                found.append(analyzer["id"])
+                for output in analyzer["outputs"]?.array ?? [] { found += [output["name"], output["labels"]] }
+            }
+            return found
+        }
+        #expect(replayed[0].int("schema") == 2 && declared(replayed[0]) == declared(expected[0]))
+        #expect(replayed.last?["summaries.musical_key.tonic"] == .string("G"))
+        #expect(replayed.last?.int("summaries.musical_key.mode_number") == 0)
+        try run(["replay", Hemiola.root + "/Tests/Golden/schema-1.jsonl", "--no-realtime", "--select", "musical-key.tonic", "-o", "a.csv"])
+        #expect(try folder.text(of: "a.csv").split(separator: "\n")[1].hasSuffix(",G,7"))
+    }
+
     @Test(arguments: ["beats", "jams", "mid"]) func `recording, replayed to beats: the same bytes`(format: String) throws {
         try run(["analyze", Hemiola.minuet, "-o", "a.jsonl"])
         try run(["analyze", Hemiola.minuet, "--sink", "beats:a.\(format)"])
@@ -146,7 +170,7 @@ import Testing
     private static let keys = [
         ["rms_db", "peak_db", "bands_db", "bpm", "bars", "bins", "f0_hz"], ["position"], ["t"], ["emitted_t"], ["duration_s"], ["start_s"],
         ["midi", "velocity"], ["n", "frame"], ["frames", "batches"], ["edges_hz", "minimum", "center_offset_s"], ["count"],
-        ["sample_rate"], ["label", "name"],
+        ["sample_rate"], ["label", "name"], ["root_number", "quality_number"],
     ]
 
     @Test(arguments: keys)

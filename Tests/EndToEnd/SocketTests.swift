@@ -34,7 +34,7 @@ import Testing
         try folder.write(WAVBytes(samples: samples, sampleRate: 44_100, channelCount: 2, encoding: .float32).bytes, to: "sound.wav")
         let process = try start(["--batch", "\(batch)"], file: "sound.wav")
         let client = try SocketClient(folder("s"))
-        #expect(try client.readLine()?.hasPrefix(#"{"type":"hello","schema":1,"#) == true)
+        #expect(try client.readLine()?.hasPrefix(#"{"type":"hello","schema":2,"#) == true)
         #expect(try client.readLine() == #"{"type":"resumeAudio"}"#)
         var next: Int?
         var lost = 0

@@ -28,7 +28,7 @@ import Testing
 
     @Test func `records: beats and onsets are read separately`() throws {
         let text = """
-            {"type":"header","schema":1}
+            {"type":"header","schema":2}
             {"type":"beat","t":1.5,"bpm":120.0,"position":1,"confidence":0.9,"emitted_t":1.4,"due_in_s":0.1}
             {"type":"onset","t":1.51,"strength":1.0,"emitted_t":1.6}
             {"type":"beat","t":2.0,"bpm":120.0,"position":null,"confidence":0.9,"emitted_t":2.25,"due_in_s":-0.25}

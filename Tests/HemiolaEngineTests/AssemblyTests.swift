@@ -117,11 +117,11 @@ import Testing
             ])
     }
 
-    @Test(arguments: ["", "zwei wörter", "a.b", "a/b"])
-    func `name that is not a valid key: refused`(name: String) throws {
+    @Test(arguments: [("", "NAME"), ("zwei wörter", "zwei_w_rter"), ("a.b", "a_b"), ("a/b", "a_b"), ("a-b", "a_b")])
+    func `name that is not a valid key: refused, with one that is`(name: String, valid: String) throws {
         #expect(
             try problems(analyzers: ["levels:as=\(name)"]) == [
-                "analyzers[0]: \"\(name)\" cannot be an analyzer's name: allowed are letters, digits, - and _"
+                "analyzers[0]: \"\(name)\" cannot be an analyzer's name: allowed are letters, digits and _; write as=\(valid)"
             ])
     }
 

@@ -19,7 +19,7 @@ import Testing
     private static func header(_ outputs: String = #"{"name":"rms_db","unit":"dBFS","count":1,"list":false,"description":"Level."}"#)
         -> String
     {
-        #"{"type":"header","schema":1,"hemiola":"1","source":{"kind":"scripted","name":"x","duration_s":null},"sample_rate":44100,"#
+        #"{"type":"header","schema":2,"hemiola":"1","source":{"kind":"scripted","name":"x","duration_s":null},"sample_rate":44100,"#
             + #""channels":1,"batch_frames":1024,"seed":0,"analyzers":[{"id":"levels","plugin":"levels","version":1,"#
             + #""latency_frames":0,"causal":true,"parameters":{},"outputs":["# + outputs + #"],"events":[]}]}"#
     }

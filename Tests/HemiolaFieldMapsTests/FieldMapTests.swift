@@ -88,6 +88,17 @@ import Testing
             try values(text, rows: [Self.row], events: [Self.beat, onset]) == ["a 1", "b 128.0 1 0.5", "c 1", "d 0.25", "e 0.75"])
     }
 
+    @Test func `category: its number, under the name of the number`() throws {
+        var outputs = AnalyzerOutputs()
+        _ = outputs.add(Feature("tonic", labels: ["C", "Db", "D"], "The tonic."))
+        let header = StreamHeader.test(analyzers: [("musical_key", outputs)])
+        var routes = try FieldRoutes(try FieldMap("- {from: musical-key.tonic_number, to: a}", title: "m"), for: header)
+        var found: [[ParameterValue]] = []
+        routes.forEachValue(of: BatchBlock([CollectedBatch(row: [2])])[0]) { found.append($1) }
+        #expect(found == [[.number(2)]])
+        #expect(throws: Problem.self) { try FieldRoutes(try FieldMap("- {from: musical_key.tonic, to: a}", title: "m"), for: header) }
+    }
+
     @Test func `where: only records whose field has the value`() throws {
         let text = "- {value: 1, to: x, when: beat, where: {position: 1}}"
         let other = Beat(beatsPerMinute: 128, position: 2, confidence: 0.5).event(at: 3)

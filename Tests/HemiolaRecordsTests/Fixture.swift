@@ -1,5 +1,6 @@
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 
 /// A stream with two analyzers and a batch of every shape.
 enum Fixture {
@@ -155,6 +156,36 @@ enum Fixture {
         let text = buffer.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
         precondition(text.isEmpty || text.hasSuffix("\n"))
         return text.split(separator: "\n").map(String.init)
+    }
+
+    /// The lines of a recording, decoded and encoded again.
+    static func again(_ lines: [String], _ decoder: inout RecordDecoder) throws -> [String] {
+        var header = header()
+        var encoder = RecordEncoder(header, version: "1.2.3")
+        let records = try lines.map { line throws(Problem) in try decoder.decode(Array(line.utf8)) }
+        return Fixture.lines { buffer in
+            for record in records {
+                switch record {
+                case .header(let decoded):
+                    header = decoded
+                    encoder = RecordEncoder(header, version: "1.2.3")
+                    encoder.encodeHeader(into: &buffer)
+                case .batch(let batch):
+                    let storage = BatchStorage(capacity: 1, width: header.layout.width, samplesPerBatch: 0, channelCount: 2)
+                    _ = storage.openRow.update(fromContentsOf: batch.row)
+                    let info = BatchStorage.Info(number: batch.number, frame: batch.frame, frameCount: 1024, isPartial: batch.isPartial)
+                    storage.complete(info, events: [])
+                    encoder.encode(BatchBlock(storage)[0], into: &buffer)
+                case .event(let event, let emitted):
+                    let end = emitted.map { header.format.seconds(at: header.format.frame(at: $0)) }
+                    encoder.encode(event, batchEnd: end ?? event.time, into: &buffer)
+                case .end(let summary):
+                    encoder.encodeEnd(summary, into: &buffer)
+                case .failure(let end):
+                    buffer.append(failure: end)
+                }
+            }
+        }
     }
 
     /// The line of one record in a stream without a file.

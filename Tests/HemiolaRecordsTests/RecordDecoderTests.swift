@@ -7,36 +7,6 @@ import Testing
 @Suite struct RecordDecoderTests {
     private static let version = "1.2.3"
 
-    /// The lines of a recording, decoded and encoded again.
-    private func again(_ lines: [String], _ decoder: inout RecordDecoder) throws -> [String] {
-        var header = Fixture.header()
-        var encoder = RecordEncoder(header, version: Self.version)
-        let records = try lines.map { line throws(Problem) in try decoder.decode(Array(line.utf8)) }
-        return Fixture.lines { buffer in
-            for record in records {
-                switch record {
-                case .header(let decoded):
-                    header = decoded
-                    encoder = RecordEncoder(header, version: Self.version)
-                    encoder.encodeHeader(into: &buffer)
-                case .batch(let batch):
-                    let storage = BatchStorage(capacity: 1, width: header.layout.width, samplesPerBatch: 0, channelCount: 2)
-                    _ = storage.openRow.update(fromContentsOf: batch.row)
-                    let info = BatchStorage.Info(number: batch.number, frame: batch.frame, frameCount: 1024, isPartial: batch.isPartial)
-                    storage.complete(info, events: [])
-                    encoder.encode(BatchBlock(storage)[0], into: &buffer)
-                case .event(let event, let emitted):
-                    let end = emitted.map { header.format.seconds(at: header.format.frame(at: $0)) }
-                    encoder.encode(event, batchEnd: end ?? event.time, into: &buffer)
-                case .end(let summary):
-                    encoder.encodeEnd(summary, into: &buffer)
-                case .failure(let end):
-                    buffer.append(failure: end)
-                }
-            }
-        }
-    }
-
     private func lines(file: String? = nil) -> [String] { Fixture.allLines(file: file) }
 
     @Test func `failure records: decoded also before the first header`() throws {
@@ -49,13 +19,13 @@ import Testing
 
     @Test(arguments: [nil, "a.wav"]) func `every line, decoded and encoded: the same bytes`(file: String?) throws {
         var decoder = RecordDecoder(catalog: Fixture.catalog)
-        #expect(try again(lines(file: file), &decoder) == lines(file: file))
+        #expect(try Fixture.again(lines(file: file), &decoder) == lines(file: file))
         #expect(decoder.undeclared.isEmpty)
     }
 
     @Test func `records of types that are not declared: the same bytes`() throws {
         var decoder = RecordDecoder(catalog: .standard)
-        let (expected, result) = (lines(), try again(lines(), &decoder))
+        let (expected, result) = (lines(), try Fixture.again(lines(), &decoder))
         for (one, other) in zip(result, expected) { #expect(one == other) }
         #expect(result.count == expected.count)
         for type in ["clap", "preset", "setClap", "tap"] { #expect(decoder.undeclared.contains(type)) }
@@ -82,7 +52,7 @@ import Testing
         }
         for catalog in [Fixture.catalog, .standard] {
             var decoder = RecordDecoder(catalog: catalog)
-            let result = try again(expected, &decoder)
+            let result = try Fixture.again(expected, &decoder)
             let different = zip(result, expected).filter { $0 != $1 }
             #expect(different.isEmpty && result.count == expected.count, "\(different.first.map { "\($0)" } ?? "")")
         }
@@ -103,7 +73,7 @@ import Testing
                 encoder.encode(Fixture.block(header, row: row)[0], into: &buffer)
             }
             var decoder = RecordDecoder(catalog: .standard)
-            #expect(try again(expected, &decoder) == expected)
+            #expect(try Fixture.again(expected, &decoder) == expected)
         }
     }
 
@@ -116,7 +86,7 @@ import Testing
                 let expected = Fixture.lines { buffer in RecordEncoder(header, version: Self.version).encodeHeader(into: &buffer) }
                 #expect(expected[0].contains(#""tags":{"title":"A \"t\"","track":"3/9""#) == !tags.isEmpty)
                 var decoder = RecordDecoder(catalog: Fixture.catalog)
-                #expect(try again(expected, &decoder) == expected)
+                #expect(try Fixture.again(expected, &decoder) == expected)
             }
         }
     }
@@ -156,7 +126,7 @@ import Testing
         (#"{"type":"other","t":1.0,"a":{}}"#, "\"a\" is an object"), (#"{"type":"other","t":1.0,"a":1,"a":2}"#, "\"a\" occurs twice"),
         (#"{"type":"other","t":1.0,"a":1,"b":2,"c":3,"d":4,"e":5,"f":6,"g":7,"h":8,"i":9}"#, "more than 8 fields"),
         (#"{"type":"end","frames":0,"batches":0,"non_finite":0,"dropped":{},"summaries":{},"reason":"x"}"#, "unknown \"reason\""),
-        (#"{"type":"header","schema":2}"#, "schema 2 is not supported"), ("{\"type\":\"beat\",\"t\":1.0,\"a\":\"\u{1}\"}", "invalid JSON"),
+        (#"{"type":"header","schema":3}"#, "schema 3 is not supported"), ("{\"type\":\"beat\",\"t\":1.0,\"a\":\"\u{1}\"}", "invalid JSON"),
         (#"{"type":"other","t":1.0,"a":"\ud800"}"#, "invalid JSON"), (#"{"type":"other","t":01}"#, "invalid JSON"),
         (#"{"type":"other","t":1.,"a":1}"#, "invalid JSON"), (#"{"type":"other","t":1.0,}"#, "invalid JSON"),
         ("{\"type\":\"x\",\"t\":" + String(repeating: "[", count: 40), "nested more than 32 deep"),

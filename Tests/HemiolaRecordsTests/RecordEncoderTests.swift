@@ -19,7 +19,7 @@ import Testing
         let line = Fixture.lines { RecordEncoder(Fixture.header(), version: "1.2.3").encodeHeader(into: &$0) }[0]
         try expect(
             line,
-            is: #"{"type":"header","schema":1,"hemiola":"1.2.3","source":{"kind":"file","name":"a \"b\".wav","duration_s":2.5},"#
+            is: #"{"type":"header","schema":2,"hemiola":"1.2.3","source":{"kind":"file","name":"a \"b\".wav","duration_s":2.5},"#
                 + #""sample_rate":44100,"channels":2,"batch_frames":1024,"seed":7,"analyzers":["#
                 + #"{"id":"levels","plugin":"levels","version":1,"latency_frames":0,"causal":true,"parameters":{},"outputs":["#
                 + #"{"name":"rms_db","unit":"dBFS","count":1,"list":false,"minimum":-120.0,"description":"RMS level."},"#

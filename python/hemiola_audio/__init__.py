@@ -2,13 +2,13 @@
 
     >>> import hemiola_audio
     >>> song = hemiola_audio.analyze("song.flac")
+    >>> song.tempo, song.key, song.beats
     >>> song.numpy()["spectrum.centroid_hz"]
-    >>> song.beats
 
 The program `hemiola` computes everything. It is part of the wheel; without it, the program of $HEMIOLA or of PATH is started.
 """
 
-from ._analyze import analyze, stream
+from ._analyze import analyze, stream, tempo
 from ._errors import (
     CrashError,
     HemiolaError,
@@ -22,7 +22,7 @@ from ._errors import (
 from ._listen import listen
 from ._program import program
 from ._records import Feature, Record
-from ._result import Analysis
+from ._result import Analysis, Chord
 from ._stream import Stream
 from ._worker import Worker, analyze_many
 
@@ -30,6 +30,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Analysis",
+    "Chord",
     "CrashError",
     "Feature",
     "HemiolaError",
@@ -47,4 +48,5 @@ __all__ = [
     "listen",
     "program",
     "stream",
+    "tempo",
 ]

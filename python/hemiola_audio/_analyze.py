@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from ._errors import FolderError
-from ._options import Options, PathLike, Specs, Time, path_argument
-from ._process import Process
+from ._input import Input
+from ._options import Options, PathLike, Specs, Time
 from ._result import Analysis
-from ._samples import raw_samples
 from ._stream import Stream
 
 
@@ -23,7 +19,7 @@ def analyze(
     channel_axis: int | None = None,
     analyzers: Specs = None,
     select: Specs = None,
-    whole_file: bool = False,
+    whole_file: bool = True,
     batch: int | None = None,
     start: Time = None,
     duration: Time = None,
@@ -36,7 +32,7 @@ def analyze(
     sample_rate: of an array, in hertz. A file has its own.
     analyzers: plugins with settings, as `--analyzer`: "levels", ["levels", "spectrum:bands=40,mfcc=13"], "+spectrum:mfcc=13,as=timbre".
     select: only these records or features, as `--select`: "levels.rms_db,beat". Header, gaps and end are always included.
-    whole_file: read the whole input before the results: more accurate beats.
+    whole_file: read the whole input before the results: more accurate beats. False: the records of `listen`.
     batch: frames per batch, 256…8192. Default: 1024.
     start, duration: the part of a file, in seconds or as "1:30". Of an array, pass a slice.
 
@@ -46,19 +42,11 @@ def analyze(
     Raises InputError (the input cannot be read; a folder: also IsADirectoryError), UsageError (a setting is invalid), ValueError or TypeError (the array is not usable).
     Warns with PartialInputWarning if the input is truncated or damaged; the result contains what was analysed.
     """
-    with stream(
-        source,
-        sample_rate=sample_rate,
-        channel_axis=channel_axis,
-        analyzers=analyzers,
-        select=select,
-        whole_file=whole_file,
-        batch=batch,
-        start=start,
-        duration=duration,
-    ) as records:
+    options = Options(analyzers, select, batch, whole_file, start, duration)
+    input = Input(source, options, sample_rate, channel_axis)
+    with Stream(input.process()) as records:
         lines = list(records.lines())
-        return Analysis(lines, error=records.error)
+        return Analysis(lines, error=records.error, input=input)
 
 
 def stream(
@@ -75,25 +63,12 @@ def stream(
 ) -> Stream:
     """Analyses a file or an array, and returns an iterator over the records as the program writes them.
 
-    Memory does not depend on the length of the file. The arguments are those of `analyze`.
+    Memory does not depend on the length of the file. The arguments are those of `analyze`; by default the file is read once.
     """
     options = Options(analyzers, select, batch, whole_file, start, duration)
-    if not isinstance(source, np.ndarray):
-        if sample_rate is not None or channel_axis is not None:
-            raise ValueError("sample_rate and channel_axis belong to an array; a file has its own sample rate and channels")
-        path = path_argument(source)
-        # The program would write the records of all its files, one after the other.
-        if os.path.isdir(path):
-            raise FolderError(path)
-        return Stream(Process(["analyze", *options.arguments(), "--", path]))
-    if start is not None or duration is not None:
-        raise ValueError("start and duration belong to a file; pass a slice of the array: samples[first:last]")
-    samples = raw_samples(source, sample_rate, channel_axis)
-    if whole_file:
-        # Two passes: the program keeps the samples in an unlinked temporary file.
-        source_arguments = ["--capture", f"pcm:path=-,raw={samples.layout.replace(',', ':')},spool=true"]
-    else:
-        source_arguments = ["--raw", samples.layout, "-"]
-    process = Process(["analyze", *options.arguments(), *source_arguments], has_input=True)
-    process.write_all(samples.blocks())
-    return Stream(process)
+    return Stream(Input(source, options, sample_rate, channel_axis).process())
+
+
+def tempo(source: PathLike | NDArray[Any], *, sample_rate: float | None = None, channel_axis: int | None = None) -> float | None:
+    """The tempo of a file or an array in beats per minute, from its beats; None: it has none."""
+    return analyze(source, sample_rate=sample_rate, channel_axis=channel_axis, analyzers="beat", select="beat").tempo

@@ -68,7 +68,8 @@ def batch_columns(features: dict[str, Feature], *, with_file: bool) -> dict[str,
     partial = described.pop("partial")
     for feature in features.values():
         analyzer, output = feature.name.split(".", 1)
-        described.setdefault(analyzer, {})[output] = ["float64"] if feature.is_list else "float64"
+        kind = "string" if feature.labels else "int64" if feature.is_integer else "float64"
+        described.setdefault(analyzer, {})[output] = [kind] if feature.is_list else kind
     described["partial"] = partial
     return described
 

@@ -25,7 +25,7 @@ class FolderError(InputError, IsADirectoryError):
     """The path is that of a folder."""
 
     def __init__(self, path: str) -> None:
-        hint = f"analyze_many(sorted(pathlib.Path({path!r}).rglob('*.flac')))"
+        hint = f"analyze_many({path!r})"
         super().__init__(f"{path}: is a folder, not a file; to analyse the files in it: {hint}", 1)
         self._path = path
 

@@ -188,6 +188,8 @@ def _split_header(lines: Iterator[bytes]) -> tuple[Record, Iterator[bytes]]:
     header = decode(first)
     if header["type"] != "header":
         raise InputError("the first record is not a header, which describes the columns; select header too: --select header,…")
+    if header["schema"] < 2:
+        raise InputError("a recording of schema 1; convert it first: hemiola replay OLD.jsonl --no-realtime -o NEW.jsonl")
 
     def chained() -> Iterator[bytes]:
         yield first

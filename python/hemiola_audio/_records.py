@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ._errors import InputError
@@ -34,6 +34,10 @@ class Feature:
     maximum: float | None = None
     edges_hz: tuple[float, ...] | None = None
     """The edges of the bands in hertz: one more than there are bands."""
+    labels: tuple[str, ...] | None = None
+    """Of a category: the texts that occur. The feature with the ending `_number` has the number of each, from 0 on."""
+    is_integer: bool = False
+    """Whether the values are whole numbers."""
     center_offset_s: float | None = None
     """The time of the window's centre relative to the first frame of the batch, in seconds."""
 
@@ -55,8 +59,8 @@ def features_of(header: Record) -> dict[str, Feature]:
     for analyzer in header["analyzers"]:
         for output in analyzer["outputs"]:
             name = f"{analyzer['id']}.{output['name']}"
-            edges = output.get("edges_hz")
-            features[name] = Feature(
+            edges, labels = output.get("edges_hz"), output.get("labels")
+            features[name] = feature = Feature(
                 name=name,
                 unit=output["unit"],
                 count=output["count"],
@@ -65,6 +69,10 @@ def features_of(header: Record) -> dict[str, Feature]:
                 minimum=output.get("minimum"),
                 maximum=output.get("maximum"),
                 edges_hz=None if edges is None else tuple(edges),
+                labels=None if labels is None else tuple(labels),
                 center_offset_s=output.get("center_offset_s"),
             )
+            if labels is not None:
+                number = f"{name}_number"
+                features[number] = replace(feature, name=number, labels=None, is_integer=True)
     return features

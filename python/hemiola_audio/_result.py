@@ -2,27 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ._errors import InputError
+from ._input import Input
 from ._options import PathLike
 from ._records import BATCH_PREFIX, Feature, Record, decode, features_of
+from ._stream import Stream
+from ._summary import summary_of
 
 if TYPE_CHECKING:
     import pandas
     import pyarrow
 
 
-class Analysis:
-    """The records of one input. Iterating decodes them in their order: header, batches with their events, end."""
+class Chord(NamedTuple):
+    """A chord, or a part without one."""
 
-    def __init__(self, lines: Sequence[bytes], *, error: str | None = None) -> None:
+    start: float
+    """In seconds."""
+    end: float
+    label: str
+    """In Harte's syntax, as mir_eval reads it: `A:min7`; `N`: no chord."""
+
+
+class Analysis:
+    """The records of one input. Iterating decodes them in their order: header, batches with their events, end.
+
+    `tempo`, `beats`, `onsets`, `key` and `chords` are those of the records. If the records do not have them, the input is analysed
+    once more when one of them is used for the first time.
+    """
+
+    def __init__(self, lines: Sequence[bytes], *, error: str | None = None, input: Input | None = None) -> None:
         self._lines = lines
+        self._input = input
+        self._others: dict[str, Analysis] = {}
         self.error = error
         """Why the input was analysed in part only; None: it is complete."""
         if not lines or not lines[0].startswith(b'{"type":"header"'):
@@ -65,6 +85,7 @@ class Analysis:
 
     def numpy(self, dtype: DTypeLike = np.float32) -> dict[str, NDArray[Any]]:
         """Arrays by dotted name: (batches,), or (batches, values) for a feature that is a list. NaN where the record has null.
+        A category, such as a key's tonic, is an array of str, with None, beside its numbers.
 
         "t" is the time of each batch in seconds, always of type float64. `dtype` is the type of the features.
         """
@@ -78,6 +99,9 @@ class Analysis:
                 columns[name].append(record[analyzer][output])
         arrays: dict[str, NDArray[Any]] = {"t": np.array(times, dtype=np.float64)}
         for name, feature in self.features.items():
+            if feature.labels:
+                arrays[name] = np.array(columns.pop(name), dtype=object)
+                continue
             shape = (len(times), feature.count) if feature.is_list else (len(times),)
             arrays[name] = np.array(columns.pop(name), dtype=np.float64).reshape(shape).astype(dtype)
         return arrays
@@ -87,15 +111,53 @@ class Analysis:
         prefix = b'{"type":"%s"' % kind.encode()
         return [decode(line) for line in self._lines if line.startswith(prefix)]
 
+    @property
+    def duration(self) -> float:
+        """The duration of the audio in seconds; of an interrupted analysis, of its batches."""
+        return float(self.end["t"]) if self.end else len(self._batches) * int(self.header["batch_frames"]) / self.sample_rate
+
+    @cached_property
+    def tempo(self) -> float | None:
+        """The median tempo of the beats, in beats per minute; None: there are no beats."""
+        tempi = [beat["bpm"] for beat in self._with("beat", "beat").events("beat") if beat["bpm"] is not None]
+        return float(np.median(tempi)) if tempi else None
+
     @cached_property
     def beats(self) -> NDArray[np.float64]:
         """The times of the beats in seconds. `events("beat")` also has tempo, position in the bar and confidence."""
-        return self._event_times("beat")
+        return _times(self._with("beat", "beat").events("beat"))
+
+    @cached_property
+    def downbeats(self) -> NDArray[np.float64]:
+        """The times of the first beats of the bars, in seconds."""
+        return _times(beat for beat in self._with("beat", "beat").events("beat") if beat["position"] == 1)
 
     @cached_property
     def onsets(self) -> NDArray[np.float64]:
         """The times of the onsets in seconds. `events("onset")` also has their strength."""
-        return self._event_times("onset")
+        return _times(self._with("beat", "onset").events("onset"))
+
+    @cached_property
+    def key(self) -> str | None:
+        """The key of the whole input, such as `A minor`; None: it has none."""
+        result = self._with("musical-key", "musical_key")
+        name = next(analyzer["id"] for analyzer in result.header["analyzers"] if analyzer["plugin"] == "musical-key")
+        key: str | None = result.end["summaries"][name]["key"] if result.end else None
+        return key
+
+    @cached_property
+    def chords(self) -> list[Chord]:
+        """The chords with start and end, without gaps. `events("chord")` also has their roots and qualities."""
+        records = self._with("chords", "chord").events("chord")
+        return [Chord(record["t"], round(record["t"] + record["duration_s"], 6), record["label"]) for record in records]
+
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """The row of `analyze_many(FOLDER)`, by column: tags, tempo, key, loudness, and mean and quantiles of each feature.
+
+        It takes another analysis, when it is used for the first time.
+        """
+        return summary_of(self._repeatable("a summary"))
 
     @property
     def gaps(self) -> list[Record]:
@@ -131,5 +193,22 @@ class Analysis:
     def _batches(self) -> list[bytes]:
         return [line for line in self._lines if line.startswith(BATCH_PREFIX)]
 
-    def _event_times(self, kind: str) -> NDArray[np.float64]:
-        return np.array([record["t"] for record in self.events(kind)], dtype=np.float64)
+    def _with(self, plugin: str, output: str) -> Analysis:
+        """The analysis of this input that has an event output: this one, or one by that plugin."""
+        if any(event["name"] == output for analyzer in self.header["analyzers"] for event in analyzer["events"]):
+            return self
+        if output not in self._others:
+            input = self._repeatable(output)
+            options = replace(input.options, analyzers=plugin, select=output, whole_file=True)
+            with Stream(input.process(options)) as records:
+                self._others[output] = Analysis(list(records.lines()))
+        return self._others[output]
+
+    def _repeatable(self, output: str) -> Input:
+        if self._input is None:
+            raise InputError(f"the records do not have {output}, and their input is not known")
+        return self._input
+
+
+def _times(records: Iterable[Record]) -> NDArray[np.float64]:
+    return np.array([record["t"] for record in records], dtype=np.float64)

@@ -8,13 +8,18 @@ import warnings
 from collections import deque
 from collections.abc import Iterable, Iterator
 from types import TracebackType
-from typing import Literal, overload
+from typing import TYPE_CHECKING, Literal, overload
 
 from ._errors import CrashError, FolderError, HemiolaError, InputError, OutputError, PartialInputWarning, UsageError, error
+from ._input import Input
 from ._options import Options, PathLike, Specs, Time, path_argument
 from ._process import Process
 from ._records import decode
 from ._result import Analysis
+from ._summary import folder_summaries
+
+if TYPE_CHECKING:
+    import pandas
 
 # Bytes of paths on the way to the program: less than a pipe contains, so that writing never waits for the program.
 _PATH_BYTES = 32 * 1024
@@ -36,7 +41,7 @@ class Worker:
         *,
         analyzers: Specs = None,
         select: Specs = None,
-        whole_file: bool = False,
+        whole_file: bool = True,
         batch: int | None = None,
         start: Time = None,
         duration: Time = None,
@@ -80,7 +85,7 @@ class Worker:
             self._connection = _Connection(self._options, jobs=1)
         try:
             self._connection.send(path)
-            answer = self._connection.receive(path)
+            answer = self._connection.receive(path, self._options)
         except BaseException:
             # The process has ended, or an interrupt left a part of the answer in its pipe.
             self.close()
@@ -92,13 +97,22 @@ class Worker:
 
 @overload
 def analyze_many(
+    paths: PathLike,
+    *,
+    jobs: int | None = None,
+    analyzers: Specs = None,
+    start: Time = None,
+    duration: Time = None,
+) -> pandas.DataFrame: ...
+@overload
+def analyze_many(
     paths: Iterable[PathLike],
     *,
-    jobs: int = 1,
+    jobs: int | None = None,
     return_exceptions: Literal[False] = False,
     analyzers: Specs = None,
     select: Specs = None,
-    whole_file: bool = False,
+    whole_file: bool = True,
     batch: int | None = None,
     start: Time = None,
     duration: Time = None,
@@ -107,41 +121,48 @@ def analyze_many(
 def analyze_many(
     paths: Iterable[PathLike],
     *,
-    jobs: int = 1,
+    jobs: int | None = None,
     return_exceptions: Literal[True],
     analyzers: Specs = None,
     select: Specs = None,
-    whole_file: bool = False,
+    whole_file: bool = True,
     batch: int | None = None,
     start: Time = None,
     duration: Time = None,
 ) -> Iterator[Analysis | HemiolaError]: ...
 def analyze_many(
-    paths: Iterable[PathLike],
+    paths: PathLike | Iterable[PathLike],
     *,
-    jobs: int = 1,
+    jobs: int | None = None,
     return_exceptions: bool = False,
     analyzers: Specs = None,
     select: Specs = None,
-    whole_file: bool = False,
+    whole_file: bool = True,
     batch: int | None = None,
     start: Time = None,
     duration: Time = None,
-) -> Iterator[Analysis | HemiolaError]:
-    """Analyses files with one process, and yields their results in the order of the paths.
+) -> Iterator[Analysis | HemiolaError] | pandas.DataFrame:
+    """Analyses files with one process. Of a list of paths, yields the results in their order; of a folder, returns a table.
 
-    paths: may be endless: 2 · jobs + 2 paths are read ahead of the results. If results are not consumed, the program waits.
-    jobs: the number of files to analyse in parallel; 0: one per processor. It does not change the results.
+    paths: of a folder, the summaries of the sound files in it and below it, a row per file, with a progress bar if tqdm is installed. The
+        columns are those of `hemiola schema --columns --summary`. A file that failed has a text in the column `error`. Needs pandas.
+        A list may be endless: 2 · jobs + 2 paths are read ahead of the results. If results are not consumed, the program waits.
+    jobs: the number of files to analyse in parallel; 0: one per processor. It does not change the results. Default: 1, of a folder 0.
+    analyzers: by default of a folder, also key and loudness.
     return_exceptions: yield the exception of a file in its place, instead of raising it. By default the first one ends the iteration.
 
     If the program crashes, the files that it had not completed are analysed again, one at a time. A file at which it crashes alone
     has a CrashError. The other arguments are those of `analyze`.
     """
-    if isinstance(paths, (str, bytes, os.PathLike)):
-        raise TypeError(f"paths is one path, {os.fspath(paths)!r}: pass a list of paths, or sorted(pathlib.Path(FOLDER).rglob('*.flac'))")
+    if jobs is None:
+        jobs = 0 if isinstance(paths, (str, os.PathLike)) else 1
     if jobs < 0:
         raise ValueError(f"jobs is {jobs}: it is 0 (one per processor) or more")
     options = Options(analyzers, select, batch, whole_file, start, duration)
+    if isinstance(paths, (str, os.PathLike)):
+        if not os.path.isdir(paths):
+            raise TypeError(f"{os.fspath(paths)!r} is not a folder; pass a list of paths, or use analyze")
+        return folder_summaries(path_argument(paths), options, jobs)
     return _many(iter(paths), options, jobs or len(os.sched_getaffinity(0)), return_exceptions)
 
 
@@ -172,7 +193,7 @@ def _many(paths: Iterator[PathLike], options: Options, jobs: int, return_excepti
                     connection.send(sent[-1])
                 if not sent:
                     return
-                answer: Analysis | HemiolaError = connection.receive(sent[0])
+                answer: Analysis | HemiolaError = connection.receive(sent[0], options)
             except CrashError as fault:
                 if connection is not None:
                     connection.process.close()
@@ -207,7 +228,7 @@ class _Connection:
         except BrokenPipeError:
             raise self._fault() from None
 
-    def receive(self, path: str) -> Analysis | InputError:
+    def receive(self, path: str, options: Options) -> Analysis | InputError:
         """The result of the path that was sent first; InputError if the file cannot be read.
 
         Raises CrashError, UsageError or OutputError if the program has ended.
@@ -226,7 +247,7 @@ class _Connection:
                 damage = _message(record, path) if record.get("error") else None
                 if damage:
                     warnings.warn(damage, PartialInputWarning, stacklevel=4)
-                return Analysis(lines, error=damage)
+                return Analysis(lines, error=damage, input=Input(path, options))
 
     def _fault(self) -> HemiolaError:
         exit_code, message = self.process.wait()

@@ -14,11 +14,11 @@ import pytest
 from conftest import music, run_program, write_wav
 
 import hemiola_audio
-from hemiola_audio import HemiolaWarning, InputError, PartialInputWarning, UsageError, analyze
+from hemiola_audio import HemiolaWarning, InputError, PartialInputWarning, UsageError, analyze, stream
 
 
 def test_records_equal_those_of_the_program(minuet: Path) -> None:
-    expected = [json.loads(line) for line in run_program("analyze", minuet).splitlines()]
+    expected = [json.loads(line) for line in run_program("analyze", "--whole-file", minuet).splitlines()]
     song = analyze(minuet)
     assert list(song) == expected
     assert len(song) == len(expected)
@@ -44,7 +44,7 @@ def test_arrays_equal_the_records(minuet: Path) -> None:
 
 
 def test_null_is_nan(minuet: Path) -> None:
-    bpm = analyze(minuet, select="beat.bpm").numpy()["beat.bpm"]
+    bpm = analyze(minuet, select="beat.bpm", whole_file=False).numpy()["beat.bpm"]
     assert np.isnan(bpm[0]) and not np.isnan(bpm[-1])
 
 
@@ -63,9 +63,9 @@ def test_beats_and_onsets(minuet: Path) -> None:
     assert song.beats.tolist() == [beat["t"] for beat in song.events("beat")]
 
 
-def test_whole_file_equals_the_option(minuet: Path) -> None:
-    expected = [json.loads(line) for line in run_program("analyze", "--whole-file", minuet).splitlines()]
-    assert list(analyze(minuet, whole_file=True)) == expected
+def test_stream_reads_the_file_once_by_default(minuet: Path) -> None:
+    with stream(minuet) as records:
+        assert list(records) == list(analyze(minuet, whole_file=False))
 
 
 def test_options(song: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow
 import pyarrow.parquet
 import pytest
-from conftest import run_program
+from conftest import ROOT, run_program
 
 from hemiola_audio import InputError, analyze, program, stream
 from hemiola_audio.__main__ import main, output_path
@@ -132,9 +132,9 @@ def test_readers(minuet: Path, tmp_path: Path) -> None:
 
 def test_stream_and_command_write_the_same_tables(minuet: Path, tmp_path: Path) -> None:
     analyze(minuet).to_parquet(tmp_path / "a.parquet")
-    stream(minuet).to_parquet(tmp_path / "b.parquet")
-    run_program("analyze", minuet, "-o", tmp_path / "c.jsonl")
-    run_program("analyze", minuet, "-o", tmp_path / "d.jsonl.zst")
+    stream(minuet, whole_file=True).to_parquet(tmp_path / "b.parquet")
+    run_program("analyze", "--whole-file", minuet, "-o", tmp_path / "c.jsonl")
+    run_program("analyze", "--whole-file", minuet, "-o", tmp_path / "d.jsonl.zst")
     assert main(["to-parquet", str(tmp_path / "c.jsonl")]) == 0
     assert main(["to-parquet", str(tmp_path / "d.jsonl.zst"), "-o", str(tmp_path / "d.parquet")]) == 0
     for ending in ("parquet", "events.parquet"):
@@ -244,7 +244,7 @@ def test_input_error_of_a_stream(text_file: Path, tmp_path: Path) -> None:
 
 def test_program_refuses_parquet_with_the_remedy(song: Path, tmp_path: Path, program: str) -> None:
     result = subprocess.run([program, "analyze", song, "-o", tmp_path / "x.parquet"], capture_output=True, text=True)
-    assert result.returncode == 2 and "python -m hemiola_audio to-parquet" in result.stderr
+    assert result.returncode == 2 and "python3 -m hemiola_audio to-parquet" in result.stderr
 
 
 def test_summaries_are_rows_of_one_file(minuet: Path, tmp_path: Path) -> None:
@@ -264,3 +264,8 @@ def test_summaries_are_rows_of_one_file(minuet: Path, tmp_path: Path) -> None:
     # No song has an album.
     assert table.schema.field("tags.album").type == pyarrow.string()
     assert table.schema.field("rhythm.bpm").type == pyarrow.float64()
+
+
+def test_a_recording_of_schema_1_is_refused_with_the_way_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["to-parquet", str(ROOT / "Tests" / "Golden" / "schema-1.jsonl"), "-o", str(tmp_path / "x.parquet")]) == 1
+    assert "hemiola replay" in capsys.readouterr().err

@@ -271,9 +271,3 @@ def test_folder_among_the_paths_is_an_error_in_its_place(folder: Path) -> None:
     results = list(analyze_many([first, folder, second], return_exceptions=True))
     assert [type(result) is Analysis for result in results] == [True, False, True]
     assert isinstance(results[1], InputError) and isinstance(results[1], IsADirectoryError)
-
-
-def test_one_path_instead_of_several_is_refused(folder: Path) -> None:
-    for path in (folder, str(folder)):
-        with pytest.raises(TypeError, match="list of paths"):
-            analyze_many(path)  # type: ignore[arg-type]

@@ -20,12 +20,12 @@ extension RecordType {
         fields: [
             .number("duration_s", unit: .seconds, minimum: 0, "The duration."),
             .text("label", "The chord in Harte's syntax, such as A:min7; N: no chord."),
-            .integer("root", nullable: true, in: 0...11, "The root, 0 = C … 11 = B; null: no chord."),
-            .text("quality", nullable: true, "maj, min, 7, min7 or maj7; null: no chord."),
-            .number("confidence", in: 0...1, "The mean correlation of the chroma with the chord, or 1 minus that of the best chord."),
-            .text("reason", nullable: true, "Why there is no chord: no tones or undecided; null: there is one."),
-            .emittedTime,
-        ])
+        ] + Field.category("root", labels: PitchClass.names, nullable: true, "The root; null: no chord.")
+            + Field.category("quality", labels: ChordVocabulary.names, nullable: true, "The quality; null: no chord.") + [
+                .number("confidence", in: 0...1, "The mean correlation of the chroma with the chord, or 1 minus that of the best chord."),
+                .text("reason", nullable: true, "Why there is no chord: no tones or undecided; null: there is one."),
+                .emittedTime,
+            ])
 }
 
 /// The settings of the chord analyzer.
@@ -95,8 +95,8 @@ final class ChordAnalyzer: OfflineAnalyzer {
         sampleRate = Double(stream.sampleRate)
         clear()
         outputs.latencyFrames = extractor.latencyFrames + Int64((Double(delay) * Self.frameSeconds * sampleRate).rounded())
-        root = outputs.add(Feature("root", .none, in: 0...11, "Root of the chord: 0 = C, 1 = C sharp or D flat, … 11 = B."))
-        quality = outputs.add(Feature("quality", .none, in: 0...4, "Quality of the chord: 0 = maj, 1 = min, 2 = 7, 3 = min7, 4 = maj7."))
+        root = outputs.add(Feature("root", labels: PitchClass.names, "Root of the chord."))
+        quality = outputs.add(Feature("quality", labels: ChordVocabulary.names, "Quality of the chord."))
         confidence = outputs.add(Feature("confidence", .ratio, in: 0...1, "Mean correlation of the chroma with the chord so far."))
         status = outputs.add(
             Feature("status", .none, in: 0...3, "0 = there is a chord; none: 1 = nothing decided yet, 2 = no tones, 3 = undecided."))

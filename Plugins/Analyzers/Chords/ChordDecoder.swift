@@ -6,6 +6,8 @@ enum ChordVocabulary {
     static let qualities: [(name: String, notes: [Int])] = [
         ("maj", [0, 4, 7]), ("min", [0, 3, 7]), ("7", [0, 4, 7, 10]), ("min7", [0, 3, 7, 10]), ("maj7", [0, 4, 7, 11]),
     ]
+    /// The names of the qualities.
+    static let names = qualities.map(\.name)
     /// The number of chords, and of chords with no chord, which is the last state.
     static let chordCount = 60
     static let stateCount = 61

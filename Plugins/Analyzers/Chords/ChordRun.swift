@@ -12,12 +12,12 @@ struct ChordRun: Sendable {
     /// Frames with tones.
     private var tonalCount: Float = 0
     /// The names of the qualities and of all states, made before the stream: a global table would be allocated at its first use.
-    private let qualities: [String]
+    private let qualities = ChordVocabulary.names
+    private let roots = PitchClass.names
     private let labels: [String]
 
     init() {
-        qualities = ChordVocabulary.qualities.map(\.name)
-        labels = qualities.flatMap { quality in PitchClass.names.map { "\($0):\(quality)" } } + ["N"]
+        labels = ChordVocabulary.names.flatMap { quality in PitchClass.names.map { "\($0):\(quality)" } } + ["N"]
     }
 
     /// The mean correlation of the frames with the chord, 0…1; of no chord, 1 minus that of the best chord.
@@ -57,11 +57,12 @@ struct ChordRun: Sendable {
         defer { state = nil }
         guard let state, time > start else { return }
         let isChord = state != ChordVocabulary.none
-        let quality: ParameterValue = isChord ? .text(qualities[state / 12]) : .none
+        let (root, quality) = (state % 12, state / 12)
         let reason: ParameterValue = isChord ? .none : .text(status == .noTones ? "no tones" : "undecided")
         events.append(
             Event(
-                at: start, .chord, .number(time - start), .text(labels[state]), isChord ? .integer(state % 12) : .none, quality,
+                at: start, .chord, .number(time - start), .text(labels[state]), isChord ? .text(roots[root]) : .none,
+                isChord ? .integer(root) : .none, isChord ? .text(qualities[quality]) : .none, isChord ? .integer(quality) : .none,
                 .number(Double(confidence)), reason))
         start = time
     }

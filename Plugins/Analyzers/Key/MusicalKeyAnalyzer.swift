@@ -18,13 +18,13 @@ extension RecordType {
     /// A key begins.
     static let musicalKey = RecordType(
         "musical_key", "The music is in another key than before, or in its first.",
-        fields: [
-            .text("tonic", "The tonic: C, Db, …, B."),
-            .choice("mode", of: MusicalKeyNames.modes, "The mode."),
-            .text("label", "Tonic and mode: A minor."),
-            .number("confidence", in: 0...1, "The probability of this key, among all 24."),
-            .emittedTime,
-        ])
+        fields: Field.category("tonic", labels: PitchClass.names, "The tonic.")
+            + Field.category("mode", labels: MusicalKeyNames.modes, "The mode.")
+            + [
+                .text("label", "The key as it is written: A minor, C# minor."),
+                .number("confidence", in: 0...1, "The probability of this key, among all 24."),
+                .emittedTime,
+            ])
 }
 
 /// The settings of the key analyzer.
@@ -39,7 +39,7 @@ struct MusicalKeySettings: PluginSettings {
 struct MusicalKeyNames: Sendable {
     static let modes = ["major", "minor"]
 
-    private let tonics: [String]
+    private let tonics = PitchClass.names
     private let labels: [String]
 
     init() {
@@ -47,16 +47,18 @@ struct MusicalKeyNames: Sendable {
         var minor = PitchClass.names
         // The minor keys with the fewer accidentals: four sharps instead of eight flats, five instead of seven.
         (minor[1], minor[8]) = ("C#", "G#")
-        tonics = major + minor
         labels = major.map { "\($0) major" } + minor.map { "\($0) minor" }
     }
 
     /// The event of a key.
     func event(_ estimate: KeyEstimate, at time: Double) -> Event {
         Event(
-            at: time, .musicalKey, .text(tonics[estimate.key]), .text(estimate.mode == 0 ? "major" : "minor"),
-            .text(labels[estimate.key]), .number(Double(estimate.confidence)))
+            at: time, .musicalKey, .text(tonics[estimate.tonic]), .integer(estimate.tonic), .text(estimate.mode == 0 ? "major" : "minor"),
+            .integer(estimate.mode), .text(labels[estimate.key]), .number(Double(estimate.confidence)))
     }
+
+    /// The key as it is written.
+    func label(of estimate: KeyEstimate) -> String { labels[estimate.key] }
 }
 
 /// The key in the last seconds, as reported: another key replaces it when it has been more probable for some time.
@@ -141,8 +143,8 @@ final class MusicalKeyAnalyzer: OfflineAnalyzer {
         sampleRate = Double(stream.sampleRate)
         clear()
         outputs.latencyFrames = extractor.latencyFrames
-        tonic = outputs.add(Feature("tonic", .none, in: 0...11, "Tonic of the key: 0 = C, 1 = C sharp or D flat, … 11 = B."))
-        mode = outputs.add(Feature("mode", .none, in: 0...1, "Mode of the key: 0 = major, 1 = minor."))
+        tonic = outputs.add(Feature("tonic", labels: PitchClass.names, "Tonic of the key."))
+        mode = outputs.add(Feature("mode", labels: MusicalKeyNames.modes, "Mode of the key."))
         confidence = outputs.add(Feature("confidence", .ratio, in: 0...1, "Probability of this key, among all 24."))
         status = outputs.add(
             Feature("status", .none, in: 0...3, "0 = there is a key; none: 1 = less than 3 s of sound, 2 = no tones, 3 = undecided."))
@@ -196,12 +198,11 @@ final class MusicalKeyAnalyzer: OfflineAnalyzer {
     /// The key of all frames of the stream.
     func summary() -> [SummaryValue] {
         let key = whole.estimate()
-        return [
-            SummaryValue("tonic", key.map { Double($0.tonic) } ?? .nan, .none),
-            SummaryValue("mode", key.map { Double($0.mode) } ?? .nan, .none),
-            SummaryValue("confidence", key.map { Double($0.confidence) } ?? .nan, .ratio),
-            SummaryValue("status", Double(whole.status.rawValue), .none),
-        ]
+        return [SummaryValue("key", text: key.map(names.label))] + SummaryValue.category("tonic", key?.tonic, labels: PitchClass.names)
+            + SummaryValue.category("mode", key?.mode, labels: MusicalKeyNames.modes) + [
+                SummaryValue("confidence", key.map { Double($0.confidence) } ?? .nan, .ratio),
+                SummaryValue("status", Double(whole.status.rawValue), .none),
+            ]
     }
 
     /// After a gap the key of the audio before it counts on.

@@ -122,7 +122,7 @@ struct ConfigurationBuilder {
             let text = text.hasPrefix("+") ? String(text.dropFirst()) : text
             let spec = try Self.spec(text, of: "--analyzer")
             let replaced = configuration.analyzers.indices.first {
-                texts[.analyzer($0)] == nil && configuration.analyzers[$0].name == spec.name
+                texts[.analyzer($0)] == nil && configuration.analyzers[$0].analyzerName == spec.analyzerName
             }
             if let replaced { configuration.analyzers[replaced] = spec } else { configuration.analyzers.append(spec) }
             texts[.analyzer(replaced ?? configuration.analyzers.count - 1)] = text

@@ -286,10 +286,10 @@ extension PipelineFile {
         text += list(
             "analyzers",
             analyzers.map { analyzer in
-                let spec = configuration.analyzers.first { $0.name == analyzer.name } ?? PluginSpec(analyzer.id, as: analyzer.name)
+                let spec = configuration.analyzers.first { $0.analyzerName == analyzer.name } ?? PluginSpec(analyzer.id, as: analyzer.name)
                 // Those that the user has named as well as those that sinks need.
                 let common = settings(of: spec, registry.analyzers.first(id: analyzer.id), common: PluginRegistry.commonSettings)
-                return [("id", .text(analyzer.id))] + (analyzer.name == analyzer.id ? [] : [("as", .text(analyzer.name))])
+                return [("id", .text(analyzer.id))] + (analyzer.name == analyzer.id.recordName ? [] : [("as", .text(analyzer.name))])
                     + analyzer.parameters
                     + common.filter { setting in
                         PluginRegistry.commonSettings.contains { $0.name == setting.key }

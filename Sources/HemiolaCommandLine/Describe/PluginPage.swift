@@ -169,6 +169,7 @@ extension PluginPage {
 extension Feature {
     /// `64 values, dBFS, -120...`
     fileprivate var shapeText: String {
+        if isCategory { return "\(labels.joined(separator: ", ")); its number is \(numberName)" }
         var parts = [isArray ? "\(count) value\(count == 1 ? "" : "s")" : "a value"]
         if !unit.rawValue.isEmpty { parts.append(unit.rawValue) }
         if minimum != nil || maximum != nil {
@@ -239,7 +240,7 @@ extension Feature {
             .init("name", .text(name)), .init("unit", .text(unit.rawValue)), .init("count", .integer(count)),
             .init("list", .boolean(isArray)),
             .init("minimum", minimum.map { .number($0) } ?? .null), .init("maximum", maximum.map { .number($0) } ?? .null),
-            .init("description", .text(summary)),
+            .init("labels", .list(labels.map { .text($0) })), .init("description", .text(summary)),
         ])
     }
 }

@@ -167,31 +167,31 @@ extension PluginRegistry {
         for (index, spec) in configuration.analyzers.enumerated() {
             let place = Place.analyzer(index)
             guard let declared = declared(spec, place, names, &problems) else { continue }
-            if analyzerEntries.contains(where: { $0.name == spec.name }) {
-                problems.append(Problem("two analyzers have the name \"\(spec.name)\"; rename one with as=NAME", at: place))
+            if analyzerEntries.contains(where: { $0.name == spec.analyzerName }) {
+                problems.append(Problem("two analyzers have the name \"\(spec.analyzerName)\"; rename one with as=NAME", at: place))
                 continue
             }
             if let entry = makeEntry(declared, spec, place, &problems) { analyzerEntries.append(entry) }
         }
         for spec in required {
             guard let declared = declared(spec, .analyzer(), names, &problems) else { continue }
-            guard let present = analyzerEntries.first(where: { $0.name == spec.name }) else {
+            guard let present = analyzerEntries.first(where: { $0.name == spec.analyzerName }) else {
                 if let entry = makeEntry(declared, spec, .analyzer(), &problems) { analyzerEntries.append(entry) }
                 continue
             }
             guard present.about.id == declared.plugin.about.id else {
                 let clash =
-                    "a sink needs the analyzer \(declared.plugin.about.id) as \"\(spec.name)\"; give \(present.about.id) another name"
+                    "a sink needs the analyzer \(declared.plugin.about.id) as \"\(spec.analyzerName)\"; give \(present.about.id) another name"
                 problems.append(Problem(clash, at: .analyzer()))
                 continue
             }
             if present.policy.onError == .skip {
                 problems.append(
-                    Problem("a sink needs \(spec.name), which cannot be left out; remove its on_error=skip", at: .analyzer()))
+                    Problem("a sink needs \(spec.analyzerName), which cannot be left out; remove its on_error=skip", at: .analyzer()))
             }
             for key in spec.settings.keys.sorted() where present.settings[key] != declared.values[key] {
                 let value = declared.values[key]?.text ?? ""
-                let clash = "a sink needs \(spec.name) with \(key)=\(value); name your own one with as=NAME"
+                let clash = "a sink needs \(spec.analyzerName) with \(key)=\(value); name your own one with as=NAME"
                 problems.append(Problem(clash, at: .analyzer()))
             }
         }
@@ -210,13 +210,12 @@ extension PluginRegistry {
             problems.append(Problem("\(spec.id) fails in the same way again; use fail or skip", at: .key("on_error").below(place)))
             return nil
         }
-        guard Self.isKey(spec.name), !names.contain(spec) else {
-            problems.append(
-                Problem(
-                    "\"\(spec.name)\" cannot be an analyzer's name: "
-                        + (names.contain(spec)
-                            ? "the records use this key" : "allowed are letters, digits, - and _"),
-                    at: place))
+        let name = spec.analyzerName
+        guard Self.isKey(name), !names.contain(spec) else {
+            let key = name.isEmpty ? "NAME" : String(name.map { Self.isKey(String($0)) ? $0 : "_" })
+            let reason =
+                names.contain(spec) ? "the records use this key" : "allowed are letters, digits and _; write as=\(key)"
+            problems.append(Problem("\"\(name)\" cannot be an analyzer's name: \(reason)", at: place))
             return nil
         }
         return (plugin, values, policy)
@@ -230,16 +229,16 @@ extension PluginRegistry {
         do throws(Problem) {
             let analyzer = try PluginInstance { () throws(Problem) in try plugin.make(values) }
             return Pipeline.AnalyzerEntry(
-                name: spec.name, about: plugin.about, settings: values, analyzer: analyzer, policy: declared.policy)
+                name: spec.analyzerName, about: plugin.about, settings: values, analyzer: analyzer, policy: declared.policy)
         } catch {
             problems += error.all.map { $0.below(place) }
             return nil
         }
     }
 
-    /// Whether a name can be a key in batch records: `jq` accepts it after a dot or in quotes.
+    /// Whether a name can be a key in records: a word in `jq`, SQL and Python.
     private static func isKey(_ name: String) -> Bool {
-        !name.isEmpty && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
+        !name.isEmpty && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
     }
 
     // MARK: - Summaries
@@ -510,8 +509,8 @@ struct ReservedNames {
 
     /// Whether the name of a SPEC is reserved.
     func contain(_ spec: PluginSpec) -> Bool {
-        let shared = registry.analyzers.map(\.about.id) + [RecordType.beat.name]
-        return RecordSchema.reservedNames(catalog).contains(spec.name)
-            || catalog.recordTypes.contains(spec.name) && !shared.contains(spec.name)
+        let shared = registry.analyzers.map(\.about.id.recordName) + [RecordType.beat.name]
+        return RecordSchema.reservedNames(catalog).contains(spec.analyzerName)
+            || catalog.recordTypes.contains(spec.analyzerName) && !shared.contains(spec.analyzerName)
     }
 }

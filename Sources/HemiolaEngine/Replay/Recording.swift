@@ -61,14 +61,14 @@ struct RecordedNeed: Sendable {
 
     /// Why a stream does not meet the need; nil if it does.
     func fault(in header: StreamHeader) -> String? {
-        let found = header.analyzers.first { $0.name == analyzer.name && $0.id == analyzer.id }
+        let found = header.analyzers.first { $0.name == analyzer.analyzerName && $0.id == analyzer.id }
         let hasSettings = found.map { found in
             settings.allSatisfy { setting in found.parameters.contains { $0.key == setting.key && $0.value == setting.value } }
         }
         guard let found, hasSettings == true else {
             return "it needs the analyzer \(text), which the recording does not have; record it again with --analyzer +\(text)"
         }
-        let left = features.filter { name in !found.outputs.features.contains { $0.name == name } }.map { "\(analyzer.name).\($0)" }
+        let left = features.filter { name in !found.outputs.features.contains { $0.name == name } }.map { "\(analyzer.analyzerName).\($0)" }
         let missing = events.filter { event in !header.analyzers.contains { $0.outputs.events.contains { $0.name == event } } }
         guard let first = left.first ?? missing.first.map({ "\($0) records" }) else { return nil }
         return "it needs \(first), which the selection of the recording left out; record it again without --select"

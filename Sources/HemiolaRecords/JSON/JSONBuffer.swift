@@ -163,6 +163,12 @@ extension JSONBuffer {
         append(integer: Int64(value))
     }
 
+    /// Appends the number of a category, without a decimal point; NaN is `null`.
+    mutating func append(category value: Float) {
+        guard let number = Int64(exactly: value) else { return append("null") }
+        append(integer: number)
+    }
+
     /// Appends a number rounded to a count of decimals. Trailing zeros are dropped; at least one decimal remains.
     ///
     /// - Parameters:

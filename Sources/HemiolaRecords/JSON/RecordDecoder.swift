@@ -47,6 +47,8 @@ public struct RecordDecoder: Sendable {
     let catalog: RecordCatalog
     /// The header of the current stream.
     private(set) var header: StreamHeader?
+    /// The schema of the current stream.
+    private(set) var schema = StreamHeader.schema
     /// The types of records and controls that the catalog does not declare, in the order of their first record.
     public private(set) var undeclared: [String] = []
     var inferredTypes: [String: RecordType] = [:]
@@ -67,8 +69,15 @@ public struct RecordDecoder: Sendable {
         let record = try JSONValue(line)
         let type = try record.text("type")
         if type == "header" {
-            let header = try StreamHeader(record, catalog)
+            let schema = try record.integer("schema")
+            guard (1...StreamHeader.schema).contains(schema) else {
+                throw Problem(
+                    "schema \(schema) is not supported: a newer version of Hemiola wrote it; this one reads up to schema \(StreamHeader.schema)"
+                )
+            }
+            let header = try StreamHeader(record, schema, catalog)
             self.header = header
+            self.schema = schema
             return .header(header)
         }
         if type == "failure" {
@@ -80,7 +89,7 @@ public struct RecordDecoder: Sendable {
         }
         switch type {
         case "batch": return .batch(try batch(record, header))
-        case "end": return .end(try StreamSummary(record, header))
+        case "end": return .end(try StreamSummary(record, schema, header))
         default: return try event(type, record, header)
         }
     }
@@ -95,9 +104,10 @@ public struct RecordDecoder: Sendable {
     private func batch(_ record: JSONValue, _ header: StreamHeader) throws(Problem) -> BatchRecord {
         var row = [Float](repeating: .nan, count: header.layout.width)
         for section in header.layout.sections {
-            guard let values = record[section.analyzer] else { continue }
+            guard let values = record[section.analyzer] ?? (schema == 1 ? record.member(named: section.analyzer) : nil) else { continue }
             for column in section.features {
-                guard let value = values[column.feature.name] else { continue }
+                let key = column.feature.isCategory && schema > 1 ? column.feature.numberName : column.feature.name
+                guard let value = values[key] else { continue }
                 let place = column.handle.offset
                 if column.feature.isArray, let elements = value.elements, elements.count == column.handle.count {
                     for (index, element) in elements.enumerated() {
@@ -117,7 +127,7 @@ public struct RecordDecoder: Sendable {
 
     private static func value(_ value: JSONValue, _ analyzer: String, _ feature: Feature) throws(Problem) -> Float {
         if value == .null { return .nan }
-        guard let number = value.double else { throw Problem("\"\(analyzer).\(feature.name)\" is not a number") }
+        guard let number = value.double else { throw Problem("\"\(analyzer).\(feature.numberKey)\" is not a number") }
         return Float(number)
     }
 }

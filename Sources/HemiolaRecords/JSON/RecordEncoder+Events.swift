@@ -35,7 +35,7 @@ extension RecordEncoder {
         buffer.appendObject(summary.dropped, key: \.sink) { $0.append(integer: $1.batches) }
         buffer.append(#","summaries":"#)
         buffer.appendObject(summary.sections, key: \.analyzer) { buffer, section in
-            buffer.appendObject(section.values, key: \.name) { $0.append($1.number) }
+            buffer.appendObject(section.values, key: \.name) { $0.append($1.value) }
         }
         buffer.append(#","reason":"#)
         buffer.append(string: summary.reason.rawValue)
@@ -130,8 +130,10 @@ extension JSONBuffer {
         }
     }
 
-    fileprivate mutating func append(_ number: SummaryValue.Number) {
-        switch number {
+    fileprivate mutating func append(_ value: SummaryValue.Value) {
+        switch value {
+        case .text(let text?): append(string: text)
+        case .text(nil): append("null")
         case .count(let count): append(integer: count)
         case .feature(let value, let unit): append(value, in: unit)
         }

@@ -173,6 +173,10 @@ extension JSONBuffer {
             append(#","maximum":"#)
             append(maximum, in: feature.unit)
         }
+        if feature.isCategory {
+            append(#","labels":"#)
+            appendList(feature.labels) { $0.append(string: $1) }
+        }
         if let offset = feature.centerOffset {
             append(#","center_offset_s":"#)
             append(seconds: offset)

@@ -14,6 +14,10 @@ public struct RecordEncoder: Sendable {
         case decimals(Int)
         case significant
         case all
+        /// The number of a category, a whole one.
+        case integer
+        /// The text of a category: the first of its labels in `labels`, and how many there are.
+        case label(first: Int, count: Int)
 
         init(_ unit: Unit) {
             switch unit.numberText {
@@ -46,6 +50,8 @@ public struct RecordEncoder: Sendable {
     private let writesEvents: Bool
     private let literals: [UInt8]
     private let steps: [Step]
+    /// The encoded labels of all categories, in `literals`.
+    private let labels: [Range<Int>]
 
     /// An encoder for the streams of one sink.
     ///
@@ -68,21 +74,40 @@ public struct RecordEncoder: Sendable {
 
         var literals = JSONBuffer(capacity: 1024)
         var steps: [Step] = []
-        var start = 0
+        var labels: [Range<Int>] = []
+        for label in header.layout.sections.flatMap(\.features).flatMap(\.feature.labels) {
+            let first = literals.count
+            literals.append(string: label)
+            labels.append(first..<literals.count)
+        }
+        var start = literals.count
+        var labelCount = 0
         for section in header.layout.sections {
-            let columns = section.features.filter { selection.contains(section.analyzer, $0.feature.name) }
+            // The first label of each feature; those of features that are not selected are skipped.
+            let firstLabels = section.features.map { column in
+                defer { labelCount += column.feature.labels.count }
+                return labelCount
+            }
+            let columns = zip(section.features, firstLabels).filter { selection.contains(section.analyzer, $0.0.feature.name) }
             guard !columns.isEmpty else { continue }
             literals.append(",")
             literals.append(string: section.analyzer)
-            for (index, column) in columns.enumerated() {
+            for (index, (column, firstLabel)) in columns.enumerated() {
                 literals.append(index == 0 ? ":{" : ",")
                 literals.append(string: column.feature.name)
                 literals.append(column.feature.isArray ? ":[" : ":")
                 let first = column.handle.offset
-                steps.append(
-                    Step(
-                        literal: start..<literals.count, columns: first..<first + column.handle.count,
-                        digits: Digits(column.feature.unit)))
+                let values = first..<first + column.handle.count
+                if column.feature.isCategory {
+                    let digits = Digits.label(first: firstLabel, count: column.feature.labels.count)
+                    steps.append(Step(literal: start..<literals.count, columns: values, digits: digits))
+                    start = literals.count
+                    literals.append(",")
+                    literals.append(string: column.feature.numberName)
+                    literals.append(":")
+                }
+                let digits = column.feature.isCategory ? .integer : Digits(column.feature.unit)
+                steps.append(Step(literal: start..<literals.count, columns: values, digits: digits))
                 start = literals.count
                 if column.feature.isArray { literals.append("]") }
             }
@@ -92,6 +117,7 @@ public struct RecordEncoder: Sendable {
         steps.append(Step(literal: start..<literals.count, columns: 0..<0, digits: .significant))
         self.literals = literals.bytes
         self.steps = steps
+        self.labels = labels
     }
 }
 
@@ -128,6 +154,13 @@ extension RecordEncoder {
                 case .decimals(let decimals): buffer.appendFixed(values, decimals: decimals)
                 case .significant: buffer.appendSignificant(values)
                 case .all: buffer.appendAll(digitsOf: values)
+                case .integer: buffer.append(category: values[0])
+                case .label(let first, let count):
+                    guard let number = Int(exactly: values[0]), number >= 0, number < count else {
+                        buffer.append("null")
+                        continue
+                    }
+                    buffer.append(bytes: UnsafeRawBufferPointer(rebasing: literals[labels[first + number]]))
                 }
             }
         }

@@ -41,7 +41,7 @@ extension RecordSchema {
                 Field("batches", .integer, "Batches of the stream."),
                 Field("non_finite", .integer, "Samples that were NaN or infinite and became 0."),
                 Field("dropped", .table(of: .integer), "Number of dropped batches per sink; only sinks that dropped any."),
-                Field("summaries", .table(of: .table(of: .nullable(.number))), "The summary of each analyzer that has one."),
+                Field("summaries", .table(of: .table(of: .parameter)), "The summary of each analyzer that has one."),
                 Field("reason", .choice(StreamSummary.Reason.allCases.map(\.rawValue)), "Why it ends."),
                 Field("error", .text, isOptional: true, "Why the input was incomplete or damaged; only then."),
             ]),
@@ -99,6 +99,10 @@ extension RecordSchema {
         Field("edges_hz", .list(of: .number), isOptional: true, "The edges of its bands."),
         Field("minimum", .number, isOptional: true, "The smallest value that can occur."),
         Field("maximum", .number, isOptional: true, "The largest value that can occur."),
+        Field(
+            "labels", .texts, isOptional: true,
+            "For a category: the texts of the numbers from 0 on. The batch has the text under its key, and the number under its key and _number."
+        ),
         Field(
             "center_offset_s", .number, isOptional: true,
             "The time from the batch's first frame to the centre of the analysis window; missing: it describes the batch."),

@@ -57,8 +57,10 @@ extension RecordSchema {
             var record = record
             let objects = analyzers.compactMap { analyzer -> Field? in
                 let others = otherFormats.flatMap { $0.filter { $0.name == analyzer.name }.flatMap(\.features) }
-                let fields = analyzer.features.filter { selection.contains(analyzer.name, $0.name) }.map { feature in
-                    Field(feature, others: others.filter { $0.name == feature.name })
+                let fields = analyzer.features.filter { selection.contains(analyzer.name, $0.name) }.flatMap { feature in
+                    feature.isCategory
+                        ? Field.category(feature.name, labels: feature.labels, nullable: true, feature.summary)
+                        : [Field(feature, others: others.filter { $0.name == feature.name })]
                 }
                 return fields.isEmpty ? nil : Field(analyzer.name, .object(fields), "The features of \(analyzer.name).")
             }
@@ -135,21 +137,25 @@ extension Field {
         case .parameter: [.init("type", .list(["boolean", "number", "string", "array", "null"].map { .text($0) }))]
         case .nullable(let kind):
             keywords(of: kind).map { keyword in
-                keyword.key == "type" ? .init(keyword.key, .list([keyword.value, .text("null")])) : keyword
+                switch keyword.key {
+                case "type": .init(keyword.key, .list([keyword.value, .text("null")]))
+                case "enum": .init(keyword.key, .list((keyword.value.elements ?? []) + [.null]))
+                default: keyword
+                }
             }
         }
     }
 }
 
 extension JSONValue {
-    /// The object of any analyzer: numbers and lists of numbers.
+    /// The object of any analyzer: numbers, lists of numbers, and the texts of categories.
     fileprivate static var anyAnalyzer: JSONValue {
         .object([
             .init("type", .text("object")),
             .init(
                 "additionalProperties",
                 .object([
-                    .init("type", .list([.text("number"), .text("array"), .text("null")])),
+                    .init("type", .list([.text("number"), .text("string"), .text("array"), .text("null")])),
                     .init("items", .object([.init("type", .list([.text("number"), .text("null")]))])),
                 ])
             ),

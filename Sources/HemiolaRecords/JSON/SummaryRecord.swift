@@ -148,14 +148,16 @@ extension SummaryRecord.Statistics {
 
 extension SummaryValue {
     fileprivate var member: Member {
-        switch number {
+        switch value {
+        case .text(let text): Member(name, text.map { .text($0) } ?? .null)
         case .count(let count): Member(name, .integer(Int(count)))
         case .feature(let value, let unit): Member(name, .number(value, in: unit))
         }
     }
 
     fileprivate var field: Field {
-        switch number {
+        switch value {
+        case .text: Field(name, .text, isNullable: true, "A text for the whole stream.")
         case .count: Field(name, .integer, isNullable: true, "A count.")
         case .feature(_, let unit): Field(name, .number, unit: unit, isNullable: true, "A value of the whole stream.")
         }
@@ -176,7 +178,8 @@ extension RecordSchema {
     ) -> Record {
         let features = analyzers.filter { !$0.features.isEmpty }.map { analyzer in
             let others = otherFormats.flatMap { $0.filter { $0.name == analyzer.name }.flatMap(\.features) }
-            let fields = analyzer.features.map { feature in
+            // A category has no mean.
+            let fields = analyzer.features.filter { !$0.isCategory }.map { feature in
                 Field(statisticsOf: feature, others: others.filter { $0.name == feature.name })
             }
             return Field(analyzer.name, .object(fields), "The features of \(analyzer.name).")

@@ -122,7 +122,11 @@ final class ExportedAnalyzer {
         for output in outputs.events {
             guard let type = ([.onset, .beat] + records).first(where: { $0.name == output.name }) else { continue }
             sources.append(.times(type, output))
-            let numbers = type.storedFields.indices.filter { type.storedFields[$0].isNumber }
+            // A category's text is in the label, and its number among the features.
+            let texts = type.storedFields.filter { !$0.isNumber }.map { "\($0.name)_number" }
+            let numbers = type.storedFields.indices.filter {
+                type.storedFields[$0].isNumber && !texts.contains(type.storedFields[$0].name)
+            }
             if !numbers.isEmpty { sources.append(.numbers(type, numbers)) }
         }
         var offset = 0

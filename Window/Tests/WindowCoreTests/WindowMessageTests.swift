@@ -51,7 +51,7 @@ import WindowCore
                 == .error("client limit reached (64); raise max_clients"))
         #expect(message(#"{"type":"reply","id":1,"ok":false,"error":"no"}"#) == .error("no"))
         #expect(message(#"{"type":"reply","id":1,"ok":true,"error":null}"#) == .other)
-        #expect(message(#"{"type":"hello","schema":1}"#) == .other)
+        #expect(message(#"{"type":"hello","schema":2}"#) == .other)
         #expect(message("no JSON") == .other)
         #expect(message(#"{"type":"window","call":"x","action":"reload"}"#) == .other)
     }

@@ -47,6 +47,14 @@ extension Analysis {
         #expect(minor.keys == ["\(minorNames[tonic]) minor"])
         #expect(minor.value("tonic").last == Float(tonic) && minor.value("mode").last == 1)
         #expect(minor.value("confidence").last! > 0.5)
+        // The tonic is one of twelve texts, however the key is written.
+        let record = try #require(minor.stream.events.first)
+        #expect(
+            record["tonic"] == .text(majorNames[tonic]) && record["tonic_number"] == .integer(tonic) && record["mode_number"] == .integer(1)
+        )
+        let summary = try #require(minor.stream.summary?.sections.first)
+        #expect(summary.analyzer == "musical_key" && summary.values.first == SummaryValue("key", text: "\(minorNames[tonic]) minor"))
+        #expect(summary.values[1...2].elementsEqual(SummaryValue.category("tonic", tonic, labels: majorNames)))
     }
 
     @Test func `tuned half-way between two keys, with a drift of some cents: one key`() async throws {

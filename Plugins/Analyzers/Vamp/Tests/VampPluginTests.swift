@@ -70,8 +70,9 @@ struct `Vamp plugin, in vamp-simple-host` {
     func `feature: the values of analyze`(analyzer: String, feature: String) throws {
         var wanted: [(time: Double, values: [Double])] = []
         for record in try records(analyzer) where record["type"] as? String == "batch" && record["partial"] == nil {
-            let value = (record[analyzer.replacing("-", with: "_")] ?? record[analyzer]) as? [String: Any]
-            let values = (value?[feature] as? [Any])?.compactMap { $0 as? Double } ?? (value?[feature] as? Double).map { [$0] } ?? []
+            let features = record[analyzer.replacing("-", with: "_")] as? [String: Any]
+            let value = features?["\(feature)_number"] ?? features?[feature]
+            let values = (value as? [Any])?.compactMap { $0 as? Double } ?? (value as? Double).map { [$0] } ?? []
             if !values.isEmpty { wanted.append((record["t"] as? Double ?? -1, values)) }
         }
         let found = try lines("\(analyzer):\(feature)")

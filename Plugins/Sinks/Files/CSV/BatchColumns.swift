@@ -7,6 +7,10 @@ struct BatchColumns: Sendable {
     enum Source: Sendable {
         case file, number, frame, time
         case value(offset: Int, digits: Unit.NumberText)
+        /// The text of a category: its fields, encoded.
+        case label(offset: Int, fields: [[UInt8]])
+        /// The number of a category.
+        case category(offset: Int)
         /// The stream has no such column.
         case nothing
     }
@@ -20,6 +24,12 @@ struct BatchColumns: Sendable {
         if header.file != nil { columns.insert(("file", .file), at: 0) }
         for section in header.layout.sections {
             for column in section.features where selection.contains(section.analyzer, column.feature.name) {
+                if column.feature.isCategory {
+                    let (offset, path) = (column.handle.offset, "\(section.analyzer).")
+                    columns.append((path + column.feature.name, .label(offset: offset, fields: column.feature.labels.map(Self.field))))
+                    columns.append((path + column.feature.numberName, .category(offset: offset)))
+                    continue
+                }
                 for index in 0..<column.handle.count {
                     let place = column.feature.isArray ? "[\(index)]" : ""
                     let source = Source.value(offset: column.handle.offset + index, digits: column.feature.unit.numberText)
@@ -34,6 +44,12 @@ struct BatchColumns: Sendable {
         self.names = names
         self.sources = sources
         self.header = header
+    }
+
+    private static func field(_ label: String) -> [UInt8] {
+        var buffer = JSONBuffer(capacity: 16)
+        buffer.append(field: label)
+        return buffer.withUnsafeBytes { Array($0) }
     }
 
     /// The same stream in the columns of a table that an earlier stream began.
@@ -55,6 +71,9 @@ struct BatchColumns: Sendable {
             case .frame: buffer.append(integer: batch.frame)
             case .time: buffer.append(fixed: header.format.seconds(at: batch.frame), decimals: 6)
             case .value(let offset, let digits): buffer.append(field: row[offset], digits)
+            case .label(let offset, let fields):
+                if let number = Int(exactly: row[offset]), fields.indices.contains(number) { buffer.append(bytes: fields[number]) }
+            case .category(let offset): if let number = Int64(exactly: row[offset]) { buffer.append(integer: number) }
             case .nothing: break
             }
         }

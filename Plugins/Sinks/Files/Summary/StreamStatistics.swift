@@ -39,7 +39,9 @@ struct StreamStatistics: Sendable {
         width = header.layout.width
         hasBeats = header.analyzers.contains { $0.outputs.events.contains { $0.name == RecordType.beat.name } }
         for section in header.layout.sections {
-            for column in section.features where selection?.contains("features.\(section.analyzer).\(column.feature.name)") ?? true {
+            // The mean of a category says nothing.
+            for column in section.features
+            where !column.feature.isCategory && selection?.contains("features.\(section.analyzer).\(column.feature.name)") ?? true {
                 let count = column.handle.count
                 let hasQuantiles = count <= SummaryRecord.maximumQuantileCount
                 columns.append(

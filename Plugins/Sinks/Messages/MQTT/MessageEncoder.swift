@@ -58,7 +58,7 @@ struct MessageEncoder: ~Copyable {
         columns = sections.flatMap { section in
             section.features.filter { selection.contains(section.analyzer, $0.feature.name) }.map {
                 Column(
-                    topic: settings.topic("\(section.analyzer)/\($0.feature.name)"), handle: $0.handle, isArray: $0.feature.isArray,
+                    topic: settings.topic("\(section.analyzer)/\($0.feature.numberKey)"), handle: $0.handle, isArray: $0.feature.isArray,
                     unit: $0.feature.unit)
             }
         }

@@ -137,7 +137,7 @@ struct OSCRoutes {
                 .map { column in
                     var beginning = OSCEncoder()
                     beginning.appendBeginning(
-                        of: "\(settings.prefix)/\(OSCAddress.part(section.analyzer))/\(OSCAddress.part(column.feature.name))",
+                        of: "\(settings.prefix)/\(OSCAddress.part(section.analyzer))/\(OSCAddress.part(column.feature.numberKey))",
                         numberCount: column.handle.count)
                     return (beginning.bytes, column.handle)
                 }

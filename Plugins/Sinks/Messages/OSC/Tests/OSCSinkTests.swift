@@ -154,6 +154,18 @@ import Testing
         try sink.close()
     }
 
+    @Test func `category: the address of its number`() throws {
+        var outputs = AnalyzerOutputs()
+        _ = outputs.add(Feature("tonic", labels: ["C", "Db"], "The tonic."))
+        let receiver = try DatagramReceiver()
+        let sink = try SinkPlugin.osc.make(settings: "127.0.0.1:\(receiver.port),bundles=false")
+        try sink.open(SinkContext(name: "osc"))
+        try sink.begin(.test(analyzers: [("musical_key", outputs)]))
+        try sink.write(BatchBlock([CollectedBatch(row: [1])]))
+        try sink.close()
+        #expect(receiver.receive()?.starts(with: Array("/hemiola/musical_key/tonic_number\0".utf8)) == true)
+    }
+
     @Test func `many features: bundles that fit into a packet of the network`() throws {
         var outputs = AnalyzerOutputs()
         for index in 0..<200 { _ = outputs.add(Feature("feature_\(index)", .none, "")) }

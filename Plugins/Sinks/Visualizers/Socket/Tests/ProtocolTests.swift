@@ -59,7 +59,7 @@ import Testing
         try await fixture.begin()
         let early = try fixture.client()
         let hello = try early.line()
-        #expect(hello.int("schema") == 1 && hello.int("sample_rate") == 44_100 && hello.int("batch_frames") == 1024)
+        #expect(hello.int("schema") == 2 && hello.int("sample_rate") == 44_100 && hello.int("batch_frames") == 1024)
         #expect(hello.object("source")["name"] as? String == "fixture \"1\"")
         #expect(hello.object("visualizer").values.allSatisfy { $0 is NSNull } && hello.object("visualizer").count == 4)
         try await fixture.play(events: [Self.preset("one")])

@@ -4,7 +4,7 @@ const CAPACITY = 128;
 const NOTES = ["C", "C♯", "D", "D♯", "E", "F", "F♯", "G", "G♯", "A", "A♯", "B"];
 const MAJOR_KEYS = ["C", "D♭", "D", "E♭", "E", "F", "F♯", "G", "A♭", "A", "B♭", "B"];
 const MINOR_KEYS = ["C", "C♯", "D", "E♭", "E", "F", "F♯", "G", "G♯", "A", "B♭", "B"];
-// By the value of chords.quality.
+// By the value of chords.quality_number.
 const QUALITIES = ["", "m", "7", "m7", "maj7"];
 
 /** The plugins whose features are shown. */
@@ -14,14 +14,14 @@ export const noteNames = NOTES;
 
 const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
 
-/** `A minor` from the features tonic (0 = C) and mode (0 = major, 1 = minor), or null. */
-export function keyName({ tonic, mode } = {}) {
+/** `A minor` from the numbers of tonic (0 = C) and mode (0 = major, 1 = minor), or null. */
+export function keyName({ tonic_number: tonic, mode_number: mode } = {}) {
     if (!Number.isInteger(tonic) || tonic < 0 || tonic > 11 || (mode !== 0 && mode !== 1)) return null;
     return mode === 0 ? `${MAJOR_KEYS[tonic]} major` : `${MINOR_KEYS[tonic]} minor`;
 }
 
-/** `Am` from the features root (0 = C) and quality, or null. */
-export function chordName({ root, quality } = {}) {
+/** `Am` from the numbers of root (0 = C) and quality, or null. */
+export function chordName({ root_number: root, quality_number: quality } = {}) {
     const suffix = QUALITIES[quality];
     return Number.isInteger(root) && root >= 0 && root < 12 && suffix !== undefined ? NOTES[root] + suffix : null;
 }
@@ -95,7 +95,7 @@ export class Harmony {
         }
         const key = batch[this.names["musical-key"]] ?? {};
         this.key = keyName(key);
-        this.tonic = this.key === null ? null : key.tonic;
+        this.tonic = this.key === null ? null : key.tonic_number;
         this.chord = chordName(batch[this.names.chords]);
         const frequency = batch[this.names.pitch]?.f0_hz;
         this.frequency = isNumber(frequency) && frequency > 0 ? frequency : null;

@@ -22,10 +22,11 @@ test("12, 24 and 36 bins: as declared; other numbers are no chroma",
     () => deepEqual([12, 24, 36, 7].map((count) => stream(chroma(count)).chroma.length), [12, 24, 36, 0]));
 
 test("batch: shown when it is due, not before", () => {
-    const harmony = stream(chroma(12), analyzer("musical-key"), analyzer("chords"), analyzer("pitch"));
+    const harmony = stream(chroma(12), analyzer("musical-key", [], "musical_key"), analyzer("chords"), analyzer("pitch"));
     const bins = Array.from({ length: 12 }, (_, index) => (index === 9 ? 1 : 0.25));
     harmony.add({
-        t: 1, chroma: { bins }, "musical-key": { tonic: 9, mode: 1 }, chords: { root: 9, quality: 1 }, pitch: { f0_hz: 441 },
+        t: 1, chroma: { bins }, musical_key: { tonic_number: 9, mode_number: 1 },
+        chords: { root_number: 9, quality_number: 1 }, pitch: { f0_hz: 441 },
     });
     harmony.update(0.9, 0.1, false);
     deepEqual([harmony.key, harmony.chord, harmony.frequency], [null, null, null]);
@@ -34,10 +35,10 @@ test("batch: shown when it is due, not before", () => {
 });
 
 test("null values: no key, no chord, no note, empty ring", () => {
-    const harmony = stream(chroma(12), analyzer("musical-key"), analyzer("chords"), analyzer("pitch"));
+    const harmony = stream(chroma(12), analyzer("musical-key", [], "musical_key"), analyzer("chords"), analyzer("pitch"));
     harmony.add({
-        t: 0, chroma: { bins: Array(12).fill(null) }, "musical-key": { tonic: null, mode: null },
-        chords: { root: null, quality: null }, pitch: { f0_hz: null },
+        t: 0, chroma: { bins: Array(12).fill(null) }, musical_key: { tonic_number: null, mode_number: null },
+        chords: { root_number: null, quality_number: null }, pitch: { f0_hz: null },
     });
     deepEqual(settle(harmony, 1), Array(12).fill(0));
     deepEqual([harmony.key, harmony.chord, harmony.frequency, harmony.tonic], [null, null, null, null]);
@@ -67,9 +68,9 @@ test("reduced motion: the ring moves slowly", () => {
 });
 
 test("names of keys, chords and notes", () => {
-    deepEqual([keyName({ tonic: 3, mode: 0 }), keyName({ tonic: 8, mode: 1 }), keyName({ tonic: 12, mode: 0 }), keyName()],
+    deepEqual([keyName({ tonic_number: 3, mode_number: 0 }), keyName({ tonic_number: 8, mode_number: 1 }), keyName({ tonic_number: 12, mode_number: 0 }), keyName()],
         ["E♭ major", "G♯ minor", null, null]);
-    deepEqual([chordName({ root: 0, quality: 0 }), chordName({ root: 7, quality: 2 }), chordName({ root: null, quality: null })],
+    deepEqual([chordName({ root_number: 0, quality_number: 0 }), chordName({ root_number: 7, quality_number: 2 }), chordName({ root_number: null, quality_number: null })],
         ["C", "G7", null]);
     deepEqual([440, 261.6, 27.5, 445, 0, null].map(noteName), ["A4", "C4", "A0", "A4", null, null]);
 });
