@@ -15,8 +15,9 @@ public struct PipelineConfiguration: Sendable, Hashable {
     public var sampleRate: Int?
     /// Whether a file is paced to real time.
     public var isPaced: Bool
-    /// Whether analyzers that support look-ahead process the whole stream in a first pass.
-    public var usesLookAhead: Bool
+    /// Whether analyzers that support look-ahead process the whole input in a first pass: always, never, or (nil) if the input can be read
+    /// twice, its format does not change, and neither pacing, a sink nor replayed controls tie the results to the passing time.
+    public var usesLookAhead: Bool?
     /// Seconds of audio after which an input ends, at the end of a batch; nil: where it ends itself.
     public var duration: Double?
     /// The seed of all random numbers; nil: 0, for a live capture a new one in every run. Part of the header.
@@ -34,7 +35,7 @@ public struct PipelineConfiguration: Sendable, Hashable {
     /// A configuration with the command line's defaults for what is left out. Nothing is checked before it is assembled.
     public init(
         captures: [PluginSpec] = [], analyzers: [PluginSpec] = [], sinks: [PluginSpec] = [],
-        batchFrames: Int = Batching.defaultFrames, sampleRate: Int? = nil, isPaced: Bool = false, usesLookAhead: Bool = false,
+        batchFrames: Int = Batching.defaultFrames, sampleRate: Int? = nil, isPaced: Bool = false, usesLookAhead: Bool? = nil,
         seed: UInt64? = nil, jobCount: Int = 1, selection: [String] = [], syncsFiles: Bool = false
     ) {
         self.captures = captures

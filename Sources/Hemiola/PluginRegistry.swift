@@ -51,6 +51,14 @@ public struct PluginRegistry: Sendable {
         old.filter { plugin in !new.contains { $0.about.id == plugin.about.id } } + new
     }
 
+    /// The analyzers that have an item of a selection: the one with that id (`chroma`, `chroma.bins`), else those that declare the record
+    /// type (`chord`).
+    package func analyzers(providing item: String) -> [AnalyzerPlugin] {
+        let id = item.prefix { $0 != "." }
+        let named = analyzers.filter { $0.about.id == id }
+        return named.isEmpty ? analyzers.filter { $0.about.records.contains { $0.name == item } } : named
+    }
+
     /// The sound files among the files of a folder: those that the capture `file` reads; nil: there is no such capture.
     package var soundFileTypes: FileTypes? { captures.first { $0.about.id == "file" }?.fileTypes }
 

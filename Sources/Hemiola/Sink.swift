@@ -79,7 +79,8 @@ public struct SinkContext: Sendable {
 
     /// A context; by default for tests, with a closed control port and everything selected.
     public init(
-        name: String, selection: Selection = .all, summary: SummarySelection? = nil, catalog: RecordCatalog = .standard, isLive: Bool = false,
+        name: String, selection: Selection = .all, summary: SummarySelection? = nil, catalog: RecordCatalog = .standard,
+        isLive: Bool = false,
         lead: Double = 0, mayUseStandardOutput: Bool = true,
         controls: ControlPort = .closed, warn: @escaping @Sendable (String) -> Void = { _ in },
         inform: @escaping @Sendable (_ text: String, _ figure: [String]) -> Void = { _, _ in },

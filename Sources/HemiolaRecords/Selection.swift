@@ -60,6 +60,9 @@ public struct Selection: Sendable, Hashable {
         }
     }
 
+    /// The record types that were selected by name, in alphabetical order; none where nothing is left out.
+    public var recordTypes: [String] { (types ?? []).sorted() }
+
     /// Whether nothing is left out.
     public var isAll: Bool { types == nil && features == nil }
 

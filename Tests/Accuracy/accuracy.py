@@ -8,7 +8,7 @@ median time from the first annotated beat to the first correct one.
 
 DATA contains audio/ID.*, annotations/ID.beats or ID.onsets (time in seconds; for beats optionally a TAB and the position in the bar,
 1 = downbeat; an empty file: there are no beats) and optionally manifest.csv with the columns id and genre. Options after -- are passed to
-`hemiola analyze`, for example --whole-file. A peer is a folder with estimates of another program, ID.beats or ID.onsets: its scores are printed too, with the
+`hemiola analyze`, for example --causal. A peer is a folder with estimates of another program, ID.beats or ID.onsets: its scores are printed too, with the
 difference of F and its 95 % interval from a paired bootstrap over the files. Requires Python 3.9 with numpy and mir_eval.
 """
 

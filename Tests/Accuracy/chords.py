@@ -80,7 +80,7 @@ def main():
             lines = [line.split() for line in (folder / f"{name}.lab").read_text().splitlines()]
             reference = np.array([[float(start), float(end)] for start, end, _ in lines]), [label for _, _, label in lines]
             audio = folder / "audio" / f"{name}.wav"
-            causal, whole = ours(arguments.hemiola, audio), ours(arguments.hemiola, audio, "--whole-file")
+            causal, whole = ours(arguments.hemiola, audio, "--causal"), ours(arguments.hemiola, audio)
             signal, _ = librosa.load(audio, sr=LIBROSA_RATE)
             chroma = librosa.feature.chroma_cqt(y=signal, sr=LIBROSA_RATE, hop_length=LIBROSA_HOP)
             sums.setdefault(kind, []).append([

@@ -49,7 +49,7 @@ def key_of(values):
 
 def keys(program, path, profile):
     """The key of the whole stream, and the causal keys from 5 s on."""
-    lines = records(program, path, f"musical-key:profile={profile}", "--select", "batch.musical_key,end")
+    lines = records(program, path, f"musical-key:profile={profile}", "--causal", "--select", "batch.musical_key,end")
     batches = [line for line in lines if line["type"] == "batch" and line["t"] >= 5]
     return key_of(lines[-1]["summaries"]["musical_key"]), [key_of(line["musical_key"]) for line in batches[::10]]
 

@@ -163,8 +163,8 @@ def main():
     parser.add_argument("--only", action="append", help="only methods whose names begin so")
     arguments = parser.parse_args()
     methods = {
-        "hemiola, causal": lambda path: hemiola(arguments.hemiola, path),
-        "hemiola --whole-file": lambda path: hemiola(arguments.hemiola, path, "--whole-file"),
+        "hemiola, causal": lambda path: hemiola(arguments.hemiola, path, "--causal"),
+        "hemiola, whole file": lambda path: hemiola(arguments.hemiola, path),
         "librosa pyin": pyin,
         "aubio yinfft": yinfft,
     }

@@ -7,7 +7,7 @@ The pieces are those of structure_music.py: songs and medleys, with DIRs also pa
 the boundaries within 0.5 s and 3 s, without the start and the end (mir_eval.segment.detection, trim), and the F of the labels
 (mir_eval.segment.pairwise). librosa has the true number of segments and of labels: beat-synchronous chroma_cqt and MFCC, each
 standardized, are divided by segment.agglomerative, and the segments' means are clustered (average linkage). The interval is that of the
-mean difference of --whole-file and librosa, 95 %, from 2000 bootstrap samples of the pieces. The constants of the analyzer were chosen on
+mean difference of the whole file and librosa, 95 %, from 2000 bootstrap samples of the pieces. The constants of the analyzer were chosen on
 songs and medleys of the seeds 100 to 123 and on parts of other MIDI files; the seeds from --first on are reported.
 Needs Python with librosa, soundfile, mido and mir_eval, and fluidsynth with the soundfont FluidR3_GM.
 """
@@ -44,7 +44,7 @@ def ours(program, path, *options):
     if done.returncode:
         sys.exit(f"{' '.join(map(str, command))} failed:\n{done.stderr}")
     records = [record for record in map(json.loads, done.stdout.splitlines()) if record["type"] == "segment"]
-    # The start of the stream is a segment too; without --whole-file there is no record of it.
+    # The start of the stream is a segment too; with --causal there is no record of it.
     return [(0.0, None)] * (not records or records[0]["t"] > 0) + [(record["t"], record["label"]) for record in records]
 
 
@@ -130,7 +130,7 @@ def main():
         for kind, path in pieces(arguments, folder):
             times, labels = reference(path)
             found = (
-                ours(arguments.hemiola, path, "--whole-file"), ours(arguments.hemiola, path),
+                ours(arguments.hemiola, path), ours(arguments.hemiola, path, "--causal"),
                 peer(path, len(labels), len(set(labels))))
             rows.setdefault(kind, []).append([score(segments, times, labels) for segments in found])
     print("music\tpieces\tmeasure\twhole file\tlive\tlibrosa\twhole file - librosa")

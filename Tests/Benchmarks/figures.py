@@ -125,7 +125,7 @@ def main():
     piped = [spend_from_pipe([*run, *two, "-"], wav) / spend(analyze)[0] for _ in range(options.rounds)]
     report.row("CPU from a pipe / from the same file", piped, 1.1)
     report.row("peak memory, MiB", [peak_memory(analyze) for _ in range(3)], 30, "{:.1f}")
-    to_pipe = [hemiola, "analyze", "--quiet", "--sink", "json-lines", str(wav)]
+    to_pipe = [hemiola, "analyze", "--quiet", "--causal", "--sink", "json-lines", str(wav)]
     report.row("start to first record, ms", [first_record(to_pipe) for _ in range(15)], 25, "{:.1f}")
     if options.base:
         short = folder / "short.wav"

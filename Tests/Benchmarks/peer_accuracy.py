@@ -4,8 +4,8 @@
     peer_accuracy.py HEMIOLA DATA [--python PYTHON] [-- OPTION …]
 
 DATA contains audio/ID.* and annotations/ID.beats or ID.onsets, as for `make accuracy`. The estimates of the programs are written to
-.build/peers/estimates. Tests/Accuracy/accuracy.py scores them, with the options after --: live methods against the live method of
-Hemiola, and whole-file methods against --whole-file.
+.build/peers/estimates. Tests/Accuracy/accuracy.py scores them, with the options after --: live methods against --causal of
+Hemiola, and whole-file methods against its default.
 
 Exit status: 0 success, 1 a program failed or is missing, 2 wrong usage.
 """
@@ -25,7 +25,7 @@ from peer_programs import ENVIRONMENT, FILE, PYTHON, ROOT, TASKS, WORK, fail, se
 
 SCORE = ROOT / "Tests" / "Accuracy" / "accuracy.py"
 # The options of `hemiola analyze` for the same method, by task.
-METHODS = {"beat": {"beats, live method": [], "beats, whole file": ["--whole-file"]}, "onset": {"onsets": []}}
+METHODS = {"beat": {"beats, live method": ["--causal"], "beats, whole file": []}, "onset": {"onsets": ["--causal"]}}
 
 
 def estimate(peer, files, folder, suffix):

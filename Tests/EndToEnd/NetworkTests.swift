@@ -7,7 +7,7 @@ import Testing
     @Test func `os2l: the beats of a file arrive when they sound`() throws {
         let server = try TCPServer()
         let excerpt = ["--duration", "10"]
-        let times = try Hemiola.records([Hemiola.minuet, "--select", "beat"] + excerpt).of("beat").compactMap { $0.double("t") }
+        let times = try Hemiola.records([Hemiola.minuet, "--causal", "--select", "beat"] + excerpt).of("beat").compactMap { $0.double("t") }
         /// The difference of the latest beat to the median, in seconds.
         func spread() throws -> Double {
             let program = try Hemiola.start(["analyze", Hemiola.minuet, "--quiet", "--sink", "os2l:127.0.0.1:\(server.port)"] + excerpt)

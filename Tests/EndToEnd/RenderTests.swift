@@ -53,6 +53,14 @@ struct RenderTests {
         #expect(folder.names == ["a.png", "b.png"])
     }
 
+    @Test func `--analyzer beat with settings: replaces the beats that are drawn`() throws {
+        for (name, options) in [("a", []), ("b", ["--analyzer", "beat"]), ("c", ["--analyzer", "beat:min_bpm=160,max_bpm=300"])] {
+            try render([Hemiola.minuet, "-o", "\(name).png", "--size", "640x360"] + options)
+        }
+        #expect(try bytes("a.png") == bytes("b.png"))
+        #expect(try bytes("a.png") != bytes("c.png"))
+    }
+
     @Test func `channels of opposite polarity: the spectrogram of their difference`() throws {
         let noise = TestSignal.noise(seed: 1, amplitude: 0.5, frames: 4 * 44_100)
         for (name, sign) in [("same", Float(1)), ("opposite", -1)] {
@@ -181,6 +189,10 @@ struct RenderTests {
         (["-o", "a.png", "--color-map", "viridus"], "--color-map: there is no \"viridus\"; did you mean viridis?"),
         (["-o", "a.png", "--panels", "spectrogram,tempi"], "--panels: there is no \"tempi\"; did you mean tempo?"),
         (["-o", "a.png", "--panels", "tempo", "--no-beats"], "--no-beats leaves no panel; name spectrogram or waveform with --panels"),
+        (
+            ["-o", "a.png", "--analyzer", "loudness"],
+            "--analyzer loudness: a picture does not show it; it shows chroma, musical-key, chords, pitch, structure and beat"
+        ),
         (["-o", "a.png", "--analyzer", "chrome"], "--analyzer chrome: there is no analyzer \"chrome\"; did you mean chroma?"),
         (["-o", "a.png", "--start", "x"], "--start x: not a time; write seconds or [h:]mm:ss, as in 90, 1:30 or 1:02:03.5"),
         (["-o", "tone.wav", "--format", "png"], "tone.wav is an input file and would be overwritten; write to another file"),

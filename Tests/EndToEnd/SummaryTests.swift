@@ -105,7 +105,8 @@ import Testing
     }
 
     @Test(.needs(.python(module: "numpy"))) func `statistics: those that numpy computes from the batch records`() throws {
-        let records = try Hemiola.run(["analyze", "--whole-file", "--analyzer", "+loudness", Hemiola.minuet], in: folder.path).output
+        let analyzers = ["--analyzer", "+loudness", "--analyzer", "+musical-key"]
+        let records = try Hemiola.run(["analyze", "--whole-file", Hemiola.minuet] + analyzers, in: folder.path).output
         try folder.write(records, to: "records.jsonl")
         let summary = try Hemiola.run(["analyze", "--summary", Hemiola.minuet], in: folder.path).output
         try folder.write(summary, to: "summary.jsonl")

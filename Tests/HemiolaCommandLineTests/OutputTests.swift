@@ -74,7 +74,7 @@ import Testing
         let failure = #expect(throws: Failure.self) { _ = try configuration(["a", "-o", path]) }
         let records = path.prefix { $0 != "." } + ".jsonl"
         let line = try #require(failure?.lines.first)
-        #expect(line.hasPrefix("--output \(path): Parquet") && line.hasSuffix("python -m hemiola_audio to-parquet \(records)"), "\(line)")
+        #expect(line.hasPrefix("--output \(path): Parquet") && line.hasSuffix("python3 -m hemiola_audio to-parquet \(records)"), "\(line)")
     }
 
     @Test func `output path with a named sink: any extension is accepted`() throws {

@@ -204,4 +204,68 @@ import Testing
         #expect(outcome.failedInputs == 1 && outcome.streams == 0)
         #expect(notices.texts.contains { $0.contains("format changes within this input") })
     }
+
+    // MARK: - Look-ahead by default
+
+    /// A run with the default of look-ahead: the streams, and the calls of the capture.
+    private func defaultRun(
+        isRewindable: Bool = true, _ steps: [CaptureStep]? = nil, controls: [StampedControl] = [],
+        needs: SinkPlugin.Needs = SinkPlugin.Needs(), _ change: (inout PipelineConfiguration) -> Void = { _ in }
+    ) async throws -> (streams: [CollectedStream], calls: [String]) {
+        let (log, sink) = (Log<String>(), CollectingSink())
+        var trial = Trial([], analyzers: [.witness(), .levels], sinks: [.collecting(sink, needs: needs)])
+        trial.captures = [.scripted(isRewindable: isRewindable, log: { log.append($0) }, steps ?? [silence(batches: 2)])]
+        change(&trial.configuration)
+        let outcome = try await trial.pipeline().run(replaying: ControlReplay(controls)) { _ in }
+        #expect(outcome.failedInputs == 0)
+        return (sink.streams, log.items)
+    }
+
+    private func looksAhead(_ stream: CollectedStream?) -> [Bool]? { stream?.header.analyzers.map { !$0.outputs.isCausal } }
+
+    @Test func `default, input that can be rewound: two passes, and the header says so`() async throws {
+        let run = try await defaultRun()
+        #expect(run.calls == ["open", "rewind", "close"])
+        #expect(run.streams.first?.value("witness", "first_pass") == [2, 2])
+        #expect(looksAhead(run.streams.first) == [true, false])
+    }
+
+    @Test func `default, input that cannot be rewound: one pass`() async throws {
+        let run = try await defaultRun(isRewindable: false)
+        #expect(run.calls == ["open", "close"])
+        #expect(looksAhead(run.streams.first) == [false, false])
+    }
+
+    @Test func `default, in real time or with replayed controls: one pass`() async throws {
+        let tap = StampedControl(Control(.tap), at: 0, from: "test")
+        for run in [
+            try await defaultRun { $0.isPaced = true }, try await defaultRun(needs: SinkPlugin.Needs(realTime: true)),
+            try await defaultRun(controls: [tap]), try await defaultRun { $0.usesLookAhead = false },
+        ] {
+            #expect(run.calls == ["open", "close"])
+            #expect(looksAhead(run.streams.first) == [false, false])
+        }
+    }
+
+    @Test func `default, input that changes its format: one pass over all streams`() async throws {
+        let other = StreamFormat(sampleRate: 8_000, channelCount: 1)
+        let steps: [CaptureStep] = [silence(batches: 2), .format(other), silence(batches: 1)]
+        let run = try await defaultRun(steps)
+        #expect(run.calls == ["open", "rewind", "close"])
+        #expect(run.streams.map(\.batches.count) == [2, 1])
+        #expect(run.streams.allSatisfy { looksAhead($0) == [false, false] })
+        let causal = try await defaultRun(steps) { $0.usesLookAhead = false }
+        #expect(run.streams.map(\.batches) == causal.streams.map(\.batches))
+    }
+
+    @Test(arguments: [("levels", 1), ("levels,end", 2), ("witness.mean", 2), ("event", 2), ("header,beat", 1)])
+    func `selection: a first pass only if a sink gets something of its analyzer`(items: String, passes: Int) async throws {
+        for choice in [nil, true] as [Bool?] {
+            let run = try await defaultRun {
+                $0.usesLookAhead = choice
+                $0.selection = items.split(separator: ",").map(String.init)
+            }
+            #expect(run.calls.count { $0 == "rewind" } == passes - 1)
+        }
+    }
 }

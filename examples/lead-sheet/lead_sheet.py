@@ -1,6 +1,6 @@
 """Prints the chords of a piece bar by bar: lead_sheet.py RECORDS, or RECORDS on standard input.
 
-The records are those of `hemiola analyze FILE --whole-file --analyzer beat --analyzer musical-key --analyzer chords --analyzer structure`.
+The records are those of `hemiola analyze FILE --analyzer beat --analyzer musical-key --analyzer chords --analyzer structure`.
 """
 
 import json

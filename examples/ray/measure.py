@@ -24,13 +24,14 @@ import pipeline
 MINUET = pathlib.Path(__file__).resolve().parents[1] / "music" / "minuet.flac"
 RUNS = 5
 SELECTIONS: dict[str, dict[str, Any]] = {
-    "all analyzers": {},
+    "all analyzers, causal": {"whole_file": False},
     "levels + spectrum": {"analyzers": ["levels", "spectrum"]},
     "six numbers": {
         "analyzers": ["levels", "spectrum:bands=0", "beat"],
+        "whole_file": False,
         "select": "levels.rms_db,spectrum.centroid_hz,spectrum.rolloff_hz,spectrum.flatness,spectrum.flux,beat.bpm",
     },
-    "all, whole file": {"whole_file": True},
+    "all analyzers, whole file": {},
 }
 
 

@@ -142,11 +142,11 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=os.cpu_count(), help="number of workers, each on one processor")
     parser.add_argument("--analyzer", action="append", help="as of `hemiola analyze`")
     parser.add_argument("--select", action="append", help="as of `hemiola analyze`")
-    parser.add_argument("--whole-file", action="store_true", help="more accurate beats")
+    parser.add_argument("--causal", action="store_true", help="what a live run would find")
     options = parser.parse_args()
     if bool(options.list) == bool(options.sources):
         parser.error("name sources, or --list FILE")
-    settings = {"analyzers": options.analyzer, "select": options.select, "whole_file": options.whole_file}
+    settings = {"analyzers": options.analyzer, "select": options.select, "whole_file": False if options.causal else None}
     if options.list:
         files = ray.data.read_text(options.list).rename_columns({"text": "file"})
     else:

@@ -56,14 +56,14 @@ def stream(
     channel_axis: int | None = None,
     analyzers: Specs = None,
     select: Specs = None,
-    whole_file: bool = False,
+    whole_file: bool | None = None,
     batch: int | None = None,
     start: Time = None,
     duration: Time = None,
 ) -> Stream:
     """Analyses a file or an array, and returns an iterator over the records as the program writes them.
 
-    Memory does not depend on the length of the file. The arguments are those of `analyze`; by default the file is read once.
+    Memory does not depend on the length of the file. The arguments are those of `analyze`; by default a file is read as a whole first, an array once.
     """
     options = Options(analyzers, select, batch, whole_file, start, duration)
     return Stream(Input(source, options, sample_rate, channel_axis).process())

@@ -22,7 +22,7 @@ class Options:
     analyzers: Specs = None
     select: Specs = None
     batch: int | None = None
-    whole_file: bool = False
+    whole_file: bool | None = None
     start: Time = None
     duration: Time = None
 
@@ -33,8 +33,8 @@ class Options:
             arguments.append("--select=" + ",".join((*_ALWAYS_SELECTED, *selected)))
         if self.batch is not None:
             arguments.append(f"--batch={self.batch}")
-        if self.whole_file:
-            arguments.append("--whole-file")
+        if self.whole_file is not None:
+            arguments.append("--whole-file" if self.whole_file else "--causal")
         if self.start is not None:
             arguments.append(f"--start={_time(self.start)}")
         if self.duration is not None:

@@ -178,7 +178,7 @@ private struct BeatStream {
     }
 
     mutating func handle(_ control: StampedControl) -> ControlReply {
-        if timeline != nil { return .refused("the beats of the whole file are fixed after the first pass; omit --whole-file") }
+        if timeline != nil { return .refused("the beats of the whole file are fixed after the first pass; add --causal") }
         let moment = Double(control.frame) / sampleRate
         let tempi = tracker.space.tempi
         switch control.control.type {

@@ -7,7 +7,8 @@ extension AnalyzerPlugin {
     /// Detects onsets, tempo and beats. Steady beats are emitted before they occur.
     public static let beat = AnalyzerPlugin(
         "beat", "Onsets, tempo and beats; steady beats are emitted before they occur.", settings: BeatSettings.self,
-        version: 4, controls: [.tap, .lockTempo, .halveTempo, .doubleTempo, .setDownbeat, .nudge, .resetTempo]
+        version: 4, records: [.onset, .beat],
+        controls: [.tap, .lockTempo, .halveTempo, .doubleTempo, .setDownbeat, .nudge, .resetTempo]
     ) { settings throws(Problem) in
         try BeatAnalyzer(settings)
     }

@@ -33,7 +33,7 @@ struct ChordSettings: PluginSettings {
     var hasSevenths = Setting.boolean("sevenths", default: true, "Whether seventh chords are distinguished from triads.")
     var meanDuration = Setting.seconds("mean_s", default: 2, in: 0.2...20, "Mean duration of a chord: longer, fewer changes.")
     var delay = Setting.seconds(
-        "delay_s", default: 0.5, in: 0...2, "Time after a sound at which its chord is decided; unused with --whole-file.")
+        "delay_s", default: 0.5, in: 0...2, "Time after a sound at which its chord is decided; unused when the whole file is read first.")
 }
 
 /// Detects chords.

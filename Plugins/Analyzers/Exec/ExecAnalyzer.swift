@@ -5,7 +5,7 @@ extension AnalyzerPlugin {
     /// Sends the audio to a program and reads features and events from it.
     public static let exec = AnalyzerPlugin(
         "exec", "Starts a program, sends it the audio, and reads features and events from it.",
-        settings: ExecAnalyzerSettings.self, primary: "command"
+        settings: ExecAnalyzerSettings.self, primary: "command", records: [.analyzerEvent]
     ) { settings throws(Problem) in
         try settings.program.check()
         let program = settings.program

@@ -17,8 +17,8 @@ extension RecordType {
     static let segment = RecordType(
         "segment", "A segment of music begins.",
         fields: [
-            .number("duration_s", unit: .seconds, nullable: true, minimum: 0, "The duration; null without --whole-file."),
-            .text("label", nullable: true, "A, B, C …; similar segments have the same label. Null without --whole-file."),
+            .number("duration_s", unit: .seconds, nullable: true, minimum: 0, "The duration; null in a causal analysis."),
+            .text("label", nullable: true, "A, B, C …; similar segments have the same label. Null in a causal analysis."),
             .number("confidence", in: 0...1, "How much the music after the boundary differs from that before it."),
             .emittedTime, .timeUntilEvent,
         ])

@@ -6,7 +6,8 @@ internal import HemiolaSystem
 extension AnalyzerPlugin {
     /// Runs a Vamp plugin.
     public static let vamp = AnalyzerPlugin(
-        "vamp", "Runs a Vamp plugin that is installed on this computer.", settings: VampSettings.self, primary: "plugin", version: 1
+        "vamp", "Runs a Vamp plugin that is installed on this computer.", settings: VampSettings.self, primary: "plugin",
+        version: 1, records: [.analyzerEvent]
     ) { settings throws(Problem) in
         try settings.analyzer()
     }

@@ -9,14 +9,14 @@ extension CapturePlugin {
         "tone", "Generates test signals: sines, clicks, sweeps, noise, a drum and bass loop, and silence.",
         settings: ToneSettings.self, primary: "signal"
     ) { settings throws(Problem) in
-        try ToneCapture(settings)
+        settings.seconds > 0 ? try FiniteToneCapture(settings) : try ToneCapture(settings)
     }
 }
 
 /// Generates a signal. The samples are the same on every machine and for every buffer size.
 ///
 /// - Complexity: O(samples), no allocation after `open`.
-final class ToneCapture: RewindableCapture {
+class ToneCapture: Capture {
     private static let defaultSampleRate = 44_100
 
     private let settings: ToneSettings
@@ -104,7 +104,7 @@ final class ToneCapture: RewindableCapture {
         return .frames(count)
     }
 
-    func rewind() throws(Problem) {
+    fileprivate func restart() {
         frame = 0
         noise?.reset()
         loop?.reset()
@@ -147,5 +147,12 @@ final class ToneCapture: RewindableCapture {
             let sample = value(frame + Int64(index))
             for channel in 0..<channelCount { samples[index * channelCount + channel] = sample }
         }
+    }
+}
+
+/// A signal that ends, so that it can be read twice.
+final class FiniteToneCapture: ToneCapture, RewindableCapture {
+    func rewind() throws(Problem) {
+        restart()
     }
 }

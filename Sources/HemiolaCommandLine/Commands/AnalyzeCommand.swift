@@ -15,8 +15,8 @@ struct AnalyzeCommand: Command {
             Examples:
               hemiola analyze song.flac -o song.jsonl --analyzer +spectrum:bands=8
               hemiola analyze music --summary --select rhythm.bpm -o songs.csv
-              hemiola analyze more --output-dir results -j0 --resume
-              find . -name '*.wav' | hemiola analyze --files-from - -j0 -o all.jsonl
+              hemiola analyze more --output-dir results --resume
+              find . -name '*.wav' | hemiola analyze --files-from - -o all.jsonl
               ffmpeg -v error -i song.m4a -f wav - | hemiola analyze -
 
             The extension of the output path selects the format: .jsonl, .json or none for JSON Lines, .csv for a table; \
@@ -32,8 +32,9 @@ struct AnalyzeCommand: Command {
             After an interruption, an existing file is unchanged; a new file has all lines up to then, and its end line has \
             the reason "interrupted".
 
-            Beats are detected from the preceding audio only, so that the records equal those of "listen". --whole-file lets \
-            analyzers read the whole file first, as "beats" does: more accurate beats, not available live.
+            Files are read twice: beat, chords, musical-key, pitch and structure read the whole file before the first record is \
+            written, which makes their results better. --causal reads a file once and writes what "listen" would have written. \
+            So do pipes, --realtime, --replay-controls and live sinks (web, lights, MIDI, OSC and others), unless --whole-file is given.
 
             A <spec> is a plugin's id and its settings: id:key=value,key=value. A value without a key sets the plugin's \
             main setting, as in json-lines:song.jsonl,select=header+end. Write \\, for a comma in a value. as=NAME names \
@@ -54,19 +55,17 @@ struct AnalyzeCommand: Command {
 
     @OptionGroup(title: "Many files") var corpus: CorpusOptions
 
+    @OptionGroup(title: "Many files") var results: ResultFormatOption
+
     @Flag(help: "Process at real-time speed.")
     var realtime = false
 
-    @Flag(
-        help: """
-            Let analyzers read the whole file before they write results: more accurate beats; not available in "listen".
-            """)
-    var wholeFile = false
+    @OptionGroup var lookAhead: LookAheadOptions
 
     @Flag(
         help: """
-            Write one record per file instead of its batches: tags, tempo, key, loudness, and the statistics of each feature, after \
-            the analysis of the whole file. On a terminal and with -o FILE.csv, a table; --select chooses its columns: title,bpm,key.
+            Write one record per file instead of its batches: tags, tempo, key, loudness, and the statistics of each feature. On a \
+            terminal and with -o FILE.csv, a table; --select chooses its columns: title,bpm,key.
             """)
     var summary = false
 
@@ -76,7 +75,7 @@ struct AnalyzeCommand: Command {
 
     func run(with registry: PluginRegistry, on console: Console) throws(Failure) -> CommandStatus {
         if let folder = try outputFolder() {
-            return try run(into: folder, with: registry, on: console.with(self.console.verbosity))
+            return try corpusRun(with: registry).run(into: folder, with: registry, on: console.with(self.console.verbosity))
         }
         let builder = try builder(with: registry)
         let status = try builder.assemble().run(
@@ -110,7 +109,7 @@ struct AnalyzeCommand: Command {
         }
         try builder.addCaptures(captures)
         builder.configuration.isPaced = realtime
-        builder.configuration.usesLookAhead = wholeFile || summary
+        builder.configuration.usesLookAhead = lookAhead.usesLookAhead
         builder.configuration.jobCount = input.jobCount
         try builder.checkThatNoInputIsOverwritten()
         return builder

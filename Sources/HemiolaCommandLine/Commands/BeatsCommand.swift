@@ -9,16 +9,17 @@ struct BeatsCommand: Command {
         abstract: "Detect the beats of sound files and print their times.",
         usage: "hemiola beats [<options>] <file> ...",
         discussion: """
-            One line per beat: the time in seconds, a tab, the position in the bar (1 = downbeat). The whole file is read before \
-            the first beat is written, which is more accurate than "analyze" and "listen": those detect each beat from the \
-            preceding audio only. --causal selects that method here.
+            One line per beat: the time in seconds, a tab, the position in the bar (1 = downbeat). A file is read as a whole before \
+            the first beat is written. --causal detects each beat from the preceding audio only, as "listen" does; so do pipes.
 
             Examples:
               hemiola beats song.flac
               hemiola beats song.flac -o song.mid
               hemiola beats song.flac --format audacity > labels.txt
-              hemiola beats *.flac -j0 -o 'beats/{stem}.beats'
-              hemiola beats *.flac -j0 -o rekordbox.xml
+              hemiola beats *.flac -o 'beats/{stem}.beats'
+              hemiola beats *.flac -o rekordbox.xml
+              hemiola beats *.flac --tempo
+              hemiola beats music --output-dir beats --format json --resume
 
             Formats: text, audacity (label track), json, jams, midi (tempo map and clicks), rekordbox (XML collection), \
             mixxx (SQL script). Default: by the extension of the output path, else text. Details: hemiola plugins beats.
@@ -32,13 +33,31 @@ struct BeatsCommand: Command {
 
     @OptionGroup(title: "Input") var input: InputOptions
 
-    @Flag(help: "Detect each beat from the preceding audio only, as \"listen\" does.")
-    var causal = false
+    @OptionGroup var lookAhead: LookAheadOptions
 
     @Option(
-        help: ArgumentHelp("Output format: text, audacity, json, jams, midi, rekordbox or mixxx.", valueName: "format"),
-        completion: .list(["text", "audacity", "json", "jams", "midi", "rekordbox", "mixxx"]))
+        name: .customLong("analyzer"),
+        help: ArgumentHelp("The analyzer beat with settings, as in beat:min_bpm=90,max_bpm=180.", valueName: "spec"),
+        completion: Completions.analyzer)
+    var analyzers: [String] = []
+
+    @Option(
+        help: ArgumentHelp("Output format: \(Self.endings.map(\.key).joined(separator: ", ")).", valueName: "format"),
+        completion: .list(Self.endings.map(\.key)))
     var format: String?
+
+    @Flag(
+        help: """
+            Print the tempo of each file in BPM instead of its beats, or - if it has none. Of several files, the name and a tab precede it.
+            """)
+    var tempo = false
+
+    /// The formats, and the extensions of their files below `--output-dir`.
+    private static let endings: KeyValuePairs = [
+        "text": "beats", "audacity": "txt", "json": "json", "jams": "jams", "midi": "mid", "rekordbox": "xml", "mixxx": "sql",
+    ]
+
+    @OptionGroup(title: "Many files") var corpus: CorpusOptions
 
     @Option(
         name: [.customShort("o", allowingJoined: true), .customLong("output")],
@@ -58,9 +77,13 @@ struct BeatsCommand: Command {
 
     func validate() throws {
         try OutputOptions.checkSingle(outputs)
+        if tempo, format != nil { throw ValidationError("--tempo and --format exclude each other; leave one out") }
     }
 
     func run(with registry: PluginRegistry, on console: Console) throws(Failure) -> CommandStatus {
+        if let folder = try corpus.folder(input, replay) {
+            return try corpusRun(with: registry).run(into: folder, with: registry, on: console.with(self.console.verbosity))
+        }
         let builder = try builder(with: registry)
         return try builder.assemble().run(
             on: console.with(self.console.verbosity), usesStandardOutput: builder.usesStandardOutput,
@@ -68,17 +91,35 @@ struct BeatsCommand: Command {
     }
 
     private func builder(with registry: PluginRegistry) throws(Failure) -> ConfigurationBuilder {
-        var builder = ConfigurationBuilder(registry)
+        var builder = try analysis(with: registry)
         builder.configuration.captures = try input.captures(registry.soundFileTypes)
-        builder.configuration.usesLookAhead = !causal
         builder.configuration.jobCount = input.jobCount
-        builder.configuration.syncsFiles = writing.sync
-        try builder.setAnalyzers(["beat"])
         var sink = PluginSpec("beats")
         sink.settings["path"] = output.map { .text($0) }
-        sink.settings["format"] = format.map { .text($0) }
+        sink.settings["format"] = (tempo ? "tempo" : format).map { .text($0) }
         try builder.addSink(sink, output: output)
         try builder.checkThatNoInputIsOverwritten()
         return builder
+    }
+
+    /// The configuration without inputs and sinks.
+    private func analysis(with registry: PluginRegistry) throws(Failure) -> ConfigurationBuilder {
+        var builder = ConfigurationBuilder(registry)
+        builder.configuration.usesLookAhead = lookAhead.usesLookAhead
+        builder.configuration.syncsFiles = writing.sync
+        try builder.setAnalyzers(analyzers, besides: [PluginSpec("beat")])
+        if builder.configuration.analyzers.count > 1 || builder.configuration.analyzers.contains(where: { $0.id != "beat" }) {
+            throw Failure("--analyzer: beats are those of the analyzer \"beat\"; for other analyzers, use hemiola analyze")
+        }
+        return builder
+    }
+
+    private func corpusRun(with registry: PluginRegistry) throws(Failure) -> CorpusRun {
+        if output != nil { throw Failure("--output-dir and --output exclude each other: the results are in the folder") }
+        if tempo { throw Failure("--output-dir and --tempo exclude each other; write one table of all songs with --tempo -o FILE") }
+        let format = format ?? "text"
+        return CorpusRun(
+            builder: try analysis(with: registry), input: input, sink: PluginSpec("beats", settings: ["format": .text(format)]),
+            ending: Self.endings.first { $0.key == format }?.value ?? format, keepsSettings: true, resumes: corpus.resume)
     }
 }

@@ -114,10 +114,14 @@ struct ConfigurationBuilder {
     ///
     /// - Parameter more: Added to the default analyzers.
     mutating func setAnalyzers(_ options: [String], adding more: [PluginSpec] = []) throws(Failure) {
-        configuration.analyzers = []
-        if options.allSatisfy({ $0.hasPrefix("+") }) {
-            configuration.analyzers = registry.defaultAnalyzers + more.filter { !registry.defaultAnalyzers.contains($0) }
-        }
+        let addsOnly = options.allSatisfy { $0.hasPrefix("+") }
+        try setAnalyzers(
+            options, besides: addsOnly ? registry.defaultAnalyzers + more.filter { !registry.defaultAnalyzers.contains($0) } : [])
+    }
+
+    /// Sets the given analyzers and those of `--analyzer`, which replace given ones of their names.
+    mutating func setAnalyzers(_ options: [String], besides given: [PluginSpec]) throws(Failure) {
+        configuration.analyzers = given
         for text in options {
             let text = text.hasPrefix("+") ? String(text.dropFirst()) : text
             let spec = try Self.spec(text, of: "--analyzer")

@@ -174,6 +174,25 @@ struct CaptureOptions: ParsableArguments {
     var captures: [String] = []
 }
 
+/// Whether inputs are read as a whole before results are written: `--whole-file` and `--causal`.
+struct LookAheadOptions: ParsableArguments {
+    @Flag(help: "Read each input as a whole first, for better results. The default for files.")
+    var wholeFile = false
+
+    @Flag(
+        help: """
+            Find everything from the preceding audio only, as "listen" does. The default for pipes, in real time and with live sinks.
+            """)
+    var causal = false
+
+    func validate() throws {
+        if wholeFile && causal { throw ValidationError("--whole-file and --causal exclude each other; leave one out") }
+    }
+
+    /// As in the configuration of a pipeline; nil: neither is given.
+    var usesLookAhead: Bool? { wholeFile ? true : causal ? false : nil }
+}
+
 /// Analyzers, sinks and batch size of `analyze` and `listen`.
 struct PipelineOptions: ParsableArguments {
     @OptionGroup var analyzing: AnalyzerOptions

@@ -124,7 +124,7 @@ struct PipelineFile {
             }
         case "realtime": read(entry, "true or false", into: \.isPaced) { Bool($0) }
         case "sync": read(entry, "true or false", into: \.syncsFiles) { Bool($0) }
-        case "whole_file": read(entry, "true or false", into: \.usesLookAhead) { Bool($0) }
+        case "whole_file": read(entry, "true or false", into: \.usesLookAhead) { Bool($0).map(Optional.some) }
         case "select":
             if let items = texts(ofSelection: entry.node) {
                 configuration.selection = items.flatMap { $0.split { "+, ".contains($0) }.map(String.init) }
@@ -304,7 +304,7 @@ extension PipelineFile {
         text += "batch: \(configuration.batchFrames)\n"
         text += "rate: \(configuration.sampleRate.map(String.init) ?? "null")\n"
         text += "realtime: \(configuration.isPaced)\n"
-        text += "whole_file: \(configuration.usesLookAhead)\n"
+        text += "whole_file: \(configuration.usesLookAhead.map { "\($0)" } ?? "null")\n"
         text += "seed: \(configuration.seed.map(String.init) ?? "null")\n"
         text += "jobs: \(configuration.jobCount)\n"
         text += "sync: \(configuration.syncsFiles)\n"

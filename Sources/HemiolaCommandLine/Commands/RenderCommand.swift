@@ -40,7 +40,7 @@ struct RenderCommand: Command {
 
     @Argument(
         help: ArgumentHelp(
-            "Sound file or recording. - reads a WAV stream from standard input; a pipe needs --causal or --no-beats.", valueName: "file"),
+            "Sound file or recording. - reads a WAV stream from standard input.", valueName: "file"),
         completion: .file())
     var file: String
 
@@ -65,8 +65,7 @@ struct RenderCommand: Command {
         parsing: .unconditional, help: ArgumentHelp("Draw at most this much, in seconds or as [h:]mm:ss.", valueName: "time"))
     var duration: String?
 
-    @Flag(help: "Detect each beat from the preceding audio only, as \"listen\" does.")
-    var causal = false
+    @OptionGroup var lookAhead: LookAheadOptions
 
     @Flag(inversion: .prefixedNo, help: "Draw beats, bars and tempo. Without them, a sound file is not searched for beats.")
     var beats = true
@@ -74,17 +73,17 @@ struct RenderCommand: Command {
     @Option(
         name: .customLong("analyzer"),
         help: ArgumentHelp(
-            "Also draw this analyzer: chroma, musical-key, chords, pitch or structure; repeatable.", valueName: "spec"),
-        completion: Completions.analyzer)
+            "Also draw this analyzer: \(Self.drawn.joined(separator: ", ")); repeatable. beat with settings replaces the one that is drawn.",
+            valueName: "spec"), completion: Completions.analyzer)
     var analyzers: [String] = []
 
-    /// The analyzers of a sound file.
-    var analyzerTexts: [String] {
-        var texts = beats ? ["beat"] : []
-        texts += analyzers.map { $0.hasPrefix("+") ? String($0.dropFirst()) : $0 }
-        let names = texts.map { $0.prefix { $0 != ":" && $0 != "," } }
-        if picture.panelNames.contains("chroma"), !names.contains("chroma") { texts.append("chroma") }
-        return texts.isEmpty ? ["levels"] : texts
+    /// The analyzers that a picture shows, besides `beat`.
+    private static let drawn = ["chroma", "musical-key", "chords", "pitch", "structure"]
+
+    /// The analyzers of a sound file that run without `--analyzer`.
+    private var defaultAnalyzers: [PluginSpec] {
+        let ids = (beats ? ["beat"] : []) + (picture.panelNames.contains("chroma") ? ["chroma"] : [])
+        return (ids.isEmpty && analyzers.isEmpty ? ["levels"] : ids).map { PluginSpec($0) }
     }
 
     @OptionGroup var writing: WritingOptions
@@ -116,9 +115,14 @@ struct RenderCommand: Command {
     private func builder(with registry: PluginRegistry) throws(Failure) -> ConfigurationBuilder {
         var builder = ConfigurationBuilder(registry)
         builder.configuration.captures = try captures()
-        builder.configuration.usesLookAhead = !causal && (beats || !analyzers.isEmpty)
+        builder.configuration.usesLookAhead = lookAhead.usesLookAhead
         builder.configuration.syncsFiles = writing.sync
-        try builder.setAnalyzers(analyzerTexts)
+        try builder.setAnalyzers(analyzers, besides: defaultAnalyzers)
+        let shown = Self.drawn + ["beat", "levels"]
+        for spec in builder.configuration.analyzers
+        where !shown.contains(spec.id) && registry.analyzers.contains(where: { $0.about.id == spec.id }) {
+            throw Failure("--analyzer \(spec.id): a picture does not show it; it shows \(Self.drawn.joined(separator: ", ")) and beat")
+        }
         try builder.addSink(try sink(), output: output)
         try builder.checkThatNoInputIsOverwritten(besides: [file])
         return builder
@@ -136,7 +140,9 @@ struct RenderCommand: Command {
         }
         guard isRecording else { return spec }
         if !analyzers.isEmpty { throw Failure("--analyzer applies to sound files; a recording has the analyzers that were recorded") }
-        if causal { throw Failure("--causal applies to sound files; a recording has the beats that were recorded") }
+        if lookAhead.usesLookAhead != nil {
+            throw Failure("--causal and --whole-file apply to sound files; a recording has the beats that were recorded")
+        }
         spec.settings["start_s"] = try start.map { text throws(Failure) in .number(min(try InputOptions.seconds(text, of: "--start"), 1e9))
         }
         spec.settings["duration_s"] = try duration.map { text throws(Failure) in

@@ -22,7 +22,7 @@ struct RunCommand: Command {
               batch: 1024                    # frames per batch
               rate: 48000                    # in Hz, for live captures; or native
               realtime: false                # process at real-time speed
-              whole_file: false              # read the whole file before writing results
+              whole_file: true               # read inputs as a whole first; default: files do, as in "analyze"
               seed: 0                        # seed of the random number generators
               jobs: 1                        # files in parallel; 0: one per processor
               select: [levels, end]          # write only these records

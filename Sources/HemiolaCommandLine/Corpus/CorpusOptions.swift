@@ -3,18 +3,14 @@ internal import Hemiola
 internal import HemiolaFiles
 internal import HemiolaSystem
 
-/// One result per input, in a folder.
+/// One result per input, in a folder: options of `analyze` and `beats`.
 struct CorpusOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Write one result per file into this folder: a tree that mirrors the analysed folder, or the common folder of several "
-                + "arguments. song.flac becomes song.flac.jsonl.", valueName: "folder"),
+                + "arguments. song.flac becomes song.flac.jsonl, or song.flac.beats.", valueName: "folder"),
         completion: .directory)
     var outputDir: String?
-
-    @Option(
-        help: ArgumentHelp("Format of the results in --output-dir: jsonl, jsonl.zst, csv or csv.zst. Default: jsonl.", valueName: "format"))
-    var outputFormat: ResultFormat?
 
     @Flag(
         help: """
@@ -22,15 +18,33 @@ struct CorpusOptions: ParsableArguments {
             """)
     var resume = false
 
-    /// Settings of results without `--output-dir`.
+    /// The folder; nil: it is not given.
     ///
-    /// - Throws: An option that needs `--output-dir`.
-    func checkWithoutFolder() throws(Failure) {
-        if outputFormat != nil {
-            throw Failure("--output-format needs --output-dir; without it, the extension of --output selects the format")
+    /// - Throws: Options that exclude each other, or need the folder.
+    func folder(_ input: InputOptions, _ replay: ReplayOptions) throws(Failure) -> String? {
+        guard let folder = outputDir else {
+            if resume { throw Failure("--resume needs --output-dir, the folder with the results of the earlier run") }
+            return nil
         }
-        if resume { throw Failure("--resume needs --output-dir, the folder with the results of the earlier run") }
+        if folder.isEmpty { throw Failure("--output-dir: the path is empty; is a variable of the shell unset?") }
+        if PathText.nonUTF8Bytes(of: folder) != nil {
+            throw Failure("--output-dir \(PathText.shown(folder)): the path is not UTF-8; choose another name")
+        }
+        if replay.controls != nil {
+            throw Failure("--output-dir and --replay-controls exclude each other: controls belong to one recording")
+        }
+        if input.files.contains("-") {
+            throw Failure("--output-dir needs files or folders, and - is standard input; write one result with --output")
+        }
+        return folder
     }
+}
+
+/// The format of the results of `analyze`.
+struct ResultFormatOption: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("Format of the results in --output-dir: jsonl, jsonl.zst, csv or csv.zst. Default: jsonl.", valueName: "format"))
+    var outputFormat: ResultFormat?
 }
 
 /// The format of the results of a corpus.
@@ -57,13 +71,11 @@ extension AnalyzeCommand {
     ///
     /// - Throws: Options that exclude each other.
     func outputFolder() throws(Failure) -> String? {
-        guard let folder = corpus.outputDir else {
-            try corpus.checkWithoutFolder()
+        guard let folder = try corpus.folder(input, replay) else {
+            if results.outputFormat != nil {
+                throw Failure("--output-format needs --output-dir; without it, the extension of --output selects the format")
+            }
             return nil
-        }
-        if folder.isEmpty { throw Failure("--output-dir: the path is empty; is a variable of the shell unset?") }
-        if PathText.nonUTF8Bytes(of: folder) != nil {
-            throw Failure("--output-dir \(PathText.shown(folder)): the path is not UTF-8; choose another name")
         }
         let writing = options.writing
         if writing.output != nil { throw Failure("--output-dir and --output exclude each other: the results are in the folder") }
@@ -71,16 +83,23 @@ extension AnalyzeCommand {
         if summary { throw Failure("--output-dir and --summary exclude each other; write one table of all songs with --summary -o FILE") }
         if !capture.captures.isEmpty { throw Failure("--output-dir and --capture exclude each other; name files or folders") }
         if realtime { throw Failure("--output-dir and --realtime exclude each other: files of a folder are analysed as fast as possible") }
-        if replay.controls != nil {
-            throw Failure("--output-dir and --replay-controls exclude each other: controls belong to one recording")
-        }
-        if input.files.contains("-") {
-            throw Failure("--output-dir needs files or folders, and - is standard input; write one result with --output")
-        }
-        if corpus.resume, let format = corpus.outputFormat, !format.hasHeader {
+        if corpus.resume, let format = results.outputFormat, !format.hasHeader {
             throw Failure(
                 "--resume needs --output-format jsonl or jsonl.zst: a table does not state the settings that it was written with")
         }
         return folder
+    }
+
+    /// The run that writes a result per input.
+    func corpusRun(with registry: PluginRegistry) throws(Failure) -> CorpusRun {
+        let format = results.outputFormat ?? .jsonLines
+        var builder = ConfigurationBuilder(registry)
+        try builder.set(options, defaultSink: format.sink)
+        builder.configuration.usesLookAhead = lookAhead.usesLookAhead
+        // The header and the end of a result show whether it is complete.
+        if !builder.configuration.selection.isEmpty { builder.configuration.selection += ["header", "end"] }
+        return CorpusRun(
+            builder: builder, input: input, sink: PluginSpec(format.sink), ending: format.rawValue, keepsSettings: false,
+            resumes: corpus.resume)
     }
 }

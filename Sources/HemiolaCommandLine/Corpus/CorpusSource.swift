@@ -45,18 +45,18 @@ final class CorpusSource: InputSource {
     /// - Parameters:
     ///   - inputs: The inputs.
     ///   - folder: The folder of the results.
-    ///   - format: The format of the results.
+    ///   - ending: The extension of the results.
     ///   - check: Finds results to keep; nil: all inputs are analysed.
     ///   - failures: Receives the inputs that fail.
     ///   - spec: Makes the capture of an input.
     ///   - report: Receives the message of a failure that no pipeline reports.
     init(
-        _ inputs: CorpusInputs, folder: String, format: ResultFormat, check: ResultCheck?, failures: FailureList,
+        _ inputs: CorpusInputs, folder: String, ending: String, check: ResultCheck?, failures: FailureList,
         spec: @escaping @Sendable (String) throws(Failure) -> PluginSpec, report: @escaping @Sendable (String) -> Void
     ) {
         self.folder = folder
         emptyText = inputs.emptyText
-        ending = "." + format.rawValue
+        self.ending = "." + ending
         self.check = check
         self.failures = failures
         self.spec = spec

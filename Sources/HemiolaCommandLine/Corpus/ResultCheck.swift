@@ -8,8 +8,37 @@ struct ResultCheck: Sendable {
     /// Bytes up to the end of a result in which the whole `end` record is.
     private static let tailLength = 1 << 16
 
+    /// The file with the version and settings of results that do not state them. It is written when these change, so that such results
+    /// are of this run's settings if they are not older than it.
+    private static let settingsName = ".hemiola-settings"
+
     /// The version and settings of this run.
-    let fingerprint: String
+    private let fingerprint: String
+    /// The file with the settings, if results do not state theirs, and the inputs whose result was incomplete.
+    private let settings: FileStatus?
+    private let incomplete: Set<String>
+
+    /// - Parameters:
+    ///   - fingerprint: The version and settings of this run.
+    ///   - folder: The folder of results that do not state theirs; nil: each has a header.
+    /// - Throws: The folder cannot be written.
+    init(fingerprint: String, headerless folder: String?) throws(Failure) {
+        self.fingerprint = fingerprint
+        guard let folder else {
+            settings = nil
+            incomplete = []
+            return
+        }
+        let path = "\(folder)/\(Self.settingsName)"
+        let bytes = Array("\(fingerprint)\n".utf8)
+        do throws(SystemCallError) {
+            if (try? FileSystem.bytes(of: path, count: bytes.count + 1)) != bytes { try PartialFile.write(bytes, to: path) }
+            settings = try FileSystem.status(of: path)
+        } catch {
+            throw Failure("cannot write \(path): \(error); choose another --output-dir", status: .outputFailed)
+        }
+        incomplete = FailureList.files(in: folder)
+    }
 
     /// Whether a result is complete, of this version and these settings, and not older than its input.
     ///
@@ -18,6 +47,7 @@ struct ResultCheck: Sendable {
         guard let old = try? FileSystem.status(of: result), old.kind == .file, let new = try? FileSystem.status(of: input),
             !new.isNewer(than: old)
         else { return false }
+        if let settings { return !settings.isNewer(than: old) && !incomplete.contains(PathText.shown(input)) }
         if Compression.isRequested(by: result) { return isCurrentCompressed(result) }
         guard let head = try? FileSystem.bytes(of: result, count: Self.headLength), isOurs(head),
             let tail = try? FileSystem.bytes(of: result, from: -Self.tailLength, count: Self.tailLength), tail.last == UInt8(ascii: "\n")

@@ -84,7 +84,8 @@ extension PluginRegistry {
         let inputs = recording == nil ? captures : []
         var sinkEntries = assembleSinks(configuration, catalog, &problems)
         let required = recording == nil ? sinkEntries.flatMap(\.entry.needs.analyzers) : []
-        let analyzerEntries = assembleAnalyzers(configuration, catalog, required: required, &problems)
+        var analyzerEntries = assembleAnalyzers(configuration, catalog, required: required, &problems)
+        if recording == nil { addSelectedAnalyzers(to: &analyzerEntries, sinkEntries.map(\.entry), catalog, &problems) }
         var replay: Pipeline.Replay?
         if let recording { replay = self.replay(of: recording, audio: captures, for: sinkEntries, &problems) }
         checkStandardOutput(sinkEntries.map(\.entry), &problems)
@@ -196,6 +197,46 @@ extension PluginRegistry {
             }
         }
         return analyzerEntries
+    }
+
+    /// Adds the analyzers of which a sink selects records or features, where they are not in the pipeline.
+    private func addSelectedAnalyzers(
+        to entries: inout [Pipeline.AnalyzerEntry], _ sinks: [Pipeline.SinkEntry], _ catalog: RecordCatalog,
+        _ problems: inout [Problem]
+    ) {
+        let names = ReservedNames(registry: self, catalog: catalog)
+        for item in Set(sinks.flatMap { $0.selection.recordTypes + $0.selection.featurePaths.map(\.text) }).sorted() {
+            let isType = catalog.event(item) != nil
+            let (plugins, name) = (analyzers(providing: item), item.prefix { $0 != "." })
+            let writers = isType ? self.sinks.filter { $0.about.records.contains { $0.name == item } }.map(\.about.id) : []
+            // Types without a writer are those of the pipeline itself, such as gap.
+            guard !plugins.isEmpty || !writers.isEmpty, !sinks.contains(where: { writers.contains($0.about.id) }),
+                !entries.contains(where: { isType ? mayEmit(item, $0) : $0.name == name })
+            else { continue }
+            guard let plugin = plugins.first, plugins.count == 1, !entries.contains(where: { $0.name == plugin.about.id }) else {
+                let ids = (plugins.map(\.about.id) + writers).joined(separator: ", ")
+                let role = plugins.isEmpty ? "sink" : "analyzer"
+                problems.append(Problem("nothing in this pipeline has \"\(item)\"; add the \(role) that does: \(ids)", at: Place(.select)))
+                continue
+            }
+            let spec = PluginSpec(plugin.about.id)
+            var faults: [Problem] = []
+            if let declared = declared(spec, .analyzer(), names, &faults), let entry = makeEntry(declared, spec, .analyzer(), &faults) {
+                entries.append(entry)
+            }
+            problems += faults.map {
+                Problem("\"\(item)\" needs the analyzer \(spec.id): \($0.message)", at: Place(.select))
+            }
+        }
+    }
+
+    /// Whether an analyzer may emit records of a type.
+    private func mayEmit(_ type: String, _ entry: Pipeline.AnalyzerEntry) -> Bool {
+        let declared = entry.about.records
+        // The outputs of programs and of plugins of other hosts are known only when they run.
+        if declared.contains(where: { $0.name == type || $0 == .analyzerEvent }) { return true }
+        let format = AnalysisFormat(StreamFormat(sampleRate: 48_000, channelCount: 2), batching: .standard, seed: 0)
+        return entry.analyzer.read { (try? $0.prepare(format))?.events.contains { $0.name == type } ?? false } ?? false
     }
 
     /// The plugin of a SPEC with its settings, checked against the declarations.
@@ -404,7 +445,8 @@ extension PluginRegistry {
                 continue
             } else {
                 let types = pipeline.catalog.recordTypes
-                known = types + pipeline.analyzerNames.filter { !types.contains($0) }
+                let names = recorded == nil ? pipeline.analyzerNames + self.analyzers.map(\.about.id) : pipeline.analyzerNames
+                known = types + names.enumerated().filter { !types.contains($1) && !names[..<$0].contains($1) }.map(\.element)
             }
             let suggestion = Self.featurePath(named: item, of: analyzers) ?? item.nearest(in: known)
             let hint = suggestion.map { "did you mean \($0)?" } ?? "items: \(known.joined(separator: ", "))"

@@ -40,7 +40,7 @@ final class AnalysisJob {
         var fault: Problem?
         do throws(Problem) {
             for entry in pipeline.analyzerEntries {
-                slots.append(AnalyzerSlot(entry, try entry.analyzer.take(), looksAhead: pipeline.configuration.usesLookAhead))
+                slots.append(AnalyzerSlot(entry, try entry.analyzer.take(), mayLookAhead: pipeline.mayLookAhead))
             }
         } catch {
             fault = error
@@ -86,11 +86,25 @@ final class AnalysisJob {
         var header: StreamHeader
         var slots: [AnalyzerSlot]
         var bank: SpectrumBank
+
+        /// Whether there is an analyzer that looks ahead.
+        var looksAhead: Bool { slots.contains { $0.looksAhead } }
+
+        /// Lets the analyzers that have looked ahead start over without that.
+        mutating func giveUpLookAhead() {
+            for index in slots.indices where slots[index].looksAhead {
+                slots[index].analyzer.reset()
+                slots[index].looksAhead = false
+                header.analyzers[index].outputs.isCausal = true
+            }
+        }
     }
 
     /// Prepares the analyzers for a stream.
+    ///
+    /// - Parameter looksAhead: Whether analyzers may look ahead. Those of which no sink receives anything do not.
     func prepare(
-        _ source: StreamSource, of input: Pipeline.Input, report: @Sendable (PipelineNotice) -> Void
+        _ source: StreamSource, of input: Pipeline.Input, looksAhead: Bool, report: @Sendable (PipelineNotice) -> Void
     ) throws(Problem) -> Preparation {
         let format = AnalysisFormat(source.format, batching: pipeline.batching, seed: pipeline.seed)
         var requests: [SpectrumRequest] = []
@@ -98,7 +112,7 @@ final class AnalysisJob {
         var analyzers: [StreamHeader.Analyzer] = []
         var active: [AnalyzerSlot] = []
         for (entry, var slot) in zip(pipeline.analyzerEntries, slots) {
-            let outputs: AnalyzerOutputs
+            var outputs: AnalyzerOutputs
             do throws(Problem) {
                 outputs = try slot.analyzer.prepare(format)
             } catch {
@@ -109,6 +123,8 @@ final class AnalysisJob {
             slot.requests = requests.count..<requests.count + outputs.spectra.count
             slot.columns = width..<width + outputs.width
             slot.hasEvents = !outputs.events.isEmpty
+            slot.looksAhead = looksAhead && slot.offline != nil && pipeline.delivers(outputs, of: entry.name)
+            if slot.looksAhead { outputs.isCausal = false }
             requests += outputs.spectra
             width += outputs.width
             analyzers.append(entry.header(outputs))
@@ -138,7 +154,10 @@ struct AnalyzerSlot {
     /// The handler of its controls, and their names; nil when its plugin declares none.
     let handler: (any ControlHandler)?
     let controls: Set<String>
+    /// The analyzer, if it has a first pass and the pipeline may look ahead.
     let offline: (any OfflineAnalyzer)?
+    /// Whether it looks ahead in this stream.
+    var looksAhead = false
     /// Its requests among all of the bank's.
     var requests: Range<Int> = 0..<0
     /// Its columns of the row.
@@ -146,12 +165,12 @@ struct AnalyzerSlot {
     /// Whether it has event outputs, so that its name must be set in the event list.
     var hasEvents = false
 
-    init(_ entry: Pipeline.AnalyzerEntry, _ analyzer: any Analyzer, looksAhead: Bool) {
+    init(_ entry: Pipeline.AnalyzerEntry, _ analyzer: any Analyzer, mayLookAhead: Bool) {
         name = entry.name
         self.analyzer = analyzer
         controls = Set(entry.about.controls.map(\.name))
         // A cast searches all conformances of the program, which takes longer than a batch.
         handler = controls.isEmpty ? nil : analyzer as? any ControlHandler
-        offline = looksAhead ? analyzer as? any OfflineAnalyzer : nil
+        offline = mayLookAhead ? analyzer as? any OfflineAnalyzer : nil
     }
 }

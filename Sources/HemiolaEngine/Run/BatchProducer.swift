@@ -153,7 +153,7 @@ final class BatchProducer: ControllableStream {
 
     /// Ends the first pass: the analyzers finish it, and the clock returns to the start.
     func finishFirstPass() {
-        for slot in slots { slot.offline?.finishFirstPass() }
+        for slot in slots where slot.looksAhead { slot.offline?.finishFirstPass() }
         bank.clear()
         polarity.reset()
         clock = 0
@@ -253,7 +253,7 @@ final class BatchProducer: ControllableStream {
     private func analyzeHopOfFirstPass() {
         let isLast = hopsInBatch == hopsPerBatch - 1
         let frames = takeHop()
-        for slot in slots {
+        for slot in slots where slot.looksAhead {
             slot.offline?.analyzeFirstPass(hop(frames, requests: slot.requests))
         }
         clock += Int64(frames)

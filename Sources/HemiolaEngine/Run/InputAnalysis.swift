@@ -32,6 +32,8 @@ struct InputAnalysis {
 
     /// Attempts to open a file after the first, in 17 s.
     private static let openAttempts = 10
+    /// The longest input, in seconds, that is read as a whole unless the user demands it: the memory of a first pass grows with it.
+    private static let longestFirstPass = 6 * 3600.0
 
     private let job: AnalysisJob
     private let pipeline: Pipeline
@@ -46,6 +48,8 @@ struct InputAnalysis {
     private var error: String?
     /// Whether the input was taken to its end.
     private var isAtEnd = false
+    /// Whether analyzers may process the input in a first pass.
+    private var mayLookAhead = false
     /// The external analyzers whose failure was reported, because the input is analysed without them.
     private var skippedExternals: Set<String> = []
     /// Whether a notice said that the channels have opposite polarity.
@@ -87,6 +91,9 @@ struct InputAnalysis {
         if let fault = job.fault { throw fault }
         let (made, capture, first) = try open()
         defer { capture.close() }
+        // Controls change beats while they are being found; those of a first pass are fixed.
+        mayLookAhead =
+            pipeline.configuration.usesLookAhead ?? (pipeline.mayLookAhead && made is any RewindableCapture && job.replay.isEmpty)
         for external in job.externals {
             external.analyzer.open(
                 AnalyzerContext(
@@ -101,7 +108,10 @@ struct InputAnalysis {
             switch try analyze(source, from: capture, base: made) {
             case .over, .noReaders: break
             case .failed(let error): throw error
-            case .newSource(let new): next = new
+            case .newSource(let new):
+                next = new
+                // Rewinding would return to the first stream.
+                mayLookAhead = false
             }
         }
     }
@@ -162,18 +172,18 @@ struct InputAnalysis {
     private mutating func analyze(
         _ source: StreamSource, from capture: any Capture, base: any Capture
     ) throws(Problem) -> Ending {
-        let preparation: AnalysisJob.Preparation
+        var preparation: AnalysisJob.Preparation
         do throws(Problem) {
-            preparation = try job.prepare(source, of: input, report: report)
+            preparation = try job.prepare(source, of: input, looksAhead: mayLookAhead, report: report)
         } catch {
             fail(.analyzerRefused(input: source.name, error), of: source.name)
             return .over(.error)
         }
-        let producer = BatchProducer(
-            preparation, directors: job.directors, batchesPerBlock: pipeline.isRealTime ? 1 : BatchBlock.capacity,
-            carriesSamples: pipeline.sinkEntries.contains { $0.needs.samples }, silence: silence,
-            publish: { [receiver] in receiver.receive(.batches($0)) })
-        if preparation.slots.contains(where: { $0.offline != nil }) { try analyzeFirstPass(producer, base) }
+        var producer = producer(preparation)
+        if preparation.looksAhead, try !analyzeFirstPass(producer, base) {
+            preparation.giveUpLookAhead()
+            producer = self.producer(preparation)
+        }
         for director in job.directors { director.director.prepare(preparation.header) }
         receiver.receive(.begin(preparation.header))
         streamCount += 1
@@ -185,11 +195,20 @@ struct InputAnalysis {
         return ending
     }
 
+    private func producer(_ preparation: AnalysisJob.Preparation) -> BatchProducer {
+        BatchProducer(
+            preparation, directors: job.directors, batchesPerBlock: pipeline.isRealTime ? 1 : BatchBlock.capacity,
+            carriesSamples: pipeline.sinkEntries.contains { $0.needs.samples }, silence: silence,
+            publish: { [receiver] in receiver.receive(.batches($0)) })
+    }
+
     /// The first of two passes, for the analyzers that look ahead.
-    private func analyzeFirstPass(_ producer: BatchProducer, _ capture: any Capture) throws(Problem) {
+    ///
+    /// - Returns: Whether it was completed. If not, the input is at its beginning, and is analysed without look-ahead.
+    private func analyzeFirstPass(_ producer: BatchProducer, _ capture: any Capture) throws(Problem) -> Bool {
         guard let capture = capture as? any RewindableCapture else {
             throw Problem(
-                "this input can be read only once, but the analysis of a whole file reads it twice; use a file, or causal analysis (beats --causal)"
+                "this input can be read only once, but the analysis of a whole file reads it twice; use a file, or causal analysis (--causal)"
             )
         }
         reading: while !pipeline.shouldStop {
@@ -205,13 +224,23 @@ struct InputAnalysis {
             case .end: break reading
             case .format, .source:
                 // Rewinding would return to the stream before the format change, which has ended.
-                throw Problem(
-                    "the format changes within this input, which the analysis of a whole file does not support; use causal analysis")
-            case .frames, .gap, .device, .idle: break
+                guard pipeline.configuration.usesLookAhead == nil else {
+                    throw Problem(
+                        "the format changes within this input, which the analysis of a whole file does not support; use causal analysis "
+                            + "(--causal)")
+                }
+                try capture.rewind()
+                return false
+            case .frames, .gap, .device, .idle:
+                guard pipeline.configuration.usesLookAhead != nil || producer.secondsRead < Self.longestFirstPass else {
+                    try capture.rewind()
+                    return false
+                }
             }
         }
         try capture.rewind()
         producer.finishFirstPass()
+        return true
     }
 
     private mutating func drive(_ stream: inout Stream, _ capture: any Capture) -> Ending {

@@ -144,6 +144,20 @@ public final class Pipeline: Sendable {
     /// Whether batches come as time passes.
     public var isRealTime: Bool { isLive || isPaced }
 
+    /// Whether analyzers may process an input in a first pass, if the input allows that.
+    var mayLookAhead: Bool { configuration.usesLookAhead ?? !isRealTime }
+
+    /// Whether a sink receives something of an analyzer: values, events, or its values of the whole stream in the `end` record.
+    func delivers(_ outputs: AnalyzerOutputs, of name: String) -> Bool {
+        let types = outputs.events.map { catalog.event($0.name)?.name ?? RecordType.analyzerEvent.name }
+        return sinkEntries.contains { entry in
+            let selection = entry.selection.adding(types: entry.needs.events.map(\.name))
+            // A director receives everything.
+            return entry.hasDirector || selection.contains("end") || types.contains { selection.contains($0) }
+                || selection.contains("batch") && outputs.features.contains { selection.contains(name, $0.name) }
+        }
+    }
+
     /// The names of the analyzers, in order.
     public var analyzerNames: [String] { replay?.recording.header.analyzers.map(\.name) ?? analyzerEntries.map(\.name) }
 

@@ -184,7 +184,9 @@ extension RecordSchema {
             }
             return Field(analyzer.name, .object(fields), "The features of \(analyzer.name).")
         }
-        let summaries = sections.map { Field($0.analyzer, .object($0.values.map(\.field)), "The values of \($0.analyzer) for the whole stream.") }
+        let summaries = sections.map { section in
+            Field(section.analyzer, .object(section.values.map(\.field)), "The values of \(section.analyzer) for the whole stream.")
+        }
         func figure(_ name: String, _ kind: Field.Kind, _ summary: String) -> Field { Field(name, kind, isNullable: true, summary) }
         return Record(
             type: SummaryRecord.type, summary: "A whole stream, or an input that failed, in the output of the sink summary.",

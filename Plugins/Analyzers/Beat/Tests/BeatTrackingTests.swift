@@ -94,9 +94,9 @@ import Testing
         let analysis = try await BeatAnalysis(TestMusic.band(126, seconds: 16))
         let summary = try #require(analysis.stream.summary?.sections.first { $0.analyzer == "beat" }?.values)
         #expect(summary.map(\.name) == ["beats", "onsets", "bpm"])
-        #expect(summary[0].number == .count(Int64(analysis.beats.count)))
-        #expect(summary[1].number == .count(Int64(analysis.onsets.count)))
-        guard case .feature(let tempo, .beatsPerMinute) = summary[2].number else {
+        #expect(summary[0].value == .count(Int64(analysis.beats.count)))
+        #expect(summary[1].value == .count(Int64(analysis.onsets.count)))
+        guard case .feature(let tempo, .beatsPerMinute) = summary[2].value else {
             Issue.record("The summary has no tempo.")
             return
         }

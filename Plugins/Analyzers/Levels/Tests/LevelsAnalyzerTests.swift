@@ -136,7 +136,7 @@ private func decibels(_ amplitude: Double) -> Double {
         #expect(section.analyzer == "levels")
         #expect(section.values.map(\.name) == ["rms_db", "peak_db"])
         return section.values.map { value in
-            guard case .feature(let number, .decibels) = value.number else { return .nan }
+            guard case .feature(let number, .decibels) = value.value else { return .nan }
             return number
         }
     }

@@ -125,7 +125,7 @@ import Testing
         for batch in first + Int(3.05 * second)..<shortTerm.count { #expect(abs(shortTerm[batch] + 23) < 0.1) }
         let summary = try #require(analysis.stream.summary?.sections.first?.values)
         let wholeSummary = try #require(whole.stream.summary?.sections.first?.values)
-        guard case .feature(let loudness, "LUFS") = summary[0].number, case .feature(let expected, _) = wholeSummary[0].number else {
+        guard case .feature(let loudness, "LUFS") = summary[0].value, case .feature(let expected, _) = wholeSummary[0].value else {
             Issue.record("\(summary)")
             return
         }

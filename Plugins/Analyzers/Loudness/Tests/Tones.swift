@@ -36,7 +36,7 @@ func measure(
 extension AnalyzerHarness.Output {
     /// A value of the summary; NaN: none.
     func summary(_ name: String) -> Double {
-        guard let value = summary.first(where: { $0.name == name }), case .feature(let number, _) = value.number else { return -999 }
+        guard let value = summary.first(where: { $0.name == name }), case .feature(let number, _) = value.value else { return -999 }
         return number
     }
 

@@ -5,8 +5,8 @@ import TestSupport
 @testable import ToneCapture
 
 /// A capture of a SPEC of `tone`.
-func tone(_ spec: String) throws -> ToneCapture {
-    try ToneCapture(ToneSettings(CapturePlugin.tone.about.values(parsing: spec)))
+func tone(_ spec: String) throws -> FiniteToneCapture {
+    try FiniteToneCapture(ToneSettings(CapturePlugin.tone.about.values(parsing: spec)))
 }
 
 extension ToneCapture {

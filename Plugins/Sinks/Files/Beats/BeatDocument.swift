@@ -8,8 +8,8 @@ internal import HemiolaSystem
 final class BeatDocument: Document {
     private let file: OutputFile
     private let format: BeatFormat
-    /// Whether a comment line separates the inputs of the file.
-    private let hasComments: Bool
+    /// Whether several inputs can follow one another as lines, so that their names are needed.
+    private let namesInputs: Bool
     private var track: BeatTrack?
     /// The tracks of a Rekordbox file, which states their number before the first.
     private var collection = RekordboxCollection()
@@ -17,7 +17,7 @@ final class BeatDocument: Document {
     init(_ file: OutputFile, _ format: BeatFormat, isPerInput: Bool) {
         self.file = file
         self.format = format
-        hasComments = format.isLinewise && !isPerInput
+        namesInputs = format.isLinewise && !isPerInput
         if format == .mixxx { file.buffer.append(bytes: Array(MixxxScript.head.utf8)) }
     }
 
@@ -29,13 +29,15 @@ final class BeatDocument: Document {
         }
         track = BeatTrack(stream)
         // Readers of `.beats` files skip lines that begin with `#`.
-        if hasComments, let input = stream.file { file.buffer.append(bytes: Array("# \(input.replacing("\n", with: " "))\n".utf8)) }
+        if namesInputs, format != .tempo, let input = stream.file {
+            file.buffer.append(bytes: Array("# \(input.replacing("\n", with: " "))\n".utf8))
+        }
     }
 
     func write(_ event: Event) {
         guard let beat = Beat(event) else { return }
         track?.beats.append((event.time, beat))
-        if format.isLinewise { file.buffer.appendLine(event.time, beat, format) }
+        if format == .text || format == .audacity { file.buffer.appendLine(event.time, beat, format) }
     }
 
     func end(_ summary: StreamSummary) {
@@ -47,6 +49,7 @@ final class BeatDocument: Document {
         let duration = header.format.seconds(at: summary.frames)
         switch format {
         case .auto, .text, .audacity: break
+        case .tempo: file.buffer.appendTempo(track, file: namesInputs ? header.file : nil)
         case .json: file.buffer.appendJSON(track, duration: duration)
         case .jams: file.buffer.appendJAMS(track, duration: duration)
         case .midi: file.buffer.append(bytes: MIDIFile(beats: track.positions).bytes)

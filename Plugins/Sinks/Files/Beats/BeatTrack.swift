@@ -12,6 +12,12 @@ struct BeatTrack {
         self.header = header
     }
 
+    /// The median of the beats' tempi, in BPM, as in the record `summary`: the smallest tempo that half of the beats do not exceed; nil
+    /// without beats.
+    var tempo: Double? {
+        beats.isEmpty ? nil : Double(beats.map { Float($0.beat.beatsPerMinute) }.sorted()[(beats.count + 1) / 2 - 1])
+    }
+
     /// Times and positions in the bar, in order of time.
     var positions: [(time: Double, position: Int?)] {
         beats.map { ($0.time, $0.beat.position) }
@@ -38,6 +44,15 @@ extension JSONBuffer {
             append("\t")
             append(integer: position)
         }
+        append("\n")
+    }
+
+    /// Appends a line of the format `tempo`.
+    ///
+    /// - Parameter file: The name of the input; nil: the line has none.
+    mutating func appendTempo(_ track: BeatTrack, file: String?) {
+        if let file { append(bytes: Array("\(file.replacing("\n", with: " ").replacing("\t", with: " "))\t".utf8)) }
+        if let tempo = track.tempo { append(fixed: tempo, decimals: 2) } else { append("-") }
         append("\n")
     }
 

@@ -6,7 +6,7 @@ internal import HemiolaSystem
 extension SinkPlugin {
     /// Writes beat times and bar positions in formats of other programs.
     public static let beats = SinkPlugin(
-        "beats", "Beat times and bar positions only, as text, Audacity labels, JAMS, JSON or MIDI, for Rekordbox or Mixxx.",
+        "beats", "Beat times and bar positions as text, Audacity labels, JAMS, JSON or MIDI, for Rekordbox or Mixxx; or the tempo.",
         settings: BeatsSettings.self, primary: "path",
         needs: { settings in
             let format = settings.fileFormat ?? .text
@@ -57,6 +57,8 @@ public enum BeatFormat: String, CaseIterable, Sendable {
     case rekordbox
     /// An SQL script that enters the beats into the database of Mixxx.
     case mixxx
+    /// One line per input: the median tempo in BPM, or `-`; with several inputs, the file and a tab precede it.
+    case tempo
 
     /// The format for a path; nil if its extension is that of another kind of file, such as a sound file named by mistake.
     func resolved(for path: String) -> BeatFormat? {
@@ -73,8 +75,8 @@ public enum BeatFormat: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether each beat is one line, written as soon as it is known, and a file can hold several inputs.
-    var isLinewise: Bool { self == .text || self == .audacity }
+    /// Whether the file consists of lines, which are written as soon as they are known.
+    var isLinewise: Bool { self == .text || self == .audacity || self == .tempo }
 
     /// Whether a file can hold several inputs.
     var allowsSeveralInputs: Bool { self != .jams && self != .midi }

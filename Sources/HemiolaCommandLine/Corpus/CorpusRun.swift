@@ -1,0 +1,90 @@
+internal import Hemiola
+internal import HemiolaEngine
+internal import HemiolaRecords
+internal import HemiolaSignal
+internal import HemiolaSystem
+
+/// Analyses each input into a result of its own, below a folder.
+///
+/// Each job is a pipeline, which keeps its analyzers from one input to the next; all of them take their inputs from one source.
+struct CorpusRun {
+    /// The pipeline, without inputs and sinks.
+    var builder: ConfigurationBuilder
+    var input: InputOptions
+    /// The sink of the results, without its path.
+    var sink: PluginSpec
+    /// The extension of the results, which is that of one format only.
+    var ending: String
+    /// Whether the folder has a file with the version and settings of the results, because they do not state them.
+    var keepsSettings: Bool
+    /// Whether results of an earlier run are kept.
+    var resumes: Bool
+
+    func run(into path: String, with registry: PluginRegistry, on console: Console) throws(Failure) -> CommandStatus {
+        var folder = path[...]
+        while folder.count > 1, folder.hasSuffix("/") { folder.removeLast() }
+        let template = folder.split(separator: "{", omittingEmptySubsequences: false).joined(separator: "{{")
+        var builder = self.builder
+        var sink = self.sink
+        sink.primary = .text("\(template)/{dir}/{name}.\(ending)")
+        builder.configuration.sinks = [sink]
+        builder.configuration.jobCount = input.jobCount
+        // Checks all options before the folder is created.
+        let fingerprint = try fingerprint(of: try builder.assemble(inputs: NoInputs()))
+        var inputs = try input.inputs(registry.soundFileTypes)
+        let output = try OutputFolder(path)
+        defer { output.release() }
+        inputs.skipped = output.identity
+        let check = try ResultCheck(fingerprint: fingerprint, headerless: keepsSettings ? output.path : nil)
+        let failures = FailureList(in: output.path)
+        let source = CorpusSource(
+            inputs, folder: output.path, ending: ending, check: resumes ? check : nil, failures: failures, spec: try input.spec(),
+            report: { console.error($0) })
+        builder.configuration.fingerprint = fingerprint
+        builder.configuration.jobCount = 1
+        var pipelines: [Pipeline] = []
+        for _ in 0..<min(input.jobCount, inputs.count ?? .max) {
+            pipelines.append(try builder.assemble(inputs: source))
+        }
+        return CorpusSession(pipelines, source, failures, console: console).run()
+    }
+
+    /// Identifies everything that determines the result of an input besides the input: version, analyzers with their settings and
+    /// versions, batch size, seed, selection, excerpt and format. 16 hexadecimal digits.
+    ///
+    /// - Parameter pipeline: The pipeline of this command.
+    private func fingerprint(of pipeline: Pipeline) throws(Failure) -> String {
+        let analyzers = try pipeline.describedAnalyzers(for: StreamFormat(sampleRate: 48_000, channelCount: 2))
+        var parts = ["hemiola \(HemiolaVersion.current)", "schema \(StreamHeader.schema)"]
+        for analyzer in analyzers {
+            parts.append("analyzer \(analyzer.name) \(analyzer.id) \(analyzer.version)")
+            parts += analyzer.parameters.map { "\($0.key)=\($0.value.text)" }
+        }
+        let configuration = pipeline.configuration
+        parts.append("batch \(configuration.batchFrames)")
+        parts.append("seed \(configuration.seed ?? 0)")
+        parts += configuration.selection.sorted().map { "select \($0)" }
+        // All inputs are files.
+        parts.append("whole-file \(configuration.usesLookAhead ?? true)")
+        parts.append("raw \(input.raw ?? "")")
+        parts.append("start \(input.start ?? "")")
+        parts.append("duration \(input.duration ?? "")")
+        parts.append("format \(ending)")
+        let text = String(Self.hash(parts.joined(separator: "\0")), radix: 16)
+        return String(repeating: "0", count: 16 - text.count) + text
+    }
+
+    /// The hash FNV-1a of 64 bits, which is the same in every process.
+    private static func hash(_ text: String) -> UInt64 {
+        text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+    }
+}
+
+/// A source without inputs.
+private struct NoInputs: InputSource {
+    let results = ResultForm.filePerInput
+
+    func next() -> SourceInput? { nil }
+    func cancel() {}
+    func inputEnded(_ input: SourceInput, _ end: InputEnd) {}
+}
