@@ -61,6 +61,14 @@ struct RenderTests {
         #expect(try bytes("a.png") != bytes("c.png"))
     }
 
+    @Test func `a folder and a file: a picture of each; one path for several: refused`() throws {
+        try FileManager.default.createDirectory(atPath: folder("in"), withIntermediateDirectories: true)
+        try folder.write(WAVBytes(samples: TestSignal.sine(440, frames: 44_100), sampleRate: 44_100).bytes, to: "in/a.wav")
+        try render(["in", Hemiola.minuet, "-o", "{stem}.svg", "--no-beats"])
+        #expect(Set(folder.names) == ["in", "a.svg", "minuet.svg"])
+        #expect(try render(["in", Hemiola.minuet, "-o", "x.svg"], status: 2).errors.contains("{stem}"))
+    }
+
     @Test func `channels of opposite polarity: the spectrogram of their difference`() throws {
         let noise = TestSignal.noise(seed: 1, amplitude: 0.5, frames: 4 * 44_100)
         for (name, sign) in [("same", Float(1)), ("opposite", -1)] {

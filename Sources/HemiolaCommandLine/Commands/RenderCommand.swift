@@ -6,14 +6,14 @@ internal import HemiolaPictures
 internal import HemiolaRecords
 internal import HemiolaSystem
 
-/// `hemiola render FILE -o PICTURE`
+/// `hemiola render FILE… -o PICTURE`
 struct RenderCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "render",
-        abstract: "Draw spectrogram, waveform, beats, chroma and chords of a sound file or a recording.",
-        usage: "hemiola render <file> -o <picture> [<options>]",
+        abstract: "Draw spectrogram, waveform, beats, chroma and chords of sound files or a recording.",
+        usage: "hemiola render <file or folder> ... -o <picture> [<options>]",
         discussion: """
-            <file> is a sound file, or recorded records (.jsonl, .json, optionally .zst): the JSON Lines of "analyze" or "listen". A \
+            <file> is a sound file, or one recording (.jsonl, .json, optionally .zst): the JSON Lines of "analyze" or "listen". A \
             recording has the resolution of its batches and bands; a panel that it has no values for states what is missing.
 
             Examples:
@@ -21,6 +21,7 @@ struct RenderCommand: Command {
               hemiola render song.flac -o song.png --size 800x450 --theme dark --color-map viridis
               hemiola render song.flac -o intro.svg --start 0:30 --duration 10 --scale mel
               hemiola render song.flac -o song.png --analyzer +chroma --analyzer +musical-key
+              hemiola render *.flac -o '{stem}.png'
               hemiola render song.jsonl -o song.png
 
             Colours: levels in dBFS (a full-scale sine is 0), from the strongest of the picture downwards. A pixel column is the mean \
@@ -38,11 +39,7 @@ struct RenderCommand: Command {
             arguments; 3 the picture could not be drawn or written.
             """)
 
-    @Argument(
-        help: ArgumentHelp(
-            "Sound file or recording. - reads a WAV stream from standard input.", valueName: "file"),
-        completion: .file())
-    var file: String
+    @OptionGroup(title: "Input") var input: InputOptions
 
     @Option(
         name: [.customShort("o", allowingJoined: true), .customLong("output")],
@@ -55,15 +52,6 @@ struct RenderCommand: Command {
     var output: String? { outputs.first }
 
     @OptionGroup(title: "Picture") var picture: PictureArguments
-
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("Start at this time, in seconds or as [h:]mm:ss (90, 1:30, 1:02:03.5).", valueName: "time"))
-    var start: String?
-
-    @Option(
-        parsing: .unconditional, help: ArgumentHelp("Draw at most this much, in seconds or as [h:]mm:ss.", valueName: "time"))
-    var duration: String?
 
     @OptionGroup var lookAhead: LookAheadOptions
 
@@ -93,9 +81,11 @@ struct RenderCommand: Command {
     /// Extensions of recordings, without `.zst`.
     private static let recordings = [".jsonl", ".json"]
 
-    private var isRecording: Bool {
+    /// The only file, if it is a recording.
+    private var recording: String? {
+        guard input.files.count == 1, let file = input.files.first, input.filesFrom == nil, input.raw == nil else { return nil }
         let ending = PathTemplate.ending(of: file).lowercased()
-        return Self.recordings.contains(ending.hasSuffix(".zst") ? String(ending.dropLast(4)) : ending)
+        return Self.recordings.contains(ending.hasSuffix(".zst") ? String(ending.dropLast(4)) : ending) ? file : nil
     }
 
     func validate() throws {
@@ -108,13 +98,15 @@ struct RenderCommand: Command {
         if OutputTarget(output ?? "").isTerminal {
             throw Failure("standard output is a terminal; name a file with --output, or redirect it")
         }
-        return try (isRecording ? builder.assemble(replaying: file) : builder.assemble()).run(
+        let pipeline = if let recording { try builder.assemble(replaying: recording) } else { try builder.assemble() }
+        return pipeline.run(
             on: console.with(self.console.verbosity), usesStandardOutput: builder.usesStandardOutput)
     }
 
     private func builder(with registry: PluginRegistry) throws(Failure) -> ConfigurationBuilder {
         var builder = ConfigurationBuilder(registry)
-        builder.configuration.captures = try captures()
+        if recording == nil { builder.configuration.captures = try input.captures(registry.soundFileTypes) }
+        builder.configuration.jobCount = input.jobCount
         builder.configuration.usesLookAhead = lookAhead.usesLookAhead
         builder.configuration.syncsFiles = writing.sync
         try builder.setAnalyzers(analyzers, besides: defaultAnalyzers)
@@ -124,46 +116,31 @@ struct RenderCommand: Command {
             throw Failure("--analyzer \(spec.id): a picture does not show it; it shows \(Self.drawn.joined(separator: ", ")) and beat")
         }
         try builder.addSink(try sink(), output: output)
-        try builder.checkThatNoInputIsOverwritten(besides: [file])
+        try builder.checkThatNoInputIsOverwritten(besides: input.files)
         return builder
     }
 
     /// The sink with the options of the picture.
     private func sink() throws(Failure) -> PluginSpec {
-        guard !file.isEmpty else { throw Failure("a file name is empty; is a variable of the shell unset?") }
         guard let output else { throw Failure("no output; name the picture with --output, as in -o picture.png, .svg or .pdf") }
         var spec = PluginSpec("picture", primary: .text(output), settings: try picture.settings(for: output))
         spec.settings["beats"] = .boolean(beats)
-        spec.settings["recorded"] = .boolean(isRecording)
+        spec.settings["recorded"] = .boolean(recording != nil)
         if !beats, picture.panelNames.allSatisfy({ $0 == "tempo" }) {
             throw Failure("--no-beats leaves no panel; name spectrogram or waveform with --panels")
         }
-        guard isRecording else { return spec }
+        guard recording != nil else { return spec }
         if !analyzers.isEmpty { throw Failure("--analyzer applies to sound files; a recording has the analyzers that were recorded") }
         if lookAhead.usesLookAhead != nil {
             throw Failure("--causal and --whole-file apply to sound files; a recording has the beats that were recorded")
         }
-        spec.settings["start_s"] = try start.map { text throws(Failure) in .number(min(try InputOptions.seconds(text, of: "--start"), 1e9))
+        spec.settings["start_s"] = try input.start.map { text throws(Failure) in
+            .number(min(try InputOptions.seconds(text, of: "--start"), 1e9))
         }
-        spec.settings["duration_s"] = try duration.map { text throws(Failure) in
+        spec.settings["duration_s"] = try input.duration.map { text throws(Failure) in
             .number(min(try InputOptions.seconds(text, of: "--duration"), 1e9))
         }
         return spec
-    }
-
-    /// The capture of a sound file; none for a recording.
-    private func captures() throws(Failure) -> [PluginSpec] {
-        guard !isRecording else { return [] }
-        var spec = captureSpec(for: file)
-        if start != nil || duration != nil {
-            guard spec.id == "file" else {
-                throw Failure("standard input: --start and --duration need a sound file, not a stream")
-            }
-            spec.settings["start"] = try start.map { text throws(Failure) in .number(try InputOptions.seconds(text, of: "--start")) }
-            spec.settings["duration"] = try duration.map { text throws(Failure) in .number(try InputOptions.seconds(text, of: "--duration"))
-            }
-        }
-        return [spec]
     }
 }
 
