@@ -71,7 +71,8 @@ struct Architecture {
         (#"\brename(at2?)?\(|options: \.atomic"#, ["Sources/HemiolaSystem/PartialFile.swift"]),
         (
             #"\b(JSONDecoder|JSONEncoder|JSONSerialization|Decodable|Encodable|Codable|enum \w*(JSON|Tree)\w*)\b"#,
-            ["Sources/HemiolaRecords/JSON/JSONValue.swift"]
+            // The second has the text of a program of a user.
+            ["Sources/HemiolaRecords/JSON/JSONValue.swift", "Sources/HemiolaCommandLine/Describe/PluginTemplate.swift"]
         ),
         (#"\basync\b(?!-signal)"#, ["Sources/HemiolaEngine/Run/Pipeline.swift"]),
     ]

@@ -83,7 +83,7 @@ import Testing
             batch.replacing("\"n\":0", with: "\"n\":0,\"m\":0"),
             batch.replacing("\"channel_rms_db\":[", with: "\"channel_rms_db\":[\"loud\","),
             batch.replacing("\"type\":\"batch\"", with: "\"type\":\"badge\""),
-            header.replacing("\"schema\":1", with: "\"schema\":\"1\""),
+            header.replacing("\"schema\":2", with: "\"schema\":\"2\""),
             header.replacing("\"sample_rate\":44100,", with: ""),
             end.replacing("\"end-of-input\"", with: "\"boredom\""),
             end.replacing("\"non_finite\":0", with: "\"non_finite\":null"),

@@ -10,7 +10,7 @@ import Testing
         return outcome
     }
 
-    @Test(arguments: [("chord", "chords"), ("musical_key", "musical-key"), ("note", "pitch"), ("silence", "structure"), ("onset", "beat")])
+    @Test(arguments: [("chord", "chords"), ("musical_key", "musical-key"), ("note", "pitch"), ("silence", "silence"), ("onset", "beat")])
     func `record type of another analyzer: the analyzer is added`(type: String, analyzer: String) throws {
         let records = try Record.all(in: try analyze("--analyzer", "levels", "--select", "header,\(type)").output)
         #expect(records.first?.json["analyzers"]?.array.map { $0["plugin"]?.string } == ["levels", analyzer])

@@ -44,6 +44,7 @@ import Testing
         let table = try folder.text(of: "t.csv").split(separator: "\n", omittingEmptySubsequences: false)
         #expect(table.count == 4 && table[0] == "file,duration_s,error" && table[1].hasPrefix("empty.wav,,") && table[2].hasSuffix(","))
         // A folder in which every file fails.
+        try FileManager.default.createDirectory(atPath: folder("none"), withIntermediateDirectories: false)
         try folder.write("", to: "none/b.wav")
         #expect(try Hemiola.run(arguments + ["none"], in: folder.path).status == 1)
         #expect(try folder.text(of: "t.csv").contains("\nnone/b.wav,,"))

@@ -88,9 +88,9 @@ import Testing
         let pipeline = try registry().assemble(
             PipelineConfiguration(
                 captures: [PluginSpec("scripted")],
-                analyzers: [PluginSpec("levels"), PluginSpec("levels", as: "loud"), PluginSpec("spectrum", as: "fine_2-x")],
+                analyzers: [PluginSpec("levels"), PluginSpec("levels", as: "loud"), PluginSpec("spectrum", as: "fine_2_x")],
                 sinks: [PluginSpec("collecting"), PluginSpec("collecting"), PluginSpec("needy", as: "collecting")]))
-        #expect(pipeline.analyzerNames == ["levels", "loud", "fine_2-x"])
+        #expect(pipeline.analyzerNames == ["levels", "loud", "fine_2_x"])
         #expect(pipeline.sinkNames == ["collecting", "collecting-2", "collecting-3"])
     }
 

@@ -146,7 +146,7 @@ import Testing
     @Test func `analyzer, skip: refuses a stream, which is analysed without it`() async throws {
         let (sink, outcome, notices) = try await refusing(.skip)
         #expect(outcome.failedInputs == 0)
-        #expect(sink.streams.map { $0.header.analyzers.map(\.name) } == [["levels"], ["mono-only", "levels"]])
+        #expect(sink.streams.map { $0.header.analyzers.map(\.name) } == [["levels"], ["mono_only", "levels"]])
         #expect(sink.streams[0].value("levels", "peak_db").allSatisfy { $0 > -7 })
         #expect(notices.count("analyzerSkipped") == 1)
     }

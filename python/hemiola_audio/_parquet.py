@@ -130,7 +130,7 @@ def summary_table(lines: Iterable[bytes]) -> pyarrow.Table:
 
 
 def _is_null(type_: pyarrow.DataType) -> bool:
-    return pyarrow.types.is_null(type_) or pyarrow.types.is_list(type_) and pyarrow.types.is_null(type_.value_type)
+    return bool(pyarrow.types.is_null(type_) or pyarrow.types.is_list(type_) and pyarrow.types.is_null(type_.value_type))
 
 
 def events_path(path: Path) -> Path:

@@ -63,9 +63,10 @@ def test_beats_and_onsets(minuet: Path) -> None:
     assert song.beats.tolist() == [beat["t"] for beat in song.events("beat")]
 
 
-def test_stream_reads_the_file_once_by_default(minuet: Path) -> None:
-    with stream(minuet) as records:
-        assert list(records) == list(analyze(minuet, whole_file=False))
+@pytest.mark.parametrize("whole_file", [True, False])
+def test_stream_gives_the_records_of_an_analysis(minuet: Path, whole_file: bool) -> None:
+    with stream(minuet, whole_file=whole_file) as records:
+        assert list(records) == list(analyze(minuet, whole_file=whole_file))
 
 
 def test_options(song: Path) -> None:

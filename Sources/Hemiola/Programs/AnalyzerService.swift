@@ -69,7 +69,7 @@ package enum AnalyzerService {
         guard let batching = Batching(batchFrames: try start.integer("batch_frames")) else { throw Problem("the batches are too long") }
         let stream = AnalysisFormat(format, batching: batching)
         let outputs = try analyzer.prepare(stream)
-        guard outputs.spectra.isEmpty, plugin.about.records.isEmpty else {
+        guard outputs.spectra.isEmpty, plugin.about.records.allSatisfy({ [.analyzerEvent, .beat, .onset].contains($0) }) else {
             throw Problem("\(plugin.about.id) requests spectra or has records of its own: add it to a program that contains Hemiola")
         }
         send(declaration(of: outputs))

@@ -15,7 +15,7 @@ struct AnalyzeCommand: Command {
             Examples:
               hemiola analyze song.flac -o song.jsonl --analyzer +spectrum:bands=8
               hemiola analyze music --summary --select rhythm.bpm -o songs.csv
-              hemiola analyze more --output-dir results --resume
+              hemiola analyze music --output-dir results --resume
               find . -name '*.wav' | hemiola analyze --files-from - -o all.jsonl
               ffmpeg -v error -i song.m4a -f wav - | hemiola analyze -
 

@@ -7,7 +7,7 @@ struct RunCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "run",
         abstract: "Run a pipeline from a YAML file.",
-        usage: "hemiola run <pipeline> [--replay-controls <records>] [--quiet] [--verbose]",
+        usage: "hemiola run <pipeline> [<options>]",
         discussion: """
             The keys of a pipeline file. inputs or captures is required; all others are optional:
 

@@ -16,12 +16,12 @@ enum ShortHelp {
         for line in lines[usage...] {
             if line.hasPrefix("  "), line.dropFirst(2).first != " " {
                 // A long name stands alone, and its description on the next line.
-                guard let gap = line.dropFirst(2).firstRange(of: "  ") else {
+                guard line.count > indent, line.prefix(indent).last == " " else {
                     name = String(line)
                     continue
                 }
-                name = String(line[..<gap.lowerBound])
-                result.append(entry(name, line[gap.upperBound...], columns))
+                let end = line.prefix(indent).lastIndex { $0 != " " } ?? line.startIndex
+                result.append(entry(String(line[...end]), line.dropFirst(indent), columns))
             } else if !name.isEmpty, line.hasPrefix("   ") {
                 result.append(entry(name, line, columns))
             }
@@ -38,7 +38,8 @@ enum ShortHelp {
         var text = ""
         for word in words {
             let longer = text.isEmpty ? String(word) : "\(text) \(word)"
-            guard start + longer.count <= columns else { return line(name, start, text + (text.hasSuffix(",") ? " …" : "…")) }
+            // The mark of what is left out needs two columns.
+            guard start + longer.count <= columns - 2 else { return line(name, start, text + (text.hasSuffix(",") ? " …" : "…")) }
             text = longer
             if word.hasSuffix(";") || word.hasSuffix(":") || word.hasSuffix(".") && !word.dropLast().contains(".") { break }
         }

@@ -37,6 +37,9 @@ struct PluginTemplate {
     /// As a name in records: `my_meter`.
     private var key: String { name.split(separator: "-").joined(separator: "_") }
 
+    /// Not as text: a line that begins with it would be an import of this file to tools that search for them.
+    private static func imports(_ modules: String...) -> String { modules.map { "import \($0)" }.joined(separator: "\n") }
+
     // MARK: - Analyzer
 
     private var analyzerFiles: [(path: String, text: String)] {
@@ -45,7 +48,7 @@ struct PluginTemplate {
                 "Package.swift",
                 """
                 // swift-tools-version: 6.2
-                import PackageDescription
+                \(Self.imports("PackageDescription"))
 
                 let package = Package(
                     name: "\(name)",
@@ -66,7 +69,7 @@ struct PluginTemplate {
             (
                 "Sources/\(type)/\(type).swift",
                 """
-                import Hemiola
+                \(Self.imports("Hemiola"))
 
                 extension AnalyzerPlugin {
                     public static let \(value) = AnalyzerPlugin(
@@ -105,14 +108,11 @@ struct PluginTemplate {
 
                 """
             ),
-            ("Sources/\(name)/main.swift", "import Hemiola\nimport \(type)\n\nAnalyzerPlugin.\(value).serve()\n"),
+            ("Sources/\(name)/main.swift", "\(Self.imports("Hemiola", type))\n\nAnalyzerPlugin.\(value).serve()\n"),
             (
                 "Tests/\(type)Tests/\(type)Tests.swift",
                 """
-                import Hemiola
-                import HemiolaTesting
-                import \(type)
-                import Testing
+                \(Self.imports("Hemiola", "HemiolaTesting", type, "Testing"))
 
                 @Suite struct \(type)Tests {
                     @Test func `conforms to the rules of analyzers`() throws {
@@ -155,7 +155,7 @@ struct PluginTemplate {
                 "Package.swift",
                 """
                 // swift-tools-version: 6.2
-                import PackageDescription
+                \(Self.imports("PackageDescription"))
 
                 let package = Package(name: "\(name)", targets: [.executableTarget(name: "\(name)", path: "Sources")])
 
@@ -164,27 +164,15 @@ struct PluginTemplate {
             (
                 "Sources/main.swift",
                 """
-                import Foundation
+                \(Self.imports("Foundation"))
 
-                /// What this program reads of a record. A record without it has nil there.
-                struct Record: Decodable {
-                    struct Levels: Decodable {
-                        var rms_db: Double
-                    }
-
-                    var type: String
-                    var t: Double?
-                    var levels: Levels?
-                    var position: Int?
-                }
-
-                let decoder = JSONDecoder()
                 while let line = readLine() {
-                    let record = try decoder.decode(Record.self, from: Data(line.utf8))
-                    switch record.type {
+                    guard let record = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] else { continue }
+                    switch record["type"] as? String {
                     case "batch":
-                        if let level = record.levels?.rms_db { print(String(repeating: "#", count: Int(max(0, 60 + level)))) }
-                    case "beat": print("beat", record.position ?? 0, "at", record.t ?? 0, "s")
+                        let levels = record["levels"] as? [String: Any]
+                        if let level = levels?["rms_db"] as? Double { print(String(repeating: "#", count: Int(max(0, 60 + level)))) }
+                    case "beat": print("beat", record["position"] as? Int ?? 0, "at", record["t"] as? Double ?? 0, "s")
                     default: break
                     }
                 }

@@ -53,7 +53,7 @@ struct `Vamp plugin, in vamp-simple-host` {
     }
 
     private func records(_ analyzer: String) throws -> [[String: Any]] {
-        let outcome = try ChildProcess.run(program, ["analyze", Self.song, "--analyzer", analyzer])
+        let outcome = try ChildProcess.run(program, ["analyze", Self.song, "--causal", "--analyzer", analyzer])
         try #require(outcome.status == 0, "\(outcome.errors)")
         return try outcome.lines.map { try #require(JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any]) }
     }

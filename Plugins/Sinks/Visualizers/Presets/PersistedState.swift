@@ -45,7 +45,7 @@ struct PersistedState: Sendable, Equatable {
         }
         if let state = try? PersistedState(json: bytes) { return state }
         let newPath = path + ".damaged"
-        let isRenamed = rename(PathText.systemPath(path), PathText.systemPath(newPath)) == 0
+        let isRenamed = (try? PartialFile.write(bytes, to: newPath)) == true && unlink(PathText.systemPath(path)) == 0
         warn("\(path) is damaged" + (isRenamed ? ", renamed to \(newPath)" : "") + "; starting without the last preset and speed")
         return PersistedState()
     }

@@ -250,9 +250,9 @@ import Testing
                 features.levels.channel_rms_db.stdev[0],features.levels.channel_rms_db.stdev[1],features.levels.channel_rms_db.p10[0],\
                 features.levels.channel_rms_db.p10[1],features.levels.channel_rms_db.p50[0],features.levels.channel_rms_db.p50[1],\
                 features.levels.channel_rms_db.p90[0],features.levels.channel_rms_db.p90[1],features.levels.channel_rms_db.nulls,reason,error
-                a.flac,1,\(HemiolaVersion.current),0.04644,44100,2,2048,0,0,"A ""title"", long",Ünï,,,,1998,,0,0,,2.0,1.0,1.0,1.0,3.0,0,\
+                a.flac,2,\(HemiolaVersion.current),0.04644,44100,2,2048,0,0,"A ""title"", long",Ünï,,,,1998,,0,0,,2.0,1.0,1.0,1.0,3.0,0,\
                 2.0,1.0,1.0,1.0,1.0,0.0,1.0,0.0,3.0,2.0,0,end-of-input,
-                "b, ""c"".flac",1,\(HemiolaVersion.current),0.04644,44100,2,2048,0,0,"A ""title"", long",Ünï,,,,1998,,0,0,,2.0,1.0,1.0,1.0,\
+                "b, ""c"".flac",2,\(HemiolaVersion.current),0.04644,44100,2,2048,0,0,"A ""title"", long",Ünï,,,,1998,,0,0,,2.0,1.0,1.0,1.0,\
                 3.0,0,2.0,1.0,1.0,1.0,1.0,0.0,1.0,0.0,3.0,2.0,0,end-of-input,
 
                 """)
