@@ -121,7 +121,8 @@ struct PluginTemplate {
 
                     @Test func `sine: its crest factor is the square root of 2`() throws {
                         let output = try AnalyzerHarness(.\(value)).process(TestSignal.sine(440, frames: 44_100))
-                        #expect(output.values("crest").joined().allSatisfy { abs($0 - 1.414) < 0.05 })
+                        // The last batch has a part of a period.
+                        #expect(output.values("crest").joined().dropLast().allSatisfy { abs($0 - 1.414) < 0.05 })
                     }
                 }
 

@@ -75,7 +75,7 @@ final class SocketServer: DirectingSink {
         if let fault {
             context.warn("\(fault); a new socket was created, and clients have to connect again")
         } else {
-            context.announce("\(context.name): clients can connect to \(settings.location.path)", [])
+            context.inform("\(context.name): clients can connect to \(settings.location.path)", [])
         }
     }
 
