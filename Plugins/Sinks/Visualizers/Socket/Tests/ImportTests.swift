@@ -124,7 +124,7 @@ import Testing
             try client.send("{\"type\":\"import\",\"id\":1,\"name\":\"x\",\"size\":\(Self.largest)}")
             if client !== clients[2] { #expect(try client.request(#"{"type":"status","id":2}"#).int("id") == 2) }
         }
-        let answer = try clients[2].line()
+        let answer = try clients[2].reply()
         #expect(answer["error"]?.hasPrefix("busy: too many calls") == true, "\(answer.text)")
         withExtendedLifetime(page) {}
         try await fixture.close()
