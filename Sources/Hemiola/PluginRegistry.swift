@@ -51,11 +51,11 @@ public struct PluginRegistry: Sendable {
         old.filter { plugin in !new.contains { $0.about.id == plugin.about.id } } + new
     }
 
-    /// The analyzers that have an item of a selection: the one with that id (`chroma`, `chroma.bins`), else those that declare the record
-    /// type (`chord`).
+    /// The analyzers that have an item of a selection: the one with that id, or that name in records (`chroma`, `musical_key.tonic`), else
+    /// those that declare the record type (`chord`).
     package func analyzers(providing item: String) -> [AnalyzerPlugin] {
-        let id = item.prefix { $0 != "." }
-        let named = analyzers.filter { $0.about.id == id }
+        let name = item.prefix { $0 != "." }.recordName
+        let named = analyzers.filter { $0.about.id.recordName == name }
         return named.isEmpty ? analyzers.filter { $0.about.records.contains { $0.name == item } } : named
     }
 

@@ -25,6 +25,21 @@ import Testing
         }
     }
 
+    @Test(arguments: ["musical_key.tonic", "musical-key.tonic", "batch.musical_key"])
+    func `feature of an analyzer whose id has a hyphen: the analyzer is added, with either name`(item: String) throws {
+        let batch = try #require(try Record.all(in: try analyze("--analyzer", "levels", "--select", item).output).last)
+        #expect(batch["musical_key.tonic"]?.string == "G" && batch["musical_key.tonic_number"]?.int == 7)
+    }
+
+    @Test(arguments: [
+        ("key", "summaries.musical_key.key"), ("rhythm.bpm", "rhythm.bpm"), ("pitch.f0_hz.mean", "features.pitch.f0_hz.mean"),
+    ])
+    func `value of summaries in the sink's own selection: the analyzer is added`(item: String, path: String) throws {
+        let outcome = try analyze("--analyzer", "levels", "--sink", "summary:-,select=\(item)")
+        let record = try JSON(outcome.output)
+        #expect(record[path] != nil && record[path] != .null, "\(outcome.output)")
+    }
+
     @Test func `analyzer in the pipeline, also under another name: none is added`() throws {
         let records = try Record.all(in: try analyze("--analyzer", "chords:as=mine", "--select", "header,chord").output)
         #expect(records.first?.json["analyzers"]?.array.map { $0["id"]?.string } == ["mine"])

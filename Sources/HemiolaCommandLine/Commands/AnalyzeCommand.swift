@@ -91,7 +91,6 @@ struct AnalyzeCommand: Command {
             options, defaultSink: summary ? "summary" : SinkPlugin.jsonLinesID, isAdded: summary,
             analyzers: summary ? registry.summaryAnalyzers : [])
         if summary {
-            builder.addAnalyzersOfSummaryItems()
             let isDefault = options.writing.sinks.isEmpty && options.writing.output == nil
             if isDefault, System.destination(of: System.standardOutput) == .terminal {
                 builder.configuration.sinks = [PluginSpec("summary", settings: ["format": .text("text")])]

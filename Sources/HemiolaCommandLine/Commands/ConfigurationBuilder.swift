@@ -70,24 +70,6 @@ struct ConfigurationBuilder {
         }
     }
 
-    /// Adds the installed analyzers that selected items of summaries name, where the pipeline lacks them: `pitch` for `pitch.f0_hz`, and
-    /// the one that has a value of the whole stream of this name: `loudness` for `integrated_lufs`.
-    mutating func addAnalyzersOfSummaryItems() {
-        let ids = registry.analyzers.map(\.about.id)
-        func has(_ name: String) -> Bool { configuration.analyzers.contains { $0.name == name || $0.id == name } }
-        for item in configuration.selection {
-            let path = ["summaries.", "features."].first(where: item.hasPrefix).map { item.dropFirst($0.count) } ?? item[...]
-            let name = path.prefix { $0 != "." }
-            let named = ids.first { $0 == name || $0 == String(name.map { $0 == "_" ? "-" : $0 }) }
-            var id = named
-            if named == nil, !path.contains(".") {
-                let owners = ids.filter { registry.summaryValues(of: $0).contains { $0.name == item } }
-                id = owners.first(where: has) ?? owners.first
-            }
-            if let id, !has(id) { configuration.analyzers.append(PluginSpec(id)) }
-        }
-    }
-
     /// Adds the captures of `--capture`.
     mutating func addCaptures(_ options: [String]) throws(Failure) {
         for text in options {

@@ -53,7 +53,6 @@ struct SchemaCommand: Command {
         var builder = ConfigurationBuilder(registry, PipelineConfiguration(captures: [captureSpec(for: "-")]))
         try builder.setAnalyzers(analyzing.analyzers, adding: summary ? registry.summaryAnalyzers : [])
         try builder.select(select)
-        if summary { builder.addAnalyzersOfSummaryItems() }
         // The selection is that of a sink.
         builder.configuration.sinks = [PluginSpec(summary ? "summary" : SinkPlugin.jsonLinesID)]
         let items = builder.configuration.selection

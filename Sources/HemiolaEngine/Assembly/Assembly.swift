@@ -85,7 +85,10 @@ extension PluginRegistry {
         var sinkEntries = assembleSinks(configuration, catalog, &problems)
         let required = recording == nil ? sinkEntries.flatMap(\.entry.needs.analyzers) : []
         var analyzerEntries = assembleAnalyzers(configuration, catalog, required: required, &problems)
-        if recording == nil { addSelectedAnalyzers(to: &analyzerEntries, sinkEntries.map(\.entry), catalog, &problems) }
+        if recording == nil {
+            addSelectedAnalyzers(to: &analyzerEntries, sinkEntries.map(\.entry), catalog, &problems)
+            addSummarizedAnalyzers(to: &analyzerEntries, sinkEntries.flatMap(\.entry.summaryItems), catalog, &problems)
+        }
         var replay: Pipeline.Replay?
         if let recording { replay = self.replay(of: recording, audio: captures, for: sinkEntries, &problems) }
         checkStandardOutput(sinkEntries.map(\.entry), &problems)
@@ -213,21 +216,46 @@ extension PluginRegistry {
             guard !plugins.isEmpty || !writers.isEmpty, !sinks.contains(where: { writers.contains($0.about.id) }),
                 !entries.contains(where: { isType ? mayEmit(item, $0) : $0.name == name })
             else { continue }
-            guard let plugin = plugins.first, plugins.count == 1, !entries.contains(where: { $0.name == plugin.about.id }) else {
+            guard let plugin = plugins.first, plugins.count == 1, !entries.contains(where: { $0.name == plugin.about.id.recordName }) else {
                 let ids = (plugins.map(\.about.id) + writers).joined(separator: ", ")
                 let role = plugins.isEmpty ? "sink" : "analyzer"
                 problems.append(Problem("nothing in this pipeline has \"\(item)\"; add the \(role) that does: \(ids)", at: Place(.select)))
                 continue
             }
-            let spec = PluginSpec(plugin.about.id)
-            var faults: [Problem] = []
-            if let declared = declared(spec, .analyzer(), names, &faults), let entry = makeEntry(declared, spec, .analyzer(), &faults) {
-                entries.append(entry)
-            }
-            problems += faults.map {
-                Problem("\"\(item)\" needs the analyzer \(spec.id): \($0.message)", at: Place(.select))
-            }
+            add(plugin, for: item, to: &entries, names, &problems)
         }
+    }
+
+    /// Adds the analyzers that items of summaries name, where they are not in the pipeline: `pitch` for `pitch.f0_hz`, that of beats for
+    /// `rhythm.bpm`, and one that has a value of the whole stream of this name: `loudness` for `integrated_lufs`.
+    private func addSummarizedAnalyzers(
+        to entries: inout [Pipeline.AnalyzerEntry], _ items: [String], _ catalog: RecordCatalog, _ problems: inout [Problem]
+    ) {
+        let names = ReservedNames(registry: self, catalog: catalog)
+        for item in items {
+            let path = ["summaries.", "features."].first(where: item.hasPrefix).map { item.dropFirst($0.count) } ?? item[...]
+            let isRhythm = path.prefix { $0 != "." } == "rhythm"
+            var plugins = analyzers(providing: isRhythm ? RecordType.beat.name : String(path))
+            if plugins.isEmpty, !path.contains(".") {
+                plugins = analyzers.filter { summaryValues(of: $0.about.id).contains { $0.name == path.recordName } }
+            }
+            guard let plugin = plugins.first, !entries.contains(where: { entry in plugins.contains { $0.about.id == entry.about.id } })
+            else { continue }
+            add(plugin, for: item, to: &entries, names, &problems)
+        }
+    }
+
+    /// Adds an analyzer with its default settings.
+    private func add(
+        _ plugin: AnalyzerPlugin, for item: String, to entries: inout [Pipeline.AnalyzerEntry], _ names: ReservedNames,
+        _ problems: inout [Problem]
+    ) {
+        let spec = PluginSpec(plugin.about.id)
+        var faults: [Problem] = []
+        if let declared = declared(spec, .analyzer(), names, &faults), let entry = makeEntry(declared, spec, .analyzer(), &faults) {
+            entries.append(entry)
+        }
+        problems += faults.map { Problem("\"\(item)\" needs the analyzer \(spec.id): \($0.message)", at: Place(.select)) }
     }
 
     /// Whether an analyzer may emit records of a type.
@@ -303,7 +331,7 @@ extension PluginRegistry {
     }
 
     /// The values that an analyzer of the program has for a whole stream, with its default settings; none if it needs settings.
-    package func summaryValues(of id: String) -> [SummaryValue] {
+    private func summaryValues(of id: String) -> [SummaryValue] {
         var ignored: [Problem] = []
         guard let plugin = analyzers.first(where: { $0.about.id == id }),
             let values = plugin.about.values(from: PluginSpec(id), problems: &ignored),
