@@ -11,7 +11,6 @@ extension RecordDecoder {
             return .event(Event(at: time, stamped), emitted: nil)
         }
         guard let type = catalog.event(name) else { return try undeclaredEvent(name, record, header, time) }
-        let record = schema == 1 ? SchemaOne.upgraded(record, type) : record
         var event = Event(at: time, type)
         var emitted: Double?
         for (field, slot) in zip(type.fields, type.slots) {

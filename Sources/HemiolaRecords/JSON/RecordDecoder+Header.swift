@@ -2,8 +2,8 @@ internal import HemiolaSignal
 internal import HemiolaSystem
 
 extension StreamHeader {
-    /// The header of a record of a supported schema.
-    init(_ record: JSONValue, _ schema: Int, _ catalog: RecordCatalog) throws(Problem) {
+    /// The header of a record.
+    init(_ record: JSONValue, _ catalog: RecordCatalog) throws(Problem) {
         let format = StreamFormat(
             sampleRate: try record.integer("sample_rate"), channelCount: try record.integer("channels"),
             channelMap: try record["channel_names"].flatMap { names throws(Problem) in try ChannelMap(names) })
@@ -16,7 +16,7 @@ extension StreamHeader {
         }
         var analyzers: [Analyzer] = []
         for analyzer in try record.declarations("analyzers") {
-            analyzers.append(try Analyzer(analyzer, schema, catalog))
+            analyzers.append(try Analyzer(analyzer))
             guard analyzers.reduce(0, { $0 + $1.outputs.width }) <= RecordDecoder.maximumWidth else {
                 throw Problem("a batch has more than \(RecordDecoder.maximumWidth) values")
             }
@@ -74,14 +74,12 @@ extension SoundTags {
 }
 
 extension StreamHeader.Analyzer {
-    fileprivate init(_ analyzer: JSONValue, _ schema: Int, _ catalog: RecordCatalog) throws(Problem) {
-        let (name, id) = (try analyzer.text("id"), try analyzer.text("plugin"))
+    fileprivate init(_ analyzer: JSONValue) throws(Problem) {
         var outputs = AnalyzerOutputs()
         outputs.latencyFrames = Int64(try analyzer.integer("latency_frames"))
         outputs.isCausal = try analyzer.flag("causal")
         for output in try analyzer.declarations("outputs") {
-            var feature = try Feature(output)
-            if schema == 1 { feature.labels = SchemaOne.labels(of: feature.name, of: id, catalog) }
+            let feature = try Feature(output)
             let names = outputs.features.flatMap(\.recordKeys)
             guard feature.recordKeys.allSatisfy({ !names.contains($0) }) else {
                 throw Problem("two outputs have the name \"\(feature.name)\"")
@@ -106,7 +104,8 @@ extension StreamHeader.Analyzer {
             parameters.append((member.key, value))
         }
         self.init(
-            name: schema == 1 ? name.recordName : name, id: id, version: try analyzer.integer("version"), parameters: parameters,
+            name: try analyzer.text("id"), id: try analyzer.text("plugin"), version: try analyzer.integer("version"),
+            parameters: parameters,
             outputs: outputs)
     }
 }
@@ -183,7 +182,7 @@ extension [UInt8] {
 
 extension StreamSummary {
     /// The summary of an `end` record.
-    init(_ record: JSONValue, _ schema: Int, _ header: StreamHeader) throws(Problem) {
+    init(_ record: JSONValue) throws(Problem) {
         guard let reason = Reason(rawValue: try record.text("reason")) else { throw Problem("unknown \"reason\"") }
         var dropped: [(sink: String, batches: Int64)] = []
         for member in try record.members("dropped") {
@@ -193,14 +192,9 @@ extension StreamSummary {
         var sections: [Section] = []
         for analyzer in try record.members("summaries") {
             guard let members = analyzer.value.members else { throw Problem("\"summaries.\(analyzer.key)\" is not an object") }
-            let name = schema == 1 ? analyzer.key.recordName : analyzer.key
-            let id = header.analyzers.first { $0.name == name }?.id ?? ""
             var values: [SummaryValue] = []
             for member in members {
-                let labels = schema == 1 ? SchemaOne.labels(of: member.key, of: id, header.catalog) : []
                 switch member.value {
-                case _ where !labels.isEmpty:
-                    values += SummaryValue.category(member.key, SchemaOne.number(of: member.value, labels), labels: labels)
                 case .text(let text): values.append(SummaryValue(member.key, text: text))
                 case .integer(let count): values.append(SummaryValue(member.key, count: Int64(count)))
                 case .number(let number, _): values.append(SummaryValue(member.key, number, .writing([number], named: member.key)))
@@ -208,7 +202,7 @@ extension StreamSummary {
                 default: throw Problem("\"summaries.\(analyzer.key).\(member.key)\" is neither a number nor a text")
                 }
             }
-            sections.append(Section(analyzer: name, values: values))
+            sections.append(Section(analyzer: analyzer.key, values: values))
         }
         self.init(
             frames: try record.count("frames"), batches: try record.count("batches"), nonFinite: try record.count("non_finite"),

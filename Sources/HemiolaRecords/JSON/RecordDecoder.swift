@@ -66,7 +66,7 @@ public struct RecordDecoder: Sendable {
     /// - Throws: What is wrong with the line. The decoder can decode further lines.
     /// - Complexity: O(bytes).
     public mutating func decode(_ line: [UInt8]) throws(Problem) -> Record {
-        let record = try JSONValue(line)
+        var record = try JSONValue(line)
         let type = try record.text("type")
         if type == "header" {
             let schema = try record.integer("schema")
@@ -75,7 +75,7 @@ public struct RecordDecoder: Sendable {
                     "schema \(schema) is not supported: a newer version of Hemiola wrote it; this one reads up to schema \(StreamHeader.schema)"
                 )
             }
-            let header = try StreamHeader(record, schema, catalog)
+            let header = try StreamHeader(schema == 1 ? SchemaOne.upgraded(record, nil, catalog) : record, catalog)
             self.header = header
             self.schema = schema
             return .header(header)
@@ -87,9 +87,10 @@ public struct RecordDecoder: Sendable {
         guard let header else {
             throw Problem("a \"\(type.prefix(40))\" record before any header; a recording needs its header (--select header+…)")
         }
+        if schema == 1 { record = SchemaOne.upgraded(record, header, catalog) }
         switch type {
         case "batch": return .batch(try batch(record, header))
-        case "end": return .end(try StreamSummary(record, schema, header))
+        case "end": return .end(try StreamSummary(record))
         default: return try event(type, record, header)
         }
     }
@@ -104,10 +105,9 @@ public struct RecordDecoder: Sendable {
     private func batch(_ record: JSONValue, _ header: StreamHeader) throws(Problem) -> BatchRecord {
         var row = [Float](repeating: .nan, count: header.layout.width)
         for section in header.layout.sections {
-            guard let values = record[section.analyzer] ?? (schema == 1 ? record.member(named: section.analyzer) : nil) else { continue }
+            guard let values = record[section.analyzer] else { continue }
             for column in section.features {
-                let key = column.feature.isCategory && schema > 1 ? column.feature.numberName : column.feature.name
-                guard let value = values[key] else { continue }
+                guard let value = values[column.feature.numberKey] else { continue }
                 let place = column.handle.offset
                 if column.feature.isArray, let elements = value.elements, elements.count == column.handle.count {
                     for (index, element) in elements.enumerated() {
