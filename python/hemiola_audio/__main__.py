@@ -53,7 +53,8 @@ def main(arguments: list[str] | None = None) -> int:
         "to-parquet",
         help="convert records to Parquet",
         description="Converts records (JSON Lines, plain or .zst) to two Parquet files: the batches in song.parquet, all other records in "
-        "song.events.parquet. Records of `hemiola analyze --summary` become one file with a row per song. Columns as in `hemiola schema --columns`, with dotted names. Memory does not depend on the length.",
+        "song.events.parquet. Records of `hemiola analyze --summary` become one file with a row per song. Columns as in "
+        "`hemiola schema --columns`, with dotted names. Memory does not depend on the length.",
     )
     command.add_argument("records", type=Path, metavar="RECORDS", help="a file of `hemiola analyze` or `hemiola listen`")
     command.add_argument("-o", "--output", type=Path, metavar="PATH", help="the file for the batches; default: RECORDS with .parquet")

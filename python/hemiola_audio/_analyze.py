@@ -19,7 +19,7 @@ def analyze(
     channel_axis: int | None = None,
     analyzers: Specs = None,
     select: Specs = None,
-    whole_file: bool = True,
+    whole_file: bool | None = None,
     batch: int | None = None,
     start: Time = None,
     duration: Time = None,
@@ -32,7 +32,7 @@ def analyze(
     sample_rate: of an array, in hertz. A file has its own.
     analyzers: plugins with settings, as `--analyzer`: "levels", ["levels", "spectrum:bands=40,mfcc=13"], "+spectrum:mfcc=13,as=timbre".
     select: only these records or features, as `--select`: "levels.rms_db,beat". Header, gaps and end are always included.
-    whole_file: read the whole input before the results: more accurate beats. False: the records of `listen`.
+    whole_file: False: results from the preceding audio only, as of `listen`. By default the whole input is read first, if it can be; True: an error if not.
     batch: frames per batch, 256…8192. Default: 1024.
     start, duration: the part of a file, in seconds or as "1:30". Of an array, pass a slice.
 
@@ -63,7 +63,7 @@ def stream(
 ) -> Stream:
     """Analyses a file or an array, and returns an iterator over the records as the program writes them.
 
-    Memory does not depend on the length of the file. The arguments are those of `analyze`; by default a file is read as a whole first, an array once.
+    Memory does not depend on the length of the file. The arguments are those of `analyze`.
     """
     options = Options(analyzers, select, batch, whole_file, start, duration)
     return Stream(Input(source, options, sample_rate, channel_axis).process())

@@ -40,7 +40,7 @@ class Input:
         if options.start is not None or options.duration is not None:
             raise ValueError("start and duration belong to a file; pass a slice of the array: samples[first:last]")
         samples = raw_samples(self.source, self.sample_rate, self.channel_axis)
-        if options.whole_file:
+        if options.whole_file is not False:
             # Two passes: the program keeps the samples in an unlinked temporary file.
             arguments += ["--capture", f"pcm:path=-,raw={samples.layout.replace(',', ':')},spool=true"]
         else:

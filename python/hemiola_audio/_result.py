@@ -120,7 +120,8 @@ class Analysis:
     def tempo(self) -> float | None:
         """The median tempo of the beats, in beats per minute; None: there are no beats."""
         tempi = [beat["bpm"] for beat in self._with("beat", "beat").events("beat") if beat["bpm"] is not None]
-        return float(np.median(tempi)) if tempi else None
+        # As `rhythm.bpm` of a summary, and `hemiola beats --tempo`: a tempo that occurs.
+        return float(np.percentile(tempi, 50, method="inverted_cdf")) if tempi else None
 
     @cached_property
     def beats(self) -> NDArray[np.float64]:
@@ -199,7 +200,7 @@ class Analysis:
             return self
         if output not in self._others:
             input = self._repeatable(output)
-            options = replace(input.options, analyzers=plugin, select=output, whole_file=True)
+            options = replace(input.options, analyzers=plugin, select=output, whole_file=None)
             with Stream(input.process(options)) as records:
                 self._others[output] = Analysis(list(records.lines()))
         return self._others[output]

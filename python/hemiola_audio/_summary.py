@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def summary_options(options: Options) -> Options:
     """The options of a summary: also key and loudness, unless the analyzers are named; of the whole file; all features."""
-    return replace(options, analyzers=options.analyzers or ("+loudness", "+musical-key"), select=None, whole_file=True)
+    return replace(options, analyzers=options.analyzers or ("+loudness", "+musical-key"), select=None, whole_file=None)
 
 
 def summary_of(input: Input) -> dict[str, Any]:

@@ -63,8 +63,8 @@ def test_beats_and_onsets(minuet: Path) -> None:
     assert song.beats.tolist() == [beat["t"] for beat in song.events("beat")]
 
 
-@pytest.mark.parametrize("whole_file", [True, False])
-def test_stream_gives_the_records_of_an_analysis(minuet: Path, whole_file: bool) -> None:
+@pytest.mark.parametrize("whole_file", [None, False])
+def test_stream_gives_the_records_of_an_analysis(minuet: Path, whole_file: bool | None) -> None:
     with stream(minuet, whole_file=whole_file) as records:
         assert list(records) == list(analyze(minuet, whole_file=whole_file))
 
