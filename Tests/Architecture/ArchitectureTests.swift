@@ -142,4 +142,10 @@ import Testing
             """
         #expect(Architecture.imports(in: text) == ["A", "B", "C", "D", "H"])
     }
+
+    @Test func `string literal of several lines: no code, what follows is`() {
+        let quotes = String(repeating: "\"", count: 3)
+        let text = "let a = \(quotes)\n    import A\n    \(quotes)\nimport B\nlet b = \(quotes)\n\(quotes)\nimport C"
+        #expect(Architecture.imports(in: Architecture.code(of: text)) == ["B", "C"])
+    }
 }

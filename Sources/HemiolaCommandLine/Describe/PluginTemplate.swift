@@ -37,9 +37,6 @@ struct PluginTemplate {
     /// As a name in records: `my_meter`.
     private var key: String { name.split(separator: "-").joined(separator: "_") }
 
-    /// Not as text: a line that begins with it would be an import of this file to tools that search for them.
-    private static func imports(_ modules: String...) -> String { modules.map { "import \($0)" }.joined(separator: "\n") }
-
     // MARK: - Analyzer
 
     private var analyzerFiles: [(path: String, text: String)] {
@@ -48,7 +45,7 @@ struct PluginTemplate {
                 "Package.swift",
                 """
                 // swift-tools-version: 6.2
-                \(Self.imports("PackageDescription"))
+                import PackageDescription
 
                 let package = Package(
                     name: "\(name)",
@@ -69,7 +66,7 @@ struct PluginTemplate {
             (
                 "Sources/\(type)/\(type).swift",
                 """
-                \(Self.imports("Hemiola"))
+                import Hemiola
 
                 extension AnalyzerPlugin {
                     public static let \(value) = AnalyzerPlugin(
@@ -108,11 +105,14 @@ struct PluginTemplate {
 
                 """
             ),
-            ("Sources/\(name)/main.swift", "\(Self.imports("Hemiola", type))\n\nAnalyzerPlugin.\(value).serve()\n"),
+            ("Sources/\(name)/main.swift", "import Hemiola\nimport \(type)\n\nAnalyzerPlugin.\(value).serve()\n"),
             (
                 "Tests/\(type)Tests/\(type)Tests.swift",
                 """
-                \(Self.imports("Hemiola", "HemiolaTesting", type, "Testing"))
+                import Hemiola
+                import HemiolaTesting
+                import \(type)
+                import Testing
 
                 @Suite struct \(type)Tests {
                     @Test func `conforms to the rules of analyzers`() throws {
@@ -156,7 +156,7 @@ struct PluginTemplate {
                 "Package.swift",
                 """
                 // swift-tools-version: 6.2
-                \(Self.imports("PackageDescription"))
+                import PackageDescription
 
                 let package = Package(name: "\(name)", targets: [.executableTarget(name: "\(name)", path: "Sources")])
 
@@ -165,7 +165,7 @@ struct PluginTemplate {
             (
                 "Sources/main.swift",
                 """
-                \(Self.imports("Foundation"))
+                import Foundation
 
                 while let line = readLine() {
                     guard let record = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] else { continue }
