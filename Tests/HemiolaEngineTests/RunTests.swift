@@ -236,6 +236,16 @@ import Testing
         #expect(looksAhead(run.streams.first) == [false, false])
     }
 
+    @Test(arguments: [(nil, false), (true, true)] as [(Bool?, Bool)])
+    func `input of more than six hours: one pass, unless the user demands two`(choice: Bool?, isWhole: Bool) async throws {
+        let steps: [CaptureStep] = [silence(batches: 1), .gap(Gap(frames: 7 * 3600 * 48_000, reason: .damagedFile)), silence(batches: 1)]
+        let run = try await defaultRun(steps) { $0.usesLookAhead = choice }
+        #expect(looksAhead(run.streams.first) == [isWhole, false])
+        #expect(run.calls == ["open", "rewind", "close"])
+        let causal = try await defaultRun(steps) { $0.usesLookAhead = false }
+        if !isWhole { #expect(run.streams.map(\.batches) == causal.streams.map(\.batches)) }
+    }
+
     @Test func `default, in real time or with replayed controls: one pass`() async throws {
         let tap = StampedControl(Control(.tap), at: 0, from: "test")
         for run in [

@@ -205,7 +205,7 @@ let program: String = {
         }
         let expected = try run(",isolated=false")
         let isolated = try run("")
-        #expect(expected.status == 0 && isolated.status == 0 && isolated.errors.isEmpty)
+        #expect(expected.status == 0 && isolated.status == 0 && isolated.errors.isEmpty, "\(expected.errors)\(isolated.errors)")
         #expect(expected.lines.count > 300 && isolated.lines == expected.lines)
     }
 

@@ -8,7 +8,6 @@ import HemiolaFiles
 import HemiolaRecords
 import HemiolaSystem
 import HemiolaTesting
-import Synchronization
 import TestSupport
 import Testing
 import ToneCapture
@@ -50,30 +49,8 @@ import ToneCapture
         }
     }
 
-    /// What a source submits and reports.
-    private final class Inbox: Sendable {
-        private let list = Mutex<[Control]>([])
-        private let texts = Mutex<[String]>([])
-
-        var controls: [Control] { list.withLock { $0 } }
-        var warnings: [String] { texts.withLock { $0 } }
-
-        func context() -> SinkContext {
-            let types = ControlType.presetControls + AnalyzerPlugin.beat.about.controls
-            return SinkContext(
-                name: "midi-control", catalog: RecordCatalog(controls: types),
-                controls: ControlPort(
-                    submit: { control, _, reply in
-                        self.list.withLock { $0.append(control) }
-                        reply?(.done, nil)
-                    }, report: { _ in }),
-                warn: { text in self.texts.withLock { $0.append(text) } })
-        }
-
-        func wait(until condition: () -> Bool) async throws {
-            for _ in 0..<3000 where !condition() { try await Task.sleep(for: .milliseconds(10)) }
-            try #require(condition(), "\(controls) \(warnings)")
-        }
+    private static func context(_ inbox: SubmittedControls) -> SinkContext {
+        inbox.context("midi-control", controls: ControlType.presetControls + AnalyzerPlugin.beat.about.controls)
     }
 
     private func sink(_ settings: String) throws -> any Sink {
@@ -81,9 +58,9 @@ import ToneCapture
     }
 
     private func names(_ messages: [[UInt8]]) async throws -> [String] {
-        let (keyboard, inbox) = (try Keyboard(), Inbox())
+        let (keyboard, inbox) = (try Keyboard(), SubmittedControls())
         let sink = try sink(keyboard.path)
-        try sink.open(inbox.context())
+        try sink.open(Self.context(inbox))
         keyboard.send(messages.flatMap(\.self) + [0x90, 47, 1])
         try await inbox.wait { inbox.controls.last?.name == "resetTempo" }
         try sink.close()
@@ -106,9 +83,9 @@ import ToneCapture
     }
 
     @Test func `a fader: 0.1 to 1, and of values that arrive together the last`() async throws {
-        let (keyboard, inbox) = (try Keyboard(), Inbox())
+        let (keyboard, inbox) = (try Keyboard(), SubmittedControls())
         let sink = try sink(keyboard.path)
-        try sink.open(inbox.context())
+        try sink.open(Self.context(inbox))
         for value: UInt8 in [0, 127] {
             keyboard.send((0...100).flatMap { [0xB0, 1, $0 as UInt8] } + [0xB0, 1, value])
             let speed = value == 0 ? 0.1 : 1
@@ -119,9 +96,9 @@ import ToneCapture
     }
 
     @Test func `channel=2: messages of other channels are ignored`() async throws {
-        let (keyboard, inbox) = (try Keyboard(), Inbox())
+        let (keyboard, inbox) = (try Keyboard(), SubmittedControls())
         let sink = try sink("\(keyboard.path),channel=2")
-        try sink.open(inbox.context())
+        try sink.open(Self.context(inbox))
         keyboard.send([0x90, 36, 1, 0x91, 39, 1, 0xB2, 64, 127])
         try await inbox.wait { inbox.controls.map(\.name) == ["nextPreset"] }
         try sink.close()
@@ -129,9 +106,9 @@ import ToneCapture
     }
 
     @Test func `the device disappears: one warning, and the sink can be closed`() async throws {
-        let (keyboard, inbox) = (try Keyboard(), Inbox())
+        let (keyboard, inbox) = (try Keyboard(), SubmittedControls())
         let sink = try sink(keyboard.path)
-        try sink.open(inbox.context())
+        try sink.open(Self.context(inbox))
         keyboard.unplug()
         try await inbox.wait { !inbox.warnings.isEmpty }
         try await Task.sleep(for: .milliseconds(500))
@@ -141,10 +118,10 @@ import ToneCapture
 
     @Test func `a named pipe whose writers come and go: all are read`() async throws {
         let folder = try TemporaryFolder()
-        let (path, inbox) = (folder("pipe"), Inbox())
+        let (path, inbox) = (folder("pipe"), SubmittedControls())
         try #require(mkfifo(path, 0o600) == 0)
         let sink = try sink(path)
-        try sink.open(inbox.context())
+        try sink.open(Self.context(inbox))
         for count in 1...3 {
             try FileHandle(forWritingTo: URL(filePath: path)).write(contentsOf: Data([0x90, 36, 1]))
             try await inbox.wait { inbox.controls.count == count }
@@ -188,7 +165,7 @@ import ToneCapture
     }
 
     @Test func `map of one's own: notes, controllers, programs and channels`() async throws {
-        let (keyboard, inbox, folder) = (try Keyboard(), Inbox(), try TemporaryFolder())
+        let (keyboard, inbox, folder) = (try Keyboard(), SubmittedControls(), try TemporaryFolder())
         try folder.write(
             """
             - {when: note.60, to: tap, where: {channel: 2}}
@@ -196,7 +173,7 @@ import ToneCapture
             - {value: 3, when: program.5, to: nudge.ms}
             """, to: "map.yaml")
         let sink = try sink("\(keyboard.path),map=\(folder("map.yaml"))")
-        try sink.open(inbox.context())
+        try sink.open(Self.context(inbox))
         keyboard.send([0x90, 60, 1, 0x91, 60, 1, 0x91, 60, 0, 0xC0, 5, 0xB0, 7, 127])
         try await inbox.wait { inbox.controls.last?.name == "setSpeed" }
         try sink.close()
@@ -214,7 +191,7 @@ import ToneCapture
         let (keyboard, folder) = (try Keyboard(), try TemporaryFolder())
         try folder.write(text, to: "map.yaml")
         let sink = try sink("\(keyboard.path),map=\(folder("map.yaml"))")
-        let error = #expect(throws: Problem.self) { try sink.open(Inbox().context()) }
+        let error = #expect(throws: Problem.self) { try sink.open(Self.context(SubmittedControls())) }
         #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
     }
 

@@ -6,7 +6,6 @@ import HemiolaRecords
 import HemiolaSignal
 import HemiolaSystem
 import HemiolaTesting
-import Synchronization
 import TestSupport
 import Testing
 
@@ -87,34 +86,13 @@ import Testing
 
 /// Controls from real senders: sockets, and liblo's oscsend.
 @Suite(.mayNotHang) struct OSCControlTests {
-    private final class Inbox: Sendable {
-        private let list = Mutex<[Control]>([])
-        private let texts = Mutex<[String]>([])
-
-        var controls: [Control] { list.withLock { $0 } }
-        var names: [String] { controls.map(\.description) }
-        var warnings: [String] { texts.withLock { $0 } }
-
-        func context() -> SinkContext {
-            SinkContext(
-                name: "osc-control", catalog: RecordCatalog(controls: ControlType.presetControls + AnalyzerPlugin.beat.about.controls),
-                controls: ControlPort(
-                    submit: { control, _, reply in
-                        self.list.withLock { $0.append(control) }
-                        reply?(.done, nil)
-                    }, report: { _ in }),
-                warn: { text in self.texts.withLock { $0.append(text) } })
-        }
-
-        func wait(until condition: () -> Bool) async throws {
-            for _ in 0..<3000 where !condition() { try await Task.sleep(for: .milliseconds(10)) }
-            try #require(condition(), "\(controls) \(warnings)")
-        }
+    private static func context(_ inbox: SubmittedControls) -> SinkContext {
+        inbox.context("osc-control", controls: ControlType.presetControls + AnalyzerPlugin.beat.about.controls)
     }
 
     /// A sink on a port of its own, and a sender to it.
     private final class Fixture {
-        let inbox = Inbox()
+        let inbox = SubmittedControls()
         let port: Int
         private let sink: any Sink
         private let sender: MessageSender
@@ -123,7 +101,7 @@ import Testing
             port = try DatagramReceiver().port
             sink = try SinkPlugin.oscControl.make(settings: "\(port)\(settings)")
             sender = try MessageSender(to: NetworkTarget(host: "127.0.0.1", port: port), SinkContext(name: "test"))
-            try sink.open(inbox.context())
+            try sink.open(OSCControlTests.context(inbox))
         }
 
         func send(_ address: String, _ values: ParameterValue...) {
@@ -226,12 +204,12 @@ import Testing
     @Test func `port in use, map with a typo: errors with the remedy`() throws {
         let receiver = try DatagramReceiver()
         let busy = try SinkPlugin.oscControl.make(settings: "127.0.0.1:\(receiver.port)")
-        let error = #expect(throws: Problem.self) { try busy.open(Inbox().context()) }
+        let error = #expect(throws: Problem.self) { try busy.open(OSCControlTests.context(SubmittedControls())) }
         #expect(error?.message.hasSuffix("Address already in use; end the program that uses the port, or use another") == true)
         let folder = try TemporaryFolder()
         let map = try folder.write("- {when: /push, to: tpa}", to: "map.yaml")
         let wrong = try SinkPlugin.oscControl.make(settings: "9001,map=\(map)")
-        let fault = #expect(throws: Problem.self) { try wrong.open(Inbox().context()) }
+        let fault = #expect(throws: Problem.self) { try wrong.open(OSCControlTests.context(SubmittedControls())) }
         #expect(fault?.message == "\(map):1:3: [0].to: there is no control \"tpa\"; did you mean tap?")
     }
 

@@ -57,7 +57,7 @@ import ToneCapture
     }
 
     @Test func `peers come and go: reported, and the tempo is unlocked`() async throws {
-        let (session, reports) = (SimulatedSession(beatsPerMinute: 100), Reports())
+        let (session, reports) = (SimulatedSession(beatsPerMinute: 100), SubmittedControls())
         let sink = try follower(session).make(settings: "")
         try sink.open(reports.context("link-control", controls: AnalyzerPlugin.beat.about.controls))
         try sink.begin(.test(isLive: true))

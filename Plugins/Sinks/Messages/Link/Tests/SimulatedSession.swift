@@ -62,25 +62,3 @@ final class SimulatedSession: LinkTimeline {
         return beat - beat.rounded()
     }
 }
-
-/// What a sink reports and submits.
-final class Reports: Sendable {
-    private let texts = Mutex<(information: [String], warnings: [String])>(([], []))
-    private let list = Mutex<[Control]>([])
-
-    var information: [String] { texts.withLock { $0.information } }
-    var warnings: [String] { texts.withLock { $0.warnings } }
-    var controls: [Control] { list.withLock { $0 } }
-
-    func context(_ name: String, controls types: [ControlType] = []) -> SinkContext {
-        SinkContext(
-            name: name, catalog: RecordCatalog(controls: types), isLive: true,
-            controls: ControlPort(
-                submit: { control, _, reply in
-                    self.list.withLock { $0.append(control) }
-                    reply?(.done, nil)
-                }, report: { _ in }),
-            warn: { text in self.texts.withLock { $0.warnings.append(text) } },
-            inform: { text, _ in self.texts.withLock { $0.information.append(text) } })
-    }
-}

@@ -126,7 +126,8 @@ import Testing
         }
         let answer = try clients[2].reply()
         #expect(answer["error"]?.hasPrefix("busy: too many calls") == true, "\(answer.text)")
-        withExtendedLifetime(page) {}
+        // A client that is released disconnects, and its import is over.
+        withExtendedLifetime((page, clients)) {}
         try await fixture.close()
     }
 
