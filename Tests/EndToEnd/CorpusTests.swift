@@ -397,8 +397,8 @@ import Testing
         #expect(outcome.errors.contains("the disk is full") && outcome.errors.contains("--resume"), "\(outcome.errors)")
         let names = try FileManager.default.contentsOfDirectory(atPath: disk("out"))
         #expect(!names.contains { $0.hasSuffix(".partial") })
-        #expect(names.contains("0.wav.jsonl") && !names.contains("5.wav.jsonl"), "\(names)")
         let complete = names.count { $0.hasSuffix(".wav.jsonl") }
+        #expect((1...5).contains(complete), "\(names)")
         #expect(outcome.errors.contains("ended with \(complete) of 6 results complete"), "\(outcome.errors)")
         try disk.free()
         let resumed = try Hemiola.run(arguments + ["--resume"], in: folder.path)

@@ -238,7 +238,7 @@ import Testing
 
     @Test(arguments: [(nil, false), (true, true)] as [(Bool?, Bool)])
     func `input of more than six hours: one pass, unless the user demands two`(choice: Bool?, isWhole: Bool) async throws {
-        let steps: [CaptureStep] = [silence(batches: 1), .gap(Gap(frames: 7 * 3600 * 48_000, reason: .damagedFile)), silence(batches: 1)]
+        let steps: [CaptureStep] = [silence(batches: 1), .gap(Gap(frames: 7 * 3600 * 48_000, reason: .overrun)), silence(batches: 1)]
         let run = try await defaultRun(steps) { $0.usesLookAhead = choice }
         #expect(looksAhead(run.streams.first) == [isWhole, false])
         #expect(run.calls == ["open", "rewind", "close"])
