@@ -7,7 +7,7 @@ internal import Glibc
 ///
 /// - Note: The equalizer and the two windows below 300 Hz are those of cava's cavacore.c (K. Stavestrand), which uses windows of
 ///   4096 frames for all higher bars.
-struct BarBank {
+package struct BarBank {
     /// The spectrum that a bar is computed from.
     private enum Source {
         /// Window of 8192 frames at 44.1 kHz, decimated.
@@ -34,23 +34,23 @@ struct BarBank {
     private static let narrowestBins = 3.0
 
     /// Window length of the shared spectrum, in frames: 2048 at 44.1 kHz, about 45 ms at any rate; twice that for narrow bars.
-    let size: Int
+    package let size: Int
     /// Edges in hertz; one more than there are bars.
-    let edges: [Double]
+    package let edges: [Double]
     /// Number of bins, from DC on, needed from the two decimated windows; 0 if no bar uses the window.
-    let bassBinCount: Int
-    let lowBinCount: Int
+    package let bassBinCount: Int
+    package let lowBinCount: Int
     /// Length of the longest window, in frames.
-    let bassFrames: Int
+    package let bassFrames: Int
     private let sampleRate: Double
     private var bars: [Bar] = []
     private var weights: [Float] = []
 
-    var count: Int { edges.count - 1 }
+    package var count: Int { edges.count - 1 }
     /// Whether any bar uses a decimated window.
-    var usesDecimation: Bool { bassBinCount + lowBinCount > 0 }
+    package var usesDecimation: Bool { bassBinCount + lowBinCount > 0 }
 
-    init(count: Int, from low: Double, to high: Double, sampleRate: Int) {
+    package init(count: Int, from low: Double, to high: Double, sampleRate: Int) {
         let ratio = high / low
         let edges = (0...count).map { index in
             index == 0 ? low : index == count ? high : low * pow(ratio, Double(index) / Double(count))
@@ -77,7 +77,7 @@ struct BarBank {
     ///
     /// - Parameter attenuation: The magnitude of the decimated window relative to that of a full window, at a frequency given in
     ///   cycles per frame.
-    mutating func makeWeights(attenuation: (Double) -> Double) {
+    package mutating func makeWeights(attenuation: (Double) -> Double) {
         bars = []
         weights = []
         for (low, high) in zip(edges, edges.dropFirst()) {
@@ -114,7 +114,7 @@ struct BarBank {
     ///   - bass: Magnitudes of the longest window.
     ///   - low: Magnitudes of the other decimated window.
     ///   - shared: Magnitudes of the shared spectrum, a window of `size` frames.
-    func measure(bass: Span<Float>, low: Span<Float>, _ shared: Span<Float>, into heights: inout MutableSpan<Float>) {
+    package func measure(bass: Span<Float>, low: Span<Float>, _ shared: Span<Float>, into heights: inout MutableSpan<Float>) {
         let table = weights.span
         for index in bars.indices {
             let bar = bars[index]

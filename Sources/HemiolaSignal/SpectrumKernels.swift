@@ -1,11 +1,9 @@
-internal import HemiolaSignal
-
 // The loops over all samples or bins, eight lanes at a time. The unsafe pointers are vector loads and stores within arrays and spans
 // whose memory stays valid during the call.
 
 extension Span where Element == Float {
     /// Σ √x·w over a range of powers and as many weights from `offset` on: a weighted sum of magnitudes. O(n).
-    func magnitudeDot(_ weights: Span<Float>, from offset: Int, over range: Range<Int>) -> Float {
+    package func magnitudeDot(_ weights: Span<Float>, from offset: Int, over range: Range<Int>) -> Float {
         withUnsafeBufferPointer { buffer in
             weights.withUnsafeBufferPointer { table in
                 precondition(range.lowerBound >= 0 && range.upperBound <= buffer.count, "the range is outside the span")
@@ -45,7 +43,7 @@ extension Span where Element == Float {
     }
 
     /// Whether Σx² is at most `limit`. O(n); returns as soon as the limit is exceeded.
-    func isQuiet(within limit: Float) -> Bool {
+    package func isQuiet(within limit: Float) -> Bool {
         withUnsafeBufferPointer { buffer in
             guard let x = buffer.baseAddress else { return true }
             var total: Float = 0
@@ -98,7 +96,7 @@ extension Span where Element == Float {
 extension RealFFT {
     /// Multiplies values from `first` on by a window and writes them to the first samples. The samples after them are unchanged.
     /// O(n).
-    mutating func load(_ values: [Float], from first: Int = 0, under window: [Float]) {
+    package mutating func load(_ values: [Float], from first: Int = 0, under window: [Float]) {
         precondition(first >= 0 && first + window.count <= values.count, "too few samples")
         precondition(
             window.count <= size && window.count.isMultiple(of: 8), "the window is a multiple of eight, and at most the transform size")
@@ -116,19 +114,19 @@ extension RealFFT {
     }
 
     /// Writes |X|² of the first `power.count` bins. O(n).
-    func measure(into power: inout [Float]) {
+    package func measure(into power: inout [Float]) {
         bins.measure(into: &power, asMagnitudes: false)
     }
 
     /// Writes |X| of the first `magnitudes.count` bins. O(n).
-    func measure(magnitudes: inout [Float]) {
+    package func measure(magnitudes: inout [Float]) {
         bins.measure(into: &magnitudes, asMagnitudes: true)
     }
 }
 
 extension [Float] {
     /// Moves all elements to the front by `count`. The last `count` elements are unchanged. O(n).
-    mutating func advance(by count: Int) {
+    package mutating func advance(by count: Int) {
         withUnsafeMutableBufferPointer { buffer in
             guard let x = buffer.baseAddress, count < buffer.count else { return }
             x.update(from: x + count, count: buffer.count - count)

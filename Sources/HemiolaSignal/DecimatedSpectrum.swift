@@ -1,5 +1,4 @@
 internal import Glibc
-internal import HemiolaSignal
 
 /// The lowest bins of two long, Hann-windowed transforms of the mono mix, at low cost: the mix is low-pass filtered and decimated by
 /// `factor`, and the last 512 and 256 decimated frames are transformed.
@@ -8,17 +7,17 @@ internal import HemiolaSignal
 /// transform of 512 frames has the same bins.
 ///
 /// - Complexity: O(hop) and transforms of 512 and 256 frames per hop, as far as they are needed; no allocation after `init`.
-struct DecimatedSpectrum: ~Copyable {
+package struct DecimatedSpectrum: ~Copyable {
     /// Length of the longer window, in decimated frames.
-    static let transformSize = 512
+    package static let transformSize = 512
     /// Upper limit of the usable bins, in hertz: the decimated rate is at least 2 kHz, and frequencies with aliases below this limit
     /// are outside the main lobe of the low-pass filter.
-    static let highestHertz = 400.0
+    package static let highestHertz = 400.0
     /// Taps of the low-pass filter per decimated frame.
     private static let tapsPerFrame = 5
 
     /// The decimation factor.
-    let factor: Int
+    package let factor: Int
     /// The low-pass filter, a Blackman-Harris window: its main lobe ends at 4/5 of the decimated rate, and its sidelobes are at
     /// −92 dB.
     private let taps: [Float]
@@ -56,7 +55,7 @@ struct DecimatedSpectrum: ~Copyable {
     ///   - windowFrames: Length of the longer window in frames of the stream, a multiple of 512.
     ///   - binCount: Number of bins to compute of the longer window, from DC on; may be 0.
     ///   - shortBinCount: The same for the shorter window, which has half the length.
-    init(windowFrames: Int, binCount: Int, shortBinCount: Int, hopFrames: Int) {
+    package init(windowFrames: Int, binCount: Int, shortBinCount: Int, hopFrames: Int) {
         precondition(windowFrames.isMultiple(of: Self.transformSize), "the decimation factor is an integer")
         factor = windowFrames / Self.transformSize
         let shape = WindowShape.blackmanHarris
@@ -72,7 +71,7 @@ struct DecimatedSpectrum: ~Copyable {
     /// The magnitude relative to that of a full window: the response of the low-pass filter divided by the decimation factor.
     ///
     /// - Parameter cyclesPerFrame: Frequency divided by the sample rate of the stream.
-    func attenuation(at cyclesPerFrame: Double) -> Double {
+    package func attenuation(at cyclesPerFrame: Double) -> Double {
         let middle = Double(Self.tapsPerFrame * factor) / 2
         let response = taps.enumerated().reduce(0.0) { sum, tap in
             sum + Double(tap.element) * cos(2 * Double.pi * cyclesPerFrame * (Double(tap.offset) - middle))
@@ -81,7 +80,7 @@ struct DecimatedSpectrum: ~Copyable {
     }
 
     /// Processes a hop of the mono mix, zero-padded to its full length.
-    mutating func advance(_ mono: Span<Float>) {
+    package mutating func advance(_ mono: Span<Float>) {
         let kept = taps.count - 1
         precondition(kept + mono.count == recent.count, "all hops have the same length")
         recent.advance(by: mono.count)
@@ -99,17 +98,17 @@ struct DecimatedSpectrum: ~Copyable {
     }
 
     /// |X| of the longer window at the last hop, from DC on.
-    var magnitudes: [Float] { long.magnitudes }
+    package var magnitudes: [Float] { long.magnitudes }
     /// |X| of the shorter window at the last hop, from DC on.
-    var shortMagnitudes: [Float] { short.magnitudes }
+    package var shortMagnitudes: [Float] { short.magnitudes }
 
     /// Writes the values of the bars: the low ones from the decimated spectra, the others from the shared spectrum.
-    func measure(_ bank: BarBank, _ shared: Span<Float>, into heights: inout MutableSpan<Float>) {
+    package func measure(_ bank: BarBank, _ shared: Span<Float>, into heights: inout MutableSpan<Float>) {
         bank.measure(bass: long.magnitudes.span, low: short.magnitudes.span, shared, into: &heights)
     }
 
     /// Sets the history to silence.
-    mutating func clear() {
+    package mutating func clear() {
         for index in decimated.indices { decimated[index] = 0 }
         for index in recent.indices { recent[index] = 0 }
         phase = 0

@@ -1,5 +1,4 @@
 internal import Glibc
-internal import HemiolaSignal
 
 /// Automatic gain and motion of the bars: a bar rises at once, falls with constant acceleration ("gravity"), and is smoothed.
 ///
@@ -10,7 +9,7 @@ internal import HemiolaSignal
 /// - Note: The constants are those of cava's cavacore.c (K. Stavestrand), which are per frame at about 66 frames per second. Here
 ///   they are converted to the hop duration, so that the motion does not depend on the hop size. Other differences: gain and bar
 ///   height are limited, a falling bar stays above the current value, and smoothing does not change the height of a constant bar.
-struct BarMotion {
+package struct BarMotion {
     /// Frame rate of cava's constants, in frames per second.
     private static let reference = 66.0
     /// Upper limit of the height before the gain control. A bar decreases the gain until it has fallen back to 1, also after the
@@ -26,7 +25,7 @@ struct BarMotion {
     private let startFactor: Double
     private let fall: Fall
 
-    private(set) var gain = 1.0
+    package private(set) var gain = 1.0
     private var isStarting = true
     /// The bars in groups of eight.
     private var groups: [BarGroup]
@@ -64,7 +63,7 @@ struct BarMotion {
     }
 
     /// - Parameter noiseReduction: 0…0.99: the part of the smoothed height that remains after 15 ms. 0 is without smoothing.
-    init(count: Int, noiseReduction: Double, hopSeconds: Double) {
+    package init(count: Int, noiseReduction: Double, hopSeconds: Double) {
         let frames = hopSeconds * Self.reference
         overshootFactor = pow(0.98, frames)
         growthFactor = pow(1.001, frames)
@@ -79,7 +78,7 @@ struct BarMotion {
     }
 
     /// Converts bar values to heights of 0…1, in place.
-    mutating func update(_ bars: inout MutableSpan<Float>, isSilent: Bool) {
+    package mutating func update(_ bars: inout MutableSpan<Float>, isSilent: Bool) {
         precondition(bars.count <= 8 * groups.count, "the number of bars is fixed")
         let (gain, fall) = (Float(self.gain), fall)
         var exceeds = false
