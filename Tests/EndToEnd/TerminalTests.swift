@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The program on a terminal: the live line, its keys, and a terminal or pipe that accepts no text.
+/// The program on a terminal: the live line, its keys, and a terminal or pipe that accepts no text. `Tests/Terminal` tests the view.
 @Suite(.mayNotHang) struct TerminalTests {
     private let folder: TemporaryFolder
 
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test func `terminal held with Ctrl-S: SIGINT ends the live line`() throws {
-        let terminal = try start(["listen", "--capture", "tone:clicks,seconds=0"])
+        let terminal = try start(["listen", "--line", "--capture", "tone:clicks,seconds=0"])
         try terminal.read(until: "dB")
         terminal.type("\u{13}")
         // Reads the output from before the terminal stops; then no more output arrives.
@@ -65,7 +65,7 @@ import Testing
     @Test(arguments: [[], ["-o", "OUT"], ["--sink", "json-lines:OUT"], ["--sink", "presets:names=Rain+Snow"]])
     func `live line on a terminal: no JSON`(arguments: [String]) throws {
         let output = arguments.map { $0.replacing("OUT", with: folder("out.jsonl")) }
-        let terminal = try start(["listen", "--capture", "tone:clicks,seconds=0"] + output)
+        let terminal = try start(["listen", "--line", "--capture", "tone:clicks,seconds=0"] + output)
         try terminal.read(for: "status lines") { $0.components(separatedBy: "dB").count > 20 }
         terminal.type("q")
         #expect(try terminal.finish() == 0)
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test func `terminal becomes narrower: line fits the new width`() throws {
-        let terminal = try start(["listen", "--capture", "tone:clicks,seconds=0"], columns: 120)
+        let terminal = try start(["listen", "--line", "--capture", "tone:clicks,seconds=0"], columns: 120)
         try terminal.read(until: "dB")
         terminal.resize(columns: 40)
         // Earlier lines may still arrive; after the first narrow line, all are narrow.
@@ -127,7 +127,7 @@ import Testing
             ])
         try terminal.read(until: "space tap")
         // The name of the source has a tempo too: this is the one next to the preset.
-        try terminal.read(for: "tempo") { $0.contains(/120 BPM  (Rain|Snow|Fog)/) }
+        try terminal.read(for: "tempo") { $0.contains(/120 BPM [○●•]*  (Rain|Snow|Fog)/) }
         for (key, answer) in [
             (" ", "tap"), ("l", "BPM locked"), ("l", "lock tempo"), ("h", "half tempo"), ("d", "double tempo"),
             ("\u{1B}[C", "next preset"), ("\u{1B}OD", "previous preset"),
@@ -146,7 +146,7 @@ import Testing
     }
 
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT]) func `signal: terminal mode is restored`(signal: Int32) throws {
-        let terminal = try start(["listen", "--capture", "tone:clicks,seconds=0"])
+        let terminal = try start(["listen", "--line", "--capture", "tone:clicks,seconds=0"])
         try terminal.read(until: "dB")
         // The mode changes after the first picture.
         for _ in 0..<500 where terminal.isInLineMode { usleep(10_000) }
@@ -160,7 +160,7 @@ import Testing
         let shell = try TerminalProcess(
             try #require(Tool.location(of: "bash")), ["--norc", "--noprofile", "-i"], environment: ["PS1": "ready> "])
         try shell.read(until: "ready> ")
-        shell.type("'\(Hemiola.path)' listen --capture tone:clicks,seconds=0\n")
+        shell.type("'\(Hemiola.path)' listen --line --capture tone:clicks,seconds=0\n")
         try shell.read(until: "dB")
         shell.type("\u{1A}")
         try shell.read(until: "Stopped")
@@ -178,7 +178,7 @@ import Testing
 
     @Test func `standard input is not a terminal: no keys are read`() throws {
         let shell = try TerminalProcess(
-            "/bin/sh", ["-c", "exec '\(Hemiola.path)' listen --capture tone:clicks,seconds=0 </dev/null"])
+            "/bin/sh", ["-c", "exec '\(Hemiola.path)' listen --line --capture tone:clicks,seconds=0 </dev/null"])
         try shell.read(until: "dB")
         #expect(shell.isInLineMode && !shell.text.contains("space tap"))
         shell.type("\u{03}")

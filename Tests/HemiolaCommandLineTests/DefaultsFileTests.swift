@@ -24,10 +24,10 @@ private let sinks = PluginRegistry.standard.sinks.map(\.about.id).joined(separat
         }
     }
 
-    private func configuration(_ arguments: [String], _ text: String, showsLine: Bool = false) throws -> PipelineConfiguration {
+    private func configuration(_ arguments: [String], _ text: String, display: String? = nil) throws -> PipelineConfiguration {
         guard case .command(let command as ListenCommand) = try Root.parsed(["listen"] + arguments) else { throw Failure("no command") }
         let registry = PluginRegistry.standard.adding(sinks: [.liveLine(on: Console(output: { _ in }))])
-        let builder = try command.builder(with: registry, defaults: try file(text), showsLine: showsLine)
+        let builder = try command.builder(with: registry, defaults: try file(text), display: display)
         // All parts of the configuration fit together.
         _ = try builder.assemble()
         return builder.configuration
@@ -115,7 +115,7 @@ private let sinks = PluginRegistry.standard.sinks.map(\.about.id).joined(separat
         #expect(listen.captures == [PluginSpec("pulse", primary: .text("app:Firefox"))])
         #expect(listen.analyzers.map(\.id) == ["levels", "beat"])
         #expect(listen.sinks.map(\.id) == ["json-lines", "web", "json-lines"] && listen.sinks[0] == PluginSpec("json-lines"))
-        #expect(try configuration([], Self.whole, showsLine: true).sinks.map(\.id) == ["live-line", "web", "json-lines"])
+        #expect(try configuration([], Self.whole, display: SinkPlugin.liveLineID).sinks.map(\.id) == ["live-line", "web", "json-lines"])
     }
 
     @Test func `--device and --capture: replace the device`() throws {
@@ -137,7 +137,7 @@ private let sinks = PluginRegistry.standard.sinks.map(\.about.id).joined(separat
 
     @Test func `sink that needs standard output: written there instead of the status line and JSON Lines`() throws {
         #expect(try configuration([], "sinks: [csv]").sinks.map(\.id) == ["csv"])
-        #expect(try configuration([], "sinks: [csv]", showsLine: true).sinks.map(\.id) == ["csv"])
+        #expect(try configuration([], "sinks: [csv]", display: SinkPlugin.liveLineID).sinks.map(\.id) == ["csv"])
         #expect(try configuration(["--json"], "sinks: [presets:names=a]").sinks.map(\.id) == ["json-lines", "presets"])
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Hemiola
+import HemiolaFiles
 import HemiolaPlugins
 import HemiolaRecords
 import HemiolaSignal
@@ -8,6 +9,7 @@ import Testing
 
 @testable import HemiolaCommandLine
 @testable import HemiolaEngine
+import HemiolaFiles
 
 /// The options of `listen` and `devices`, and their output on a terminal.
 @Suite struct ListenTests {
@@ -57,7 +59,7 @@ import Testing
     }
 
     private func configuration(_ arguments: [String]) throws -> PipelineConfiguration {
-        try command(arguments).builder(with: Self.registry, showsLine: false).configuration
+        try command(arguments).builder(with: Self.registry, display: nil).configuration
     }
 
     @Test func `no options: captures the default device at the default rate of the server`() throws {
@@ -81,19 +83,25 @@ import Testing
     }
 
     @Test func `--rate out of range: one error line`() throws {
-        let builder = try command(["--rate", "1000"]).builder(with: Self.registry, showsLine: false)
+        let builder = try command(["--rate", "1000"]).builder(with: Self.registry, display: nil)
         let failure = try #require(throws: Failure.self) { try builder.assemble() }
         #expect(failure.lines.contains("--rate: 1000 is outside 8000...384000 Hz"))
     }
 
-    @Test(arguments: [
-        ([], true), (["--json"], false), (["--sink", "csv:x"], true), (["-o", "x"], true), (["--select", "levels"], false),
-        (["--batch", "512"], true), (["--select", "levels", "-o", "x"], true), (["-q"], true), (["-q", "-o", "x"], false),
-    ])
-    func `live line: shown on a terminal unless an option requests records`(arguments: [String], isShown: Bool) throws {
+    @Test(
+        arguments: [
+            ([], "terminal"), (["--json"], nil), (["--sink", "csv:x"], "live-line"), (["-o", "x"], "live-line"),
+            (["--select", "levels"], nil),
+            (["--batch", "512"], "terminal"), (["--select", "levels", "-o", "x"], "live-line"), (["-q"], "terminal"),
+            (["-q", "-o", "x"], nil), (["--line"], "live-line"), (["--line", "--json"], nil),
+        ] as [([String], String?)])
+    func `display on a terminal: the view, or the line beside other outputs, unless an option requests records`(
+        arguments: [String], display: String?
+    ) throws {
         let command = try self.command(arguments)
-        #expect(command.showsLine(on: .terminal) == isShown)
-        #expect(!command.showsLine(on: .pipe))
+        #expect(command.display(on: .terminal, terminal: "xterm") == display)
+        #expect(command.display(on: .terminal, terminal: "dumb") == display.map { _ in "live-line" })
+        #expect(command.display(on: .pipe, terminal: "xterm") == nil)
     }
 
     @Test(arguments: [
@@ -115,7 +123,7 @@ import Testing
             sink("spare", SinkPlugin.Needs(spareStandardOutput: true)), sink("json-lines"),
         ])
         let command = try self.command(arguments)
-        let builder = try command.builder(with: registry, showsLine: true)
+        let builder = try command.builder(with: registry, display: SinkPlugin.liveLineID)
         #expect(builder.configuration.sinks.map(\.id) == sinks)
     }
 
@@ -124,19 +132,19 @@ import Testing
         (["--json", "--sink", "csv"], ["csv"]), (["--sink", "presets:names=x"], ["presets"]),
     ])
     func `--json with sinks: JSON Lines on standard output, unless a sink uses it`(arguments: [String], sinks: [String]) throws {
-        let builder = try command(arguments).builder(with: .standard, showsLine: false)
+        let builder = try command(arguments).builder(with: .standard, display: nil)
         #expect(builder.configuration.sinks.map(\.id) == sinks)
     }
 
     @Test func `--capture: replaces the live capture, runs at real-time speed`() throws {
         let builder = try command(["--capture", "live:mic", "--capture", "live:hdmi"])
-            .builder(with: Self.registry, showsLine: false)
+            .builder(with: Self.registry, display: nil)
         #expect(builder.configuration.captures == [PluginSpec("live", primary: .text("mic")), PluginSpec("live", primary: .text("hdmi"))])
         #expect(builder.configuration.isPaced)
         #expect(throws: Failure.self) {
-            try command(["--capture", "live:mic", "--device", "hdmi"]).builder(with: Self.registry, showsLine: false)
+            try command(["--capture", "live:mic", "--device", "hdmi"]).builder(with: Self.registry, display: nil)
         }
-        let wrong = try command(["--capture", "live:mic,nothing=1"]).builder(with: Self.registry, showsLine: false)
+        let wrong = try command(["--capture", "live:mic,nothing=1"]).builder(with: Self.registry, display: nil)
         let failure = try #require(throws: Failure.self) { try wrong.assemble() }
         #expect(failure.lines.contains { $0.hasPrefix("--capture live:nothing=1: ") }, "\(failure.lines)")
     }
@@ -168,54 +176,108 @@ import Testing
 
     // MARK: - The live line
 
-    private static let plain = ProgressLine.Style(usesUnicode: false, usesColor: false)
-    private static let line = LiveLine(
-        name: "Monitor of HDMI", level: -18.4, bars: (0..<24).map { Float($0) / 23 }, tempo: 123.6, lost: 0.25, dropped: 3)
+    private static let plain = TerminalStyle(usesUnicode: false, colors: .none)
+
+    private static func line(
+        _ name: String, level: Float? = nil, bars: [Float] = [], tempo: Float? = nil, lost: Double = 0, dropped: Int64 = 0
+    ) -> LiveLine {
+        var line = LiveLine()
+        line.state.name = name
+        line.state.level = level
+        line.state.bars = bars
+        line.state.tempo = tempo
+        line.state.lost = lost
+        line.state.dropped = dropped
+        return line
+    }
+
+    private static let example = line(
+        "Monitor of HDMI", level: -18.4, bars: (0..<24).map { Float($0) / 23 }, tempo: 123.6, lost: 0.25, dropped: 3)
+
+    private static func text(_ line: LiveLine, width: Int, _ style: TerminalStyle = plain, at now: Double = 0) -> String {
+        line.rendered(width: width, style: style, at: now)
+    }
 
     @Test func `live line without audio: notice, no level, bars at zero`() {
-        var line = LiveLine(name: "HDMI", level: -3, bars: Array(repeating: 1, count: 16), tempo: 120)
-        let style = ProgressLine.Style(usesUnicode: true, usesColor: false)
-        #expect(line.rendered(width: 80, style: style).contains("████████"))
-        line.showOutage(of: "HDMI")
-        let text = line.rendered(width: 80, style: style)
+        var line = Self.line("HDMI", level: -3, bars: Array(repeating: 1, count: 16), tempo: 120)
+        let style = TerminalStyle(usesUnicode: true, colors: .none)
+        #expect(Self.text(line, width: 80, style).contains("████████"))
+        line.state.showOutage(of: "HDMI")
+        let text = Self.text(line, width: 80, style)
         #expect(text.hasPrefix("(no audio) HDMI") && text.contains("-inf dB"))
         #expect(!text.contains("█") && !text.contains("BPM"))
     }
 
     @Test func `live line: bars fill the width between level and tempo`() {
-        let text = Self.line.rendered(width: 120, style: Self.plain)
+        let text = Self.text(Self.example, width: 120)
         #expect(text.hasPrefix("Monitor of HDMI   -18 dB ########....  "))
         #expect(text.hasSuffix("####  124 BPM  lost 0.3 s  dropped 3"))
         #expect(text.columns == 119)
-        var line = Self.line
-        line.isTempoLocked = true
-        line.preset = "Rain"
+        var line = Self.example
+        line.state.isTempoLocked = true
+        line.state.preset = "Rain"
         line.notice = "tap"
-        let noticed = line.rendered(width: 120, style: Self.plain)
+        let noticed = Self.text(line, width: 120)
         #expect(noticed.columns == 119 && noticed.contains("....  tap  ") && noticed.contains("124 BPM locked  Rain  lost"))
-        var quiet = LiveLine(name: "x", level: -.infinity)
-        #expect(quiet.rendered(width: 80, style: Self.plain) == "x  -inf dB ............")
-        quiet.level = nil
-        #expect(quiet.rendered(width: 80, style: Self.plain) == "x")
+        var quiet = Self.line("x", level: -.infinity)
+        #expect(Self.text(quiet, width: 80) == "x  -inf dB ............")
+        quiet.state.level = nil
+        #expect(Self.text(quiet, width: 80) == "x")
     }
 
     @Test(arguments: [8, 24, 80]) func `live line: every bar shows, stretched or merged`(count: Int) {
         var bars = [Float](repeating: 0, count: count)
         bars[count - 1] = 1
-        let line = LiveLine(name: "x", bars: bars, tempo: 120)
-        let text = line.rendered(width: 60, style: Self.plain)
+        let text = Self.text(Self.line("x", bars: bars, tempo: 120), width: 60)
         #expect(text.columns == 59 && text.contains("#  120 BPM"))
     }
 
     @Test(arguments: 0...140) func `live line: shorter than the width of the terminal`(width: Int) {
         for name in ["a", "Monitor of HDMI", String(repeating: "long ", count: 50), "音楽音楽音楽音楽"] {
             for tempo in [nil, 120] as [Float?] {
-                for bars in [[], Self.line.bars, [Float](repeating: .nan, count: 64)] {
-                    let line = LiveLine(name: name, level: -3, bars: bars, tempo: tempo, lost: tempo == nil ? 0 : 1)
-                    #expect(line.rendered(width: width, style: Self.plain).columns <= max(width - 1, 0))
+                for bars in [[], Self.example.state.bars, [Float](repeating: .nan, count: 64)] {
+                    var line = Self.line(name, level: -3, bars: bars, tempo: tempo, lost: tempo == nil ? 0 : 1)
+                    Self.addBeats(to: &line.state.beats)
+                    line.state.beats.advance(to: 12)
+                    #expect(Self.text(line, width: width).columns <= max(width - 1, 0))
                 }
             }
         }
+    }
+
+    // MARK: - Beats
+
+    /// Beats at 120 BPM in bars of three, from a second on, in a stream whose time 0 is that of the clock at 10 s.
+    private static func addBeats(to pulse: inout BeatPulse) {
+        pulse.clock.add(end: 0, at: 10)
+        for beat in 0..<9 {
+            pulse.add(Beat(beatsPerMinute: 120, position: beat % 3 + 1, confidence: 1), at: 1 + Double(beat) / 2)
+        }
+    }
+
+    @Test func `beats: each lights up when it sounds, and its dot is the position in the bar`() {
+        var pulse = BeatPulse()
+        #expect(pulse.dots(at: 0, Self.plain) == nil)
+        Self.addBeats(to: &pulse)
+        pulse.advance(to: 10.99)
+        #expect(pulse.last == nil && pulse.light(at: 10.99) == 0)
+        pulse.advance(to: 11)
+        #expect(pulse.position == 1 && pulse.light(at: 11) == 1 && pulse.phase(at: 11.25) == 0.5)
+        // The bar's length is known with the second downbeat.
+        #expect(pulse.dots(at: 11, Self.plain) == "#" && pulse.dots(at: 11.4, Self.plain) == ".")
+        pulse.advance(to: 13.01)
+        #expect(pulse.count == 5 && pulse.position == 2 && pulse.beatsPerBar == 3)
+        #expect(pulse.dots(at: 13.01, Self.plain) == ".#." && pulse.dots(at: 13.4, Self.plain) == ".*.")
+        // Beats that are overdue are not guessed.
+        pulse.advance(to: 20)
+        #expect(pulse.count == 9 && pulse.phase(at: 30) == nil)
+    }
+
+    @Test func `beats: with a lead they light up earlier`() {
+        var pulse = BeatPulse()
+        Self.addBeats(to: &pulse)
+        pulse.advance(to: 10.8, lead: 0.2)
+        #expect(pulse.count == 1 && pulse.light(at: 10.8) == 1)
     }
 
     // MARK: - Notices
@@ -245,7 +307,7 @@ import Testing
     // MARK: - Keys
 
     @Test func `keys: letters, space and arrows are parsed, also when they arrive in parts`() {
-        var parser = LiveKeyParser()
+        var parser = TerminalKeyParser()
         #expect(parser.keys(in: Array(" lhdqx".utf8)) == [.tap, .lock, .half, .double, .quit])
         #expect(
             parser.keys(in: Array("\u{1B}[C\u{1B}[D\u{1B}[A\u{1B}[B\u{1B}OC\u{1B}[1;5D".utf8)) == [
@@ -255,5 +317,18 @@ import Testing
         #expect(parser.keys(in: Array("[".utf8)).isEmpty)
         #expect(parser.keys(in: Array("C".utf8)) == [.next])
         #expect(parser.keys(in: Array("\u{1B}q\u{1B}[5~q".utf8)) == [.quit, .quit])
+        #expect(parser.keys(in: Array("1\t4?tm".utf8)) == [.layout(0), .nextLayout, .layout(3), .help, .theme, .channels])
+    }
+
+    @Test func `clicks: the left button when it is pressed, from 0 on`() {
+        var parser = TerminalKeyParser()
+        #expect(parser.keys(in: Array("\u{1B}[<0;12;7M\u{1B}[<0;12;7m".utf8)) == [.click(column: 11, row: 6)])
+        let others = [
+            "\u{1B}[<2;1;1M", "\u{1B}[<64;1;1M", "\u{1B}[<0;1M", "\u{1B}[<a;b;cM", "\u{1B}[<99999999999999999999;1;1M", "\u{1B}[M",
+        ]
+        for bytes in others + ["\u{1B}[<" + String(repeating: "0;", count: 1000) + "M"] {
+            #expect(parser.keys(in: Array(bytes.utf8)).isEmpty, "\(bytes)")
+        }
+        #expect(parser.keys(in: Array("q".utf8)) == [.quit])
     }
 }

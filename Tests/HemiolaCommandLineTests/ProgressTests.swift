@@ -4,7 +4,7 @@ import Testing
 @testable import HemiolaEngine
 
 @Suite struct ProgressLineTests {
-    private static let plain = ProgressLine.Style(usesUnicode: false, usesColor: false)
+    private static let plain = TerminalStyle(usesUnicode: false, colors: .none)
 
     private static let song = ProgressLine(
         name: "song.flac", fraction: 0.5, seconds: 90, speed: 212.4, remaining: 12, index: 2, count: 7)
@@ -36,7 +36,7 @@ import Testing
         var line = Self.song
         line.name = "music/an artist/an album with a long name/07 the song.flac"
         #expect(line.rendered(width: 80, style: Self.plain).hasPrefix("mus~ng.flac ###########..........."))
-        let unicode = line.rendered(width: 80, style: ProgressLine.Style(usesUnicode: true, usesColor: false))
+        let unicode = line.rendered(width: 80, style: TerminalStyle(usesUnicode: true, colors: .none))
         #expect(unicode.hasPrefix("mus…ng.flac █"))
     }
 
@@ -58,16 +58,19 @@ import Testing
     }
 
     @Test func `color: in the bar only`() {
-        let line = Self.song.rendered(width: 60, style: ProgressLine.Style(usesUnicode: false, usesColor: true))
+        let line = Self.song.rendered(width: 60, style: TerminalStyle(usesUnicode: false, colors: .sixteen))
         #expect(line == "song.flac \u{1B}[36m###########\u{1B}[2m...........\u{1B}[0m 50 %  212×  0:12 left  3/7")
     }
 
     @Test(arguments: [
-        (["LANG": "de_DE.UTF-8", "TERM": "xterm"], true, true), (["LC_ALL": "C", "LANG": "de_DE.UTF-8", "TERM": "vt100"], false, true),
-        (["LANG": "C.utf8", "TERM": "xterm", "NO_COLOR": "1"], true, false), ([:], false, false), (["TERM": "dumb"], false, false),
+        (["LANG": "de_DE.UTF-8", "TERM": "xterm"], true, ColorDepth.sixteen),
+        (["LC_ALL": "C", "LANG": "de_DE.UTF-8", "TERM": "vt100"], false, .sixteen),
+        (["LANG": "C.utf8", "TERM": "xterm", "NO_COLOR": "1"], true, .none), ([:], false, .none), (["TERM": "dumb"], false, .none),
+        (["TERM": "tmux-256color"], false, .palette), (["TERM": "xterm-256color", "COLORTERM": "truecolor"], false, .full),
+        (["TERM": "xterm-direct", "NO_COLOR": ""], false, .full),
     ])
-    func `environment variables: select Unicode and color`(environment: [String: String], unicode: Bool, color: Bool) {
-        #expect(ProgressLine.Style { environment[$0] } == ProgressLine.Style(usesUnicode: unicode, usesColor: color))
+    func `environment variables: select Unicode and colours`(environment: [String: String], unicode: Bool, colors: ColorDepth) {
+        #expect(TerminalStyle { environment[$0] } == TerminalStyle(usesUnicode: unicode, colors: colors))
     }
 
     @Test(arguments: [

@@ -57,7 +57,7 @@ struct AnalyzeCommand: Command {
 
     @OptionGroup(title: "Many files") var results: ResultFormatOption
 
-    @Flag(help: "Process at real-time speed.")
+    @Flag(help: "Process at real-time speed; on a terminal, show the view of listen.")
     var realtime = false
 
     @OptionGroup var lookAhead: LookAheadOptions
@@ -87,9 +87,10 @@ struct AnalyzeCommand: Command {
 
     func builder(with registry: PluginRegistry) throws(Failure) -> ConfigurationBuilder {
         var builder = ConfigurationBuilder(registry)
+        let showsView = realtime && !summary && options.writing.showsView
         try builder.set(
-            options, defaultSink: summary ? "summary" : SinkPlugin.jsonLinesID, isAdded: summary,
-            analyzers: summary ? registry.summaryAnalyzers : [])
+            options, defaultSink: summary ? "summary" : showsView ? SinkPlugin.terminalID : SinkPlugin.jsonLinesID, isAdded: summary,
+            analyzers: summary ? registry.summaryAnalyzers : showsView ? registry.viewAnalyzers : [])
         if summary {
             let isDefault = options.writing.sinks.isEmpty && options.writing.output == nil
             if isDefault, System.destination(of: System.standardOutput) == .terminal {

@@ -130,7 +130,7 @@ struct CheckCommand: Command {
         }
         guard print else { return "\(finding)\n" }
         let listen = try ListenCommand.withoutOptions()
-        let builder = try listen.builder(with: registry, defaults: file, showsLine: false)
+        let builder = try listen.builder(with: registry, defaults: file)
         return "# hemiola listen; \(finding.onOneLine)\n" + (try Self.text(of: builder, title: "hemiola listen", registry))
     }
 

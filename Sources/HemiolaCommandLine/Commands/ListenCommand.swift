@@ -13,13 +13,15 @@ struct ListenCommand: Command {
             Captures the monitor of the default output, and switches when the default output changes. A microphone is captured \
             only if --device names it.
 
-            On a terminal, one status line shows source, level, spectrum bars, tempo and lost audio, also while records are \
-            written to a file (-o) or to sinks; where TERM is unset or dumb, it is printed anew every 10 s. To a pipe or a file, \
-            standard output is JSON Lines: one line per batch, written immediately. --json, --select or --sink json-lines write \
-            JSON Lines to a terminal.
+            On a terminal, a view fills the screen: bars (1), spectrogram (2), waveform (3) or dashboard (4) with beats, tempo, \
+            key and chords; ? shows all keys. With --line, and while records are written to a file (-o) or to sinks, it is one \
+            line with source, level, bars, tempo and beats; where TERM is unset or dumb, the line is printed anew every 10 s. To a \
+            pipe or a file, standard output is JSON Lines: one line per batch, written immediately. --json, --select or \
+            --sink json-lines write JSON Lines to a terminal.
 
-            Keys of the status line: space taps a beat; l locks or unlocks the tempo; h and d halve and double the tempo; left \
-            and right (or up and down) select the previous and next preset; q quits.
+            Keys of view and line: space taps a beat; l locks or unlocks the tempo; h and d halve and double the tempo; left \
+            and right (or up and down) select the previous and next preset; q quits. Beats light up when the sound arrives; with \
+            --sink terminal:lead_ms=-200 they do so 200 ms later, for loudspeakers that are late.
 
             Examples:
               hemiola listen
@@ -69,6 +71,9 @@ struct ListenCommand: Command {
 
     @OptionGroup var defaults: DefaultsOptions
 
+    @Flag(help: "Show one line on a terminal, and not the full-screen view.")
+    var line = false
+
     @Flag(help: "Write JSON Lines to standard output, also on a terminal.")
     var json = false
 
@@ -89,13 +94,13 @@ struct ListenCommand: Command {
         var console = console.with(self.console.verbosity)
         let defaults = defaults.noDefaults ? nil : try DefaultsFile.read(registry)
         var registry = registry
-        let output = System.destination(of: System.standardOutput)
-        let showsLine = showsLine(on: output)
-        if showsLine {
+        let display = display(
+            on: System.destination(of: System.standardOutput), terminal: EnvironmentVariable.value("TERM"), defaults)
+        if display == SinkPlugin.liveLineID {
             console = console.withBarOnStandardOutput()
             registry = registry.adding(sinks: [.liveLine(on: console)])
         }
-        let builder = try builder(with: registry, defaults: defaults, showsLine: showsLine)
+        let builder = try builder(with: registry, defaults: defaults, display: display)
         if let defaults { report(defaults, on: console) }
         return try builder.assemble().run(
             on: console, usesStandardOutput: builder.usesStandardOutput, replaying: try replay.read(registry.catalog),
@@ -104,14 +109,14 @@ struct ListenCommand: Command {
 
     /// - Parameters:
     ///   - defaults: Device, analyzers and sinks for which no option is given.
-    ///   - showsLine: Whether the live line is shown. A sink that needs standard output replaces it.
+    ///   - display: The sink that shows the sound on a terminal; nil: none. A sink that needs standard output replaces it.
     func builder(
-        with registry: PluginRegistry, defaults: DefaultsFile? = nil, showsLine: Bool
+        with registry: PluginRegistry, defaults: DefaultsFile? = nil, display: String? = nil
     ) throws(Failure) -> ConfigurationBuilder {
         var registry = registry
         let applied = defaults.map(applied) ?? []
         if let analyzers = defaults?.analyzers, applied.contains("analyzers") { registry.defaultAnalyzers = analyzers }
-        let defaultSink = showsLine ? SinkPlugin.liveLineID : SinkPlugin.jsonLinesID
+        let defaultSink = display ?? SinkPlugin.jsonLinesID
         var builder = ConfigurationBuilder(registry)
         if capture.captures.isEmpty {
             let device = applied.contains("device") ? defaults?.device : device
@@ -120,7 +125,8 @@ struct ListenCommand: Command {
             throw Failure(
                 "--device and --wait apply to the default live capture only; set them in --capture, as in pulse:auto,wait=true")
         }
-        try builder.set(options, defaultSink: defaultSink)
+        try builder.set(
+            options, defaultSink: defaultSink, analyzers: display == SinkPlugin.terminalID ? registry.viewAnalyzers : [])
         if !capture.captures.isEmpty {
             try builder.addCaptures(capture.captures)
             try builder.checkThatNoInputIsOverwritten()
@@ -132,7 +138,7 @@ struct ListenCommand: Command {
         if let sinks = defaults?.sinks, applied.contains("sinks") { try builder.add(sinks, besides: defaultSink) }
         try builder.addControlInputs(controlInputs)
         if json { builder.addStandardOutputSink(SinkPlugin.jsonLinesID) }
-        if showsLine { builder.addStandardOutputSink(SinkPlugin.liveLineID) }
+        if let display { builder.addStandardOutputSink(display) }
         return builder
     }
 
@@ -168,11 +174,18 @@ struct ListenCommand: Command {
         return command
     }
 
-    /// Whether standard output is a terminal and no option requests records on it.
-    func showsLine(on output: System.Destination) -> Bool {
+    /// The sink that shows the sound on a terminal: the view, or the line where anything else is written or `--line` says so; nil: standard
+    /// output is not a terminal, or records are requested on it.
+    ///
+    /// - Parameter terminal: The value of TERM.
+    func display(on output: System.Destination, terminal: String?, _ defaults: DefaultsFile? = nil) -> String? {
         let hasOtherOutput = !options.writing.sinks.isEmpty || options.writing.output != nil
-        return output == .terminal && !json
+        let isRequested =
+            output == .terminal && !json
             && (options.writing.select.isEmpty || hasOtherOutput) && !(console.quiet && hasOtherOutput)
+        guard isRequested else { return nil }
+        let isView = !line && !hasOtherOutput && defaults?.sinks == nil && ProgressLine.canMoveCursor(terminal)
+        return isView ? SinkPlugin.terminalID : SinkPlugin.liveLineID
     }
 }
 

@@ -31,8 +31,10 @@ final class MessagePrinter: @unchecked Sendable {
         var hasStarted = false
         /// Whether `finish` timed out: a second call does not wait again.
         var isGivenUp = false
+        /// Shows messages that wait because something else fills the terminal; nil: messages are written.
+        var showHeld: (@Sendable (String) -> Void)?
 
-        var isPending: Bool { isWriting || dropped > 0 || !messages.isEmpty || isStatusNew }
+        var isPending: Bool { showHeld == nil && (isWriting || dropped > 0 || !messages.isEmpty || isStatusNew) }
 
         /// - Returns: nil when nothing is pending, or another thread is writing.
         mutating func takeChunk(_ size: Int) -> Chunk? {
@@ -91,15 +93,30 @@ final class MessagePrinter: @unchecked Sendable {
 
     /// Prints a message, which ends with a newline.
     func print(_ message: String) {
-        condition.locked {
+        let showHeld = condition.locked {
             let count = message.utf8.count
-            guard state.byteCount + count <= Self.capacity, state.dropped == 0 else {
+            if state.byteCount + count <= Self.capacity, state.dropped == 0 {
+                state.messages.append(message)
+                state.byteCount += count
+            } else {
                 state.dropped += 1
-                return
             }
-            state.messages.append(message)
-            state.byteCount += count
+            return state.showHeld
         }
+        if let showHeld { showHeld(message) } else { wake() }
+    }
+
+    /// Lets messages wait, because something else fills the terminal, until `release`. Those that came before are written first.
+    ///
+    /// - Parameter show: Receives each message.
+    func hold(_ show: @escaping @Sendable (String) -> Void) {
+        finish()
+        condition.locked { state.showHeld = show }
+    }
+
+    /// Writes the messages that have waited.
+    func release() {
+        condition.locked { state.showHeld = nil }
         wake()
     }
 

@@ -230,6 +230,12 @@ struct OutputOptions: ParsableArguments {
     /// The only output path.
     var output: String? { outputs.first }
 
+    /// Whether a run in real time shows the view: standard output is a terminal, and no option says what to write.
+    var showsView: Bool {
+        sinks.isEmpty && outputs.isEmpty && select.isEmpty && System.destination(of: System.standardOutput) == .terminal
+            && ProgressLine.canMoveCursor(EnvironmentVariable.value("TERM"))
+    }
+
     func validate() throws {
         try Self.checkSingle(outputs)
     }

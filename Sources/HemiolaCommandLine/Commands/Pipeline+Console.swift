@@ -60,7 +60,7 @@ extension Pipeline {
     ) {
         var meter = ProgressMeter(start: MonotonicTime.now)
         // Made with the first line: comparing strings takes more of a short run than all else on this thread.
-        lazy var style = ProgressLine.Style(environment: EnvironmentVariable.value)
+        lazy var style = TerminalStyle(environment: EnvironmentVariable.value)
         var showsBar = showsBar
         var deadline = Double.infinity
         while true {

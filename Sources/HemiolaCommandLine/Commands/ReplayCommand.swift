@@ -12,7 +12,7 @@ struct ReplayCommand: Command {
         discussion: """
             A recording is the JSON Lines of "analyze" or "listen", plain or compressed with zstd, with one or more streams. \
             Nothing is analysed: each batch with its events is sent when its audio has ended, as in "listen". Sinks that send \
-            samples to visualizers get those of --audio, or silence.
+            samples to visualizers get those of --audio, or silence. On a terminal, the view of "listen" shows the recording.
 
             Examples:
               hemiola replay song.jsonl --audio song.flac --sink socket
@@ -62,7 +62,7 @@ struct ReplayCommand: Command {
         var builder = ConfigurationBuilder(registry)
         builder.configuration.captures = audio.map { captureSpec(for: $0) }
         builder.configuration.isPaced = realtime
-        try builder.set(writing, defaultSink: SinkPlugin.jsonLinesID)
+        try builder.set(writing, defaultSink: realtime && writing.showsView ? SinkPlugin.terminalID : SinkPlugin.jsonLinesID)
         try builder.checkThatNoInputIsOverwritten(besides: [recording])
         return builder
     }

@@ -50,7 +50,8 @@ struct Root: ParsableCommand {
         """
 
     /// Parses the arguments and runs the command.
-    static func run(_ arguments: [String], with registry: PluginRegistry, on console: Console) -> CommandStatus {
+    static func run(_ arguments: [String], with plugins: PluginRegistry, on console: Console) -> CommandStatus {
+        let registry = plugins.adding(sinks: [.terminal(on: console)])
         Completions(registry).makeCurrent()
         do throws(Failure) {
             switch try parsed(arguments, columns: System.columns(of: System.standardOutput) ?? 80) {

@@ -99,7 +99,7 @@ struct CorpusSession: Sendable {
                 let text = CorpusProgress(counts: source.counts, elapsed: MonotonicTime.now - start).text
                 if showsBar {
                     let width = System.columns(of: System.standardError) ?? 80
-                    console.show(bar: text.shortened(to: width - 1, ProgressLine.Style(environment: EnvironmentVariable.value)))
+                    console.show(bar: text.shortened(to: width - 1, TerminalStyle(environment: EnvironmentVariable.value)))
                 } else {
                     console.remark(text)
                 }

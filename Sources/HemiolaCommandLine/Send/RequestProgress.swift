@@ -25,11 +25,11 @@ final class RequestProgress {
         show { ProgressLine(name: title, fraction: fraction, seconds: 0).rendered(width: $0, style: $1) }
     }
 
-    private func show(_ text: (_ width: Int, ProgressLine.Style) -> String) {
+    private func show(_ text: (_ width: Int, TerminalStyle) -> String) {
         guard let console else { return }
         isShown = true
         let width = System.columns(of: System.standardError) ?? 80
-        console.show(bar: text(width, ProgressLine.Style(environment: EnvironmentVariable.value)))
+        console.show(bar: text(width, TerminalStyle(environment: EnvironmentVariable.value)))
     }
 
     /// Removes the line before the result is printed.

@@ -24,13 +24,7 @@ extension System {
         init?(_ process: @escaping @Sendable (ArraySlice<UInt8>) -> Void) {
             guard let wakeUp = try? WakeUp() else { return nil }
             self.wakeUp = wakeUp
-            for number in [SIGTSTP, SIGQUIT] {
-                var action = sigaction()
-                sigaction(number, nil, &action)
-                if action.isIgnored { continue }
-                action = .restoringTerminal
-                sigaction(number, &action, nil)
-            }
+            restoreTerminalOnSignals()
             startThread { [self] in read(process) }
         }
 
@@ -62,6 +56,29 @@ extension System {
     }
 }
 
+extension System {
+    /// Shows the alternate screen on standard output, where it is not shown and this process is in the foreground: at first, and after
+    /// Ctrl-Z. `restoreTerminal` hides it.
+    ///
+    /// - Parameter prepare: Is called when the screen was hidden: it is empty now.
+    /// - Returns: Whether it is shown.
+    static func showScreen(_ prepare: () -> Void) -> Bool {
+        guard !isSuspending.load(ordering: .acquiring), tcgetpgrp(standardOutput) == getpgrp() else { return false }
+        if isScreenShown.load(ordering: .acquiring) { return true }
+        restoreTerminalOnSignals()
+        isScreenShown.store(true, ordering: .releasing)
+        // Alternate screen, hidden cursor, no wrapping, clicks of the mouse in the form of SGR (xterm's control sequences).
+        guard (try? write("\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l\u{1B}[?1000h\u{1B}[?1006h", to: standardOutput)) != nil else { return false }
+        prepare()
+        return true
+    }
+}
+
+/// Undoes what `showScreen` writes; also the colours and the region that scrolls.
+private let screenEnd: StaticString = "\u{1B}[0m\u{1B}[r\u{1B}[?1006l\u{1B}[?1000l\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
+
+/// Whether the alternate screen is shown.
+private let isScreenShown = Atomic<Bool>(false)
 /// Whether the terminal is in single-key mode, with the mode to return to in `terminalMode`.
 private let isTerminalChanged = Atomic<Bool>(false)
 /// Whether the process is being stopped: the mode stays as it is until it continues.
@@ -81,8 +98,9 @@ private func setSingleKeyMode() {
     tcsetattr(System.standardInput, TCSANOW, &mode)
 }
 
-/// Restores the terminal's mode, if it was changed. Safe in a signal handler. Does not wait for pending output.
+/// Restores the terminal's mode and screen, if they were changed. Safe in a signal handler. Does not wait for pending output.
 func restoreTerminal() {
+    hideScreen()
     guard isTerminalChanged.exchange(false, ordering: .acquiringAndReleasing) else { return }
     // In the background the mode is the foreground process's, and a change would stop this one.
     guard tcgetpgrp(System.standardInput) == getpgrp() else { return }
@@ -90,7 +108,29 @@ func restoreTerminal() {
     tcsetattr(System.standardInput, TCSANOW, &mode)
 }
 
-/// For SIGTSTP and SIGQUIT: restores the mode, then does what the signal does by default.
+/// Hides the alternate screen, if it is shown, unless the terminal accepts no text.
+private func hideScreen() {
+    guard isScreenShown.exchange(false, ordering: .acquiringAndReleasing) else { return }
+    guard tcgetpgrp(System.standardOutput) == getpgrp() else { return }
+    // A terminal that was paused by Ctrl-S goes on, or its user would not see the shell. TCOON alone ends a pause by TCOOFF only.
+    tcflow(System.standardOutput, TCOOFF)
+    tcflow(System.standardOutput, TCOON)
+    var request = pollfd(fd: System.standardOutput, events: Int16(POLLOUT), revents: 0)
+    if poll(&request, 1, 100) > 0 { _ = write(System.standardOutput, screenEnd.utf8Start, screenEnd.utf8CodeUnitCount) }
+}
+
+/// Restores the terminal when the process is stopped, or ends by a signal that nothing else handles: also by its own fault.
+private func restoreTerminalOnSignals() {
+    for number in [SIGTSTP, SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV] {
+        var action = sigaction()
+        sigaction(number, nil, &action)
+        if action.isIgnored { continue }
+        action = .restoringTerminal
+        sigaction(number, &action, nil)
+    }
+}
+
+/// For these signals: restores the terminal, then does what the signal does by default.
 private func restoreTerminalAndRaise(_ number: Int32) {
     let before = errno
     isSuspending.store(true, ordering: .releasing)

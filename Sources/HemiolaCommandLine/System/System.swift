@@ -84,7 +84,12 @@ enum System {
 extension System {
     /// Writes all of a text; blocks while the descriptor accepts nothing.
     static func write(_ text: String, to descriptor: Int32) throws(SystemCallError) {
-        var bytes = Array(text.utf8)[...]
+        try write(Array(text.utf8), to: descriptor)
+    }
+
+    /// Writes all bytes; blocks while the descriptor accepts nothing.
+    static func write(_ bytes: [UInt8], to descriptor: Int32) throws(SystemCallError) {
+        var bytes = bytes[...]
         while !bytes.isEmpty {
             let count = bytes.withUnsafeBytes { buffer in
                 Glibc.write(descriptor, buffer.baseAddress, buffer.count)
@@ -149,10 +154,13 @@ extension System {
     }
 
     /// The columns of a terminal; nil when unknown.
-    static func columns(of descriptor: Int32) -> Int? {
+    static func columns(of descriptor: Int32) -> Int? { size(of: descriptor)?.columns }
+
+    /// The size of a terminal, in cells; nil when unknown.
+    static func size(of descriptor: Int32) -> (columns: Int, rows: Int)? {
         var size = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
-        return Int(size.ws_col)
+        return (Int(size.ws_col), Int(size.ws_row))
     }
 }
 

@@ -57,6 +57,18 @@ final class Console: Sendable {
         return Console(verbosity, messages: isShared ? printer : messages, status: printer)
     }
 
+    /// Lets messages wait while something else fills the terminal, if they go there.
+    ///
+    /// - Parameter show: Receives each message.
+    func hold(_ show: @escaping @Sendable (String) -> Void) {
+        if System.destination(of: System.standardError) == .terminal { messages.hold(show) }
+    }
+
+    /// Prints the messages that have waited.
+    func release() {
+        messages.release()
+    }
+
     /// Prints an error.
     func error(_ text: String) {
         print(text)

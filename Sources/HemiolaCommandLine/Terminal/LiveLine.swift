@@ -1,26 +1,11 @@
 internal import HemiolaSignal
 internal import HemiolaSystem
 
-/// The line that `hemiola listen` shows on a terminal: `Monitor of HDMI  -18 dB ███████░░░░░  ▁▂▅▇▆▃▂▁  124 BPM  lost 0.2 s`.
-struct LiveLine: Sendable, Hashable {
-    /// The display name of the source.
-    var name: String
-    /// The level in dBFS; nil when no analyzer measures it.
-    var level: Float?
-    /// Heights of the bars, 0…1.
-    var bars: [Float] = []
-    /// Beats per minute; nil while unknown.
-    var tempo: Float?
-    /// Whether the tempo is locked.
-    var isTempoLocked = false
-    /// The preset that the visualizer shows, where the pipeline has a preset cycler.
-    var preset: String?
+/// One line for a terminal: `Monitor of HDMI  -18 dB ███████░░░░░  ▁▂▅▇▆▃▂▁  124 BPM ●○○○  lost 0.2 s`. The dots are the beats of the bar.
+struct LiveLine: Sendable {
+    var state = LiveState()
     /// The effect of the last key, shown instead of the bars; nil: none.
     var notice: String?
-    /// Seconds of sound that were lost.
-    var lost = 0.0
-    /// Batches that were dropped because a sink was too slow.
-    var dropped: Int64 = 0
 
     /// The level at the left end of the meter, in dBFS.
     private static let lowestLevel: Float = -60
@@ -29,25 +14,19 @@ struct LiveLine: Sendable, Hashable {
     private static let fewestBars = 8
     private static let longestPreset = 24
 
-    /// Shows that a device delivers no audio, and clears level, bars and tempo.
-    mutating func showOutage(of device: String) {
-        name = "(no audio) \(device)"
-        level = level.map { _ in -.infinity }
-        bars = bars.map { _ in 0 }
-        tempo = nil
-    }
-
     /// The line, at least one column shorter than the terminal.
-    func rendered(width: Int, style: ProgressLine.Style) -> String {
+    ///
+    /// - Parameter now: The monotonic clock.
+    func rendered(width: Int, style: TerminalStyle, at now: Double) -> String {
         let available = max(width - 1, 0)
-        let name = name.onOneLine
+        let name = state.name.onOneLine
+        let beats = state.beats.dots(at: now, style).map { " \($0)" } ?? ""
         let tail = [
-            tempo.map { "\(Int(clamping: $0.rounded())) BPM\(isTempoLocked ? " locked" : "")" },
-            preset.map { $0.onOneLine.shortened(to: Self.longestPreset, style) }, lost > 0 ? "lost \(lost.rounded(toPlaces: 1)) s" : nil,
-            dropped > 0 ? "dropped \(dropped)" : nil,
+            state.tempo.map { "\(Int(clamping: $0.rounded())) BPM\(state.isTempoLocked ? " locked" : "")\(beats)" },
+            state.preset.map { $0.onOneLine.shortened(to: Self.longestPreset, style) }, state.losses,
         ].compactMap { $0 }
-        let level = level.map { "\(Self.decibels($0)) \(Self.meter($0, style))" }
-        let levelWidth = self.level == nil ? 0 : 7 + 1 + Self.meterWidth
+        let level = state.level.map { "\(Self.decibels($0)) \(Self.meter($0, style))" }
+        let levelWidth = level == nil ? 0 : 7 + 1 + Self.meterWidth
         let fixed = tail.reduce(0) { $0 + $1.columns + 2 } + (levelWidth > 0 ? levelWidth + 2 : 0)
         let free = available - fixed
         guard free >= Self.shortestName else {
@@ -61,8 +40,8 @@ struct LiveLine: Sendable, Hashable {
                 nil
             } else if let notice {
                 Self.padded(notice.onOneLine.shortened(to: middleWidth, style), to: middleWidth)
-            } else if !bars.isEmpty {
-                Self.glyphs(bars, count: middleWidth, style)
+            } else if !state.bars.isEmpty {
+                Self.glyphs(state.bars, count: middleWidth, style)
             } else {
                 nil
             }
@@ -80,25 +59,44 @@ struct LiveLine: Sendable, Hashable {
         return String(repeating: " ", count: max(0, 4 - text.count)) + text + " dB"
     }
 
-    private static func meter(_ level: Float, _ style: ProgressLine.Style) -> String {
+    private static func meter(_ level: Float, _ style: TerminalStyle) -> String {
         let part = level.isFinite ? min(max((level - lowestLevel) / -lowestLevel, 0), 1) : 0
         let full = Int((part * Float(meterWidth)).rounded())
         let done = String(repeating: style.usesUnicode ? "█" : "#", count: full)
         let rest = String(repeating: style.usesUnicode ? "░" : ".", count: meterWidth - full)
-        guard style.usesColor else { return done + rest }
+        guard style.colors > .none else { return done + rest }
         let color = level > -1 ? "31" : level > -9 ? "33" : "32"
         return "\u{1B}[\(color)m\(done)\u{1B}[0;2m\(rest)\u{1B}[0m"
     }
 
     /// Fills `count` columns. With more bars than columns, a column shows the highest of its bars; with fewer, a bar fills several
     /// columns.
-    private static func glyphs(_ bars: [Float], count: Int, _ style: ProgressLine.Style) -> String {
-        let steps = Array(style.usesUnicode ? " ▁▂▃▄▅▆▇█" : " .:-=+*%#")
+    private static func glyphs(_ bars: [Float], count: Int, _ style: TerminalStyle) -> String {
+        let steps = style.eighths
         return String(
             (0..<count).map { column in
                 let first = column * bars.count / count
                 let height = bars[first..<max(first + 1, (column + 1) * bars.count / count)].reduce(0) { max($0, $1.isFinite ? $1 : 0) }
                 return steps[Int((min(max(height, 0), 1) * Float(steps.count - 1)).rounded())]
             })
+    }
+}
+
+extension LiveState {
+    /// Sound and batches that were lost; nil: none.
+    var losses: String? {
+        let texts = [lost > 0 ? "lost \(lost.rounded(toPlaces: 1)) s" : nil, dropped > 0 ? "dropped \(dropped)" : nil].compactMap { $0 }
+        return texts.isEmpty ? nil : texts.joined(separator: "  ")
+    }
+}
+
+extension BeatPulse {
+    /// The beats of the bar as dots, of which the current one is filled, and bigger while it lights up: `○●○○`; nil: no beat yet.
+    func dots(at now: Double, _ style: TerminalStyle) -> String? {
+        guard last != nil else { return nil }
+        let isLit = light(at: now) > 0
+        let (current, other) = style.usesUnicode ? (isLit ? "●" : "•", "○") : (isLit ? "#" : "*", ".")
+        guard let position, let count = beatsPerBar, position <= count, count <= 12 else { return isLit ? current : other }
+        return (1...count).map { $0 == position ? current : other }.joined()
     }
 }

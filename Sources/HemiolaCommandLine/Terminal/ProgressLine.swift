@@ -3,12 +3,6 @@ internal import HemiolaSystem
 
 /// The progress of a run: `song.flac ████████░░░░ 45 %  212× real time  0:12 left  file 3 of 7`.
 struct ProgressLine: Sendable, Hashable {
-    /// The capabilities of the terminal.
-    struct Style: Sendable, Hashable {
-        var usesUnicode = true
-        var usesColor = true
-    }
-
     /// Seconds between two updates of the terminal.
     static let interval = 0.1
 
@@ -42,7 +36,7 @@ struct ProgressLine: Sendable, Hashable {
     }
 
     /// The line, at least one column shorter than the terminal: some terminals wrap after the last column.
-    func rendered(width: Int, style: Style = Style()) -> String {
+    func rendered(width: Int, style: TerminalStyle) -> String {
         let available = max(width - 1, 0)
         let name = name.onOneLine
         for details in variants {
@@ -78,11 +72,11 @@ struct ProgressLine: Sendable, Hashable {
         ]
     }
 
-    private static func bar(_ fraction: Double, _ width: Int, _ style: Style) -> String {
+    private static func bar(_ fraction: Double, _ width: Int, _ style: TerminalStyle) -> String {
         let full = Int((min(max(fraction, 0), 1) * Double(width)).rounded(.down))
         let done = String(repeating: style.usesUnicode ? "█" : "#", count: full)
         let rest = String(repeating: style.usesUnicode ? "░" : ".", count: width - full)
-        return style.usesColor ? "\u{1B}[36m\(done)\u{1B}[2m\(rest)\u{1B}[0m" : done + rest
+        return style.colors > .none ? "\u{1B}[36m\(done)\u{1B}[2m\(rest)\u{1B}[0m" : done + rest
     }
 
     /// `3.4× real time`
@@ -101,20 +95,6 @@ struct ProgressLine: Sendable, Hashable {
         let pair = { (number: Int) in number < 10 ? "0\(number)" : "\(number)" }
         return hours > 0 ? "\(hours):\(pair(minutes)):\(pair(whole % 60))" : "\(minutes):\(pair(whole % 60))"
     }
-}
-
-extension ProgressLine.Style {
-    /// The capabilities according to the environment variables.
-    init(environment: (String) -> String?) {
-        let locale = environment("LC_ALL") ?? environment("LC_CTYPE") ?? environment("LANG") ?? ""
-        usesUnicode = ["utf-8", "utf8"].contains { locale.lowercased().contains($0) }
-        usesColor = environment("NO_COLOR") == nil && ProgressLine.canMoveCursor(environment("TERM"))
-    }
-}
-
-extension String {
-    /// The text, shortened to a width in columns.
-    func shortened(to width: Int, _ style: ProgressLine.Style) -> String { shortened(to: width, dots: style.usesUnicode ? "…" : "~") }
 }
 
 /// Makes progress lines from a run's progress.

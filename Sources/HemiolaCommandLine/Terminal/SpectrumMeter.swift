@@ -1,0 +1,160 @@
+internal import Glibc
+internal import HemiolaSignal
+
+/// The bars and the spectrum of a stream, computed from its samples: the number of bars depends on the width of the terminal, which no
+/// analyzer knows.
+///
+/// The bars are those of the analyzer `visualizer`; those of the left and right channel have one gain.
+///
+/// - Complexity: O(n log n) per hop and channel.
+final class SpectrumMeter {
+    /// Range of the bars and of the spectrum, in hertz.
+    static let (lowest, highest) = (50.0, 10_000.0)
+    /// The default of `visualizer:noise_reduction`.
+    private static let noiseReduction = 0.77
+    /// Mean square below which a hop is silence: −90 dBFS.
+    private static let silence: Float = 1e-9
+
+    /// One channel.
+    private final class Channel {
+        let weights: [Float]
+        private(set) var hop: [Float]
+        private var recent: [Float]
+        private let window: [Float]
+        private var fft: RealFFT
+        private var low: DecimatedSpectrum?
+        private(set) var magnitudes: [Float]
+
+        init(_ weights: [Float], _ bank: BarBank, hopFrames: Int) {
+            self.weights = weights
+            hop = [Float](repeating: 0, count: hopFrames)
+            recent = [Float](repeating: 0, count: bank.size)
+            window = WindowShape.hann.values(size: bank.size)
+            fft = RealFFT(size: bank.size)
+            magnitudes = [Float](repeating: 0, count: bank.size / 2)
+            if bank.usesDecimation {
+                low = DecimatedSpectrum(
+                    windowFrames: bank.bassFrames, binCount: bank.bassBinCount, shortBinCount: bank.lowBinCount, hopFrames: hopFrames)
+            }
+        }
+
+        func attenuation(at cyclesPerFrame: Double) -> Double { low!.attenuation(at: cyclesPerFrame) }
+
+        /// - Parameter samples: Interleaved; missing frames of a hop are zeros.
+        func advance(_ samples: Span<Float>, from first: Int, frameCount: Int) {
+            for frame in hop.indices {
+                var sum: Float = 0
+                if frame < frameCount {
+                    for channel in weights.indices { sum += samples[(first + frame) * weights.count + channel] * weights[channel] }
+                }
+                hop[frame] = sum.isFinite ? sum : 0
+            }
+            low?.advance(hop.span)
+            let kept = max(0, recent.count - hop.count)
+            recent = Array((recent + hop).suffix(kept + min(hop.count, recent.count)))
+            fft.load(recent, under: window)
+            fft.transform()
+            fft.measure(magnitudes: &magnitudes)
+        }
+
+        func measure(_ bank: BarBank, into heights: inout MutableSpan<Float>) {
+            let magnitudes = magnitudes
+            if low == nil {
+                bank.measure(bass: magnitudes.span, low: magnitudes.span, magnitudes.span, into: &heights)
+            } else {
+                low!.measure(bank, magnitudes.span, into: &heights)
+            }
+        }
+    }
+
+    /// Bars per channel.
+    let barCount: Int
+    let isStereo: Bool
+    private let format: StreamFormat
+    private let hopFrames: Int
+    private var bank: BarBank
+    private var motion: BarMotion
+    private let channels: [Channel]
+    /// The heights of the bars, 0…1: of the left channel, then of the right, or of the mono mix.
+    private(set) var heights: [Float]
+
+    /// - Parameters:
+    ///   - barCount: Bars per channel, 1….
+    ///   - isStereo: Whether left and right have bars of their own, if there are two channels.
+    init(_ format: StreamFormat, hopFrames: Int, barCount: Int, isStereo: Bool) {
+        let mix = ChannelMix(format)
+        self.format = format
+        self.hopFrames = hopFrames
+        self.barCount = barCount
+        self.isStereo = isStereo && format.channelCount > 1
+        let rate = format.sampleRate
+        bank = BarBank(
+            count: barCount, from: Self.lowest, to: min(Self.highest, Double(rate) / 2), sampleRate: rate)
+        var made: [Channel] = []
+        for weights in self.isStereo ? [mix.left, mix.right] : [mix.mono] { made.append(Channel(weights, bank, hopFrames: hopFrames)) }
+        channels = made
+        bank.makeWeights { made[0].attenuation(at: $0) }
+        let count = barCount * made.count
+        motion = BarMotion(count: count, noiseReduction: Self.noiseReduction, hopSeconds: Double(hopFrames) / Double(rate))
+        heights = [Float](repeating: 0, count: count)
+    }
+
+    /// Processes the samples of a batch, interleaved.
+    ///
+    /// - Returns: Whether they are silent.
+    func process(_ samples: Span<Float>) -> Bool {
+        let frames = samples.count / max(1, format.channelCount)
+        var isSilent = true
+        var first = 0
+        while first < frames {
+            let count = min(hopFrames, frames - first)
+            var isHopSilent = true
+            for channel in channels {
+                channel.advance(samples, from: first, frameCount: count)
+                if !channel.hop.span.isQuiet(within: Float(hopFrames) * Self.silence) { isHopSilent = false }
+            }
+            update(isSilent: isHopSilent)
+            isSilent = isSilent && isHopSilent
+            first += count
+        }
+        return isSilent
+    }
+
+    private func update(isSilent: Bool) {
+        var all = [Float](repeating: 0, count: heights.count)
+        for (index, channel) in channels.enumerated() {
+            var own = [Float](repeating: 0, count: barCount)
+            var span = own.mutableSpan
+            channel.measure(bank, into: &span)
+            for bar in 0..<barCount { all[index * barCount + bar] = own[bar] }
+        }
+        var span = all.mutableSpan
+        motion.update(&span, isSilent: isSilent)
+        heights = all
+    }
+
+    /// The level at frequencies with equal ratios, from the lowest to the highest, in decibels below a sine of full scale: the mean of
+    /// the channels.
+    func levels(count: Int) -> [Float] {
+        let binWidth = Double(format.sampleRate) / Double(bank.size)
+        let last = bank.size / 2 - 1
+        // The sum of a Hann window is half its length.
+        let scale = 4 / Float(bank.size) / Float(channels.count)
+        let top = min(Self.highest, Double(format.sampleRate) / 2)
+        let edges = (0...count).map { Self.lowest * pow(top / Self.lowest, Double($0) / Double(count)) / binWidth }
+        let magnitudes = channels.map(\.magnitudes)
+        func magnitude(_ bin: Int) -> Float { magnitudes.reduce(0) { $0 + $1[min(bin, last)] } * scale }
+        return (0..<count).map { column in
+            let (low, high) = (edges[column], edges[column + 1])
+            var strongest: Float = 0
+            if high - low < 1 {
+                let middle = (low + high) / 2
+                let (bin, share) = (Int(middle), Float(middle - middle.rounded(.down)))
+                strongest = magnitude(bin) * (1 - share) + magnitude(bin + 1) * share
+            } else {
+                for bin in Int(low.rounded(.up))...max(Int(low.rounded(.up)), Int(high)) { strongest = max(strongest, magnitude(bin)) }
+            }
+            return 20 * log10(max(strongest, 1e-6))
+        }
+    }
+}
