@@ -6,20 +6,28 @@ struct PluginTemplate {
     private let name: String
     private let isSink: Bool
 
-    /// - Throws: The name cannot be that of a package, or its folder exists.
+    /// - Throws: The name cannot be that of a package.
     init(_ name: String, isSink: Bool) throws(Failure) {
         let allowed = name.allSatisfy { $0 >= "a" && $0 <= "z" || $0 >= "0" && $0 <= "9" || $0 == "-" }
         guard allowed, let first = name.first, first.isLetter, name.last != "-", name.count <= 60, !name.contains("--") else {
             throw Failure("\(PathText.shown(name)): a name has lower-case letters, digits and - between them, as in my-meter")
         }
-        if FileSystem.fileIdentity(of: name) != nil { throw Failure("\(name): File exists; choose another name") }
         self.name = name
         self.isSink = isSink
     }
 
     /// Makes the folder and its files.
+    ///
+    /// - Throws: A file of the user's own is in the way, and nothing was written; or a file cannot be written.
     func write() throws(Failure) {
-        for (path, text) in isSink ? sinkFiles : analyzerFiles {
+        let files = isSink ? sinkFiles : analyzerFiles
+        if let status = try? FileSystem.status(of: name), status.kind != .folder {
+            throw Failure("\(name): a file has this name; choose another name")
+        }
+        if let (path, _) = files.first(where: { (try? FileSystem.status(of: "\(name)/\($0.path)")) != nil }) {
+            throw Failure("\(name): the folder has a file \(path) already; choose another name")
+        }
+        for (path, text) in files {
             let path = "\(name)/\(path)"
             do throws(SystemCallError) {
                 try FileSystem.createFolder(FileSystem.folder(of: path))

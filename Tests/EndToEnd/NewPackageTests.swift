@@ -1,0 +1,36 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `hemiola plugins new`. `examples/custom-plugin/run` builds, tests and runs the packages.
+@Suite struct NewPackageTests {
+    let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private func create(_ options: [String]) throws -> ChildProcess.Outcome {
+        try Hemiola.run(["plugins", "new", "my-meter"] + options, in: folder.path)
+    }
+
+    @Test(arguments: [[], ["--sink"]], ["README.md", "Package.swift", ".gitignore"])
+    func `a file of the package exists: exit code 2, a line with the folder, and nothing is written`(options: [String], name: String) throws
+    {
+        try FileManager.default.createDirectory(atPath: folder("my-meter"), withIntermediateDirectories: false)
+        try folder.write("mine", to: "my-meter/\(name)")
+        let outcome = try create(options)
+        #expect(outcome.status == 2 && outcome.errorLines.count == 1 && outcome.errors.contains("my-meter: "), "\(outcome.errors)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder("my-meter")) == [name])
+        #expect(try folder.text(of: "my-meter/\(name)") == "mine")
+    }
+
+    @Test func `a file has the name of the package: exit code 2; an empty folder: used`() throws {
+        try folder.write("mine", to: "my-meter")
+        let outcome = try create([])
+        #expect(outcome.status == 2 && outcome.errorLines.count == 1, "\(outcome.errors)")
+        try FileManager.default.removeItem(atPath: folder("my-meter"))
+        try FileManager.default.createDirectory(atPath: folder("my-meter"), withIntermediateDirectories: false)
+        #expect(try create([]).status == 0)
+    }
+}
