@@ -63,6 +63,14 @@ enum OfflineRun {
         #expect(outcome.errors.contains("the file holds the records up to that point"), "\(outcome.errors)")
     }
 
+    @Test func `interrupted summary: the error of the row says so`() throws {
+        let outcome = try interrupt(
+            ["analyze", "--summary", "--causal", "--analyzer", "levels", "--select", "duration_s"], output: "out.csv", SIGINT)
+        #expect(outcome.status == 130)
+        let rows = try folder.text(of: "out.csv").split(separator: "\n")
+        #expect(rows.count == 2 && rows[1].contains(": interrupted after "), "\(rows)")
+    }
+
     @Test(arguments: ["out.beats", "out.mid", "out.jams", "out.json"], [true, false])
     func `interrupted beats: existing file unchanged, no new file`(name: String, isOld: Bool) throws {
         if isOld { try folder.write("before\n", to: name) }

@@ -116,8 +116,15 @@ extension SummaryRecord {
                 ])),
             Member("summaries", .object(end.sections.map { Member($0.analyzer, .object($0.values.map(\.member))) })),
             Member("features", .object(features)), Member("reason", .text(end.reason.rawValue)),
-            Member("error", end.error.map { .text($0) } ?? .null),
+            Member("error", error.map { .text($0) } ?? .null),
         ]
+    }
+
+    /// Why the input was not analysed whole. A live stream has no other end than an interruption.
+    private var error: String? {
+        guard end.error == nil, end.reason == .interrupted, !header.isLive else { return end.error }
+        let seconds = header.format.seconds(at: end.frames).rounded(toPlaces: 1)
+        return "\(header.file ?? header.source.name): interrupted after \(seconds) s"
     }
 
     private var features: [Member] {
@@ -204,7 +211,7 @@ extension RecordSchema {
                 Field("summaries", .object(summaries), "The values of each analyzer for the whole stream."),
                 Field("features", .object(features), "The statistics of each feature over all batches."),
                 Field("reason", .choice(StreamSummary.Reason.allCases.map(\.rawValue)), "Why the stream ends."),
-                figure("error", .text, "Why the input failed, or was incomplete or damaged."),
+                figure("error", .text, "Why the input failed, was incomplete or damaged, or was not analysed to its end."),
             ])
     }
 

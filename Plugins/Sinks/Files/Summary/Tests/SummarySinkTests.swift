@@ -357,9 +357,14 @@ import Testing
         #expect(try folder.text(of: "a.jsonl") == folder.text(of: "b.jsonl"))
     }
 
-    @Test func `live stream: the record at its end`() throws {
-        try run(sink(folder("a.jsonl")), isLive: true, streams: [(Self.header(), Self.rows([1]))], reason: .interrupted)
-        #expect(try records("a.jsonl").count == 1)
+    @Test(arguments: ["json", "csv", "text"], [false, true])
+    func `interrupted: an error of a file, and the regular end of a live stream`(format: String, isLive: Bool) throws {
+        var header = Self.header(file: "a.flac")
+        header.isLive = isLive
+        try run(sink(folder("a"), ["format": format]), isLive: isLive, streams: [(header, Self.rows([1, 2]))], reason: .interrupted)
+        let text = try folder.text(of: "a")
+        #expect(text.split(separator: "\n").count == (format == "json" ? 1 : 2))
+        #expect(text.contains("a.flac: interrupted after 0.0 s") != isLive, "\(text)")
     }
 
     @Test func `full disk: an error that names the file`() throws {
