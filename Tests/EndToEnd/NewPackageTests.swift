@@ -14,6 +14,15 @@ import Testing
         try Hemiola.run(["plugins", "new", "my-meter"] + options, in: folder.path)
     }
 
+    @Test(arguments: [[], ["--sink"]]) func `new package: the printed commands are those of its README`(options: [String]) throws {
+        let outcome = try create(options)
+        try #require(outcome.status == 0, "\(outcome.errors)")
+        let readme = try folder.text(of: "my-meter/README.md").split(separator: "\n")
+        let commands = outcome.lines.dropFirst(2).filter { $0.hasPrefix("  ") }.map { $0.dropFirst(2) }
+        #expect(commands.contains("swift build") && outcome.output.contains("HEMIOLA_SOURCE") == options.isEmpty)
+        #expect(commands.allSatisfy(readme.contains), "\(outcome.output)")
+    }
+
     @Test(arguments: [[], ["--sink"]], ["README.md", "Package.swift", ".gitignore"])
     func `a file of the package exists: exit code 2, a line with the folder, and nothing is written`(options: [String], name: String) throws
     {

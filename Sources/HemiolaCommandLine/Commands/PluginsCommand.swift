@@ -10,7 +10,7 @@ struct PluginsCommand: Command {
         usage: "hemiola plugins [<name>] [--json]\nhemiola plugins --vamp [--json]\nhemiola plugins new <package> [--sink]",
         discussion: """
             new makes a folder with a Swift package: an analyzer of your own, which the installed hemiola starts by the analyzer exec; \
-            with --sink a program that reads records, for the sink exec. Its README has the commands that build, test and run it.
+            with --sink a program that reads records, for the sink exec. The commands that build and run it are printed, and in its README.
 
             --vamp loads each Vamp library in a process of its own: a library that crashes is reported as a warning.
 
@@ -61,7 +61,7 @@ struct PluginsCommand: Command {
         if let package {
             let template = try PluginTemplate(package, isSink: sink)
             try template.write()
-            return try Root.print("made \(package); its README.md has the commands that build, test and run it")
+            return try Root.print(template.instructions)
         }
         let columns = self.columns ?? System.columns(of: System.standardOutput) ?? 80
         if let vampLibrary { VampListing.list(vampLibrary, asJSON: json, columns: min(max(columns, 40), 100)) }

@@ -45,6 +45,31 @@ struct PluginTemplate {
     /// As a name in records: `my_meter`.
     private var key: String { name.split(separator: "-").joined(separator: "_") }
 
+    /// What to do with the new package.
+    var instructions: String {
+        """
+        made \(name); to build and run it:
+          cd \(name)
+        \(commands.split(separator: "\n").map { "  \($0)" }.joined(separator: "\n"))
+        """ + (isSink ? "" : "\n\(Self.source)")
+    }
+
+    private static let source =
+        "To build it with a clone of hemiola instead of its release, before: export HEMIOLA_SOURCE=~/hemiola"
+
+    /// The commands that build and run the package, in its folder. An unoptimised build takes half of the time.
+    private var commands: String {
+        isSink
+            ? """
+            swift build
+            hemiola analyze song.flac --sink 'exec:.build/debug/\(name),select=levels+beat'
+            """
+            : """
+            swift build
+            hemiola analyze song.flac --analyzer '+exec:.build/debug/\(name),as=\(key)' --select \(key)
+            """
+    }
+
     // MARK: - Analyzer
 
     private var analyzerFiles: [(path: String, text: String)] {
@@ -55,12 +80,14 @@ struct PluginTemplate {
                 // swift-tools-version: 6.2
                 import PackageDescription
 
+                // The folder HEMIOLA_SOURCE with a clone of Hemiola's source, or else its release.
+                let hemiola: Package.Dependency =
+                    Context.environment["HEMIOLA_SOURCE"].map { .package(name: "hemiola", path: $0, traits: []) }
+                    ?? .package(url: "https://github.com/hemiola/hemiola", from: "\(HemiolaVersion.current)", traits: [])
+
                 let package = Package(
                     name: "\(name)",
-                    dependencies: [
-                        // For a copy on this computer: .package(name: "hemiola", path: "../hemiola", traits: [])
-                        .package(url: "https://github.com/hemiola/hemiola", from: "\(HemiolaVersion.current)", traits: [])
-                    ],
+                    dependencies: [hemiola],
                     targets: [
                         .target(name: "\(type)", dependencies: [.product(name: "Hemiola", package: "hemiola")]),
                         .executableTarget(name: "\(name)", dependencies: ["\(type)"]),
@@ -142,10 +169,16 @@ struct PluginTemplate {
                 # \(name)
 
                 ```sh
-                swift build -c release
+                \(commands)
+                ```
+
+                \(Self.source)
+
+                With the setting of the analyzer, in a table, and its tests; `swift build -c release` makes it faster:
+
+                ```sh
+                hemiola analyze song.flac --analyzer '+exec:.build/debug/\(name) gate=0.01,as=\(key)' -o song.csv
                 swift test
-                hemiola analyze song.flac --analyzer '+exec:.build/release/\(name),as=\(key)' --select \(key)
-                hemiola analyze song.flac --analyzer '+exec:.build/release/\(name) gate=0.01,as=\(key)' -o song.csv
                 ```
 
                 The guide: https://github.com/hemiola/hemiola/blob/main/Sources/Hemiola/Hemiola.docc/WriteAnAnalyzer.md
@@ -194,9 +227,8 @@ struct PluginTemplate {
                 # \(name)
 
                 ```sh
-                swift build -c release
-                hemiola analyze song.flac --sink 'exec:.build/release/\(name),select=levels+beat'
-                hemiola listen --sink 'exec:.build/release/\(name),select=levels+beat'
+                \(commands)
+                hemiola listen --sink 'exec:.build/debug/\(name),select=levels+beat'
                 ```
 
                 The records: https://github.com/hemiola/hemiola/blob/main/Sources/HemiolaRecords/HemiolaRecords.docc/Records.md
