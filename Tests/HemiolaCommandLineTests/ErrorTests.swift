@@ -53,6 +53,27 @@ private let sinks = PluginRegistry.standard.sinks.map(\.about.id).joined(separat
             "--analyzer spectrum:bandz=3: spectrum has no such setting; did you mean bands?"
         ),
         (["analyze", "a", "--analyzer", "spectrm"], "--analyzer spectrm: there is no analyzer \"spectrm\"; did you mean spectrum?"),
+        (["analyze", "a", "--analyzer", "key"], "--analyzer key: there is no analyzer \"key\"; did you mean musical-key?"),
+        (["analyze", "a", "--analyzer", "tempo"], "--analyzer tempo: there is no analyzer \"tempo\"; did you mean beat?"),
+        (["analyze", "a", "--analyzer", "mfcc"], "--analyzer mfcc: there is no analyzer \"mfcc\"; did you mean spectrum?"),
+        (
+            ["analyze", "a", "--select", "key"],
+            "--select: nothing in this pipeline has \"key\"; add --summary for that of each file, or the sink: socket, web"
+        ),
+        (
+            ["analyze", "a", "--select", "rhythm.bpm"],
+            "--select: \"rhythm.bpm\" is not a record type, analyzer or feature of this pipeline; it is a value of a whole file: add "
+                + "--summary, or the sink summary"
+        ),
+        (
+            ["analyze", "a", "--select", "tempo"],
+            "--select: \"tempo\" is not a record type, analyzer or feature of this pipeline; did you mean beat.bpm?"
+        ),
+        (["analyze", "a", "--summary", "--select", "tempo"], "--select: \"tempo\" is no value of a summary; did you mean bpm?"),
+        (
+            ["analyze", "a", "--summary", "--select", "lufs"],
+            "--select: \"lufs\" is no value of a summary; did you mean integrated_lufs?"
+        ),
         (["analyze", "a", "--analyzer", "b!"], "--analyzer: \"b!\" is no plugin SPEC; write id or id:key=value,key=value"),
         (
             ["analyze", "a", "--analyzer", "spectrum:window=han,bands=3"],

@@ -219,7 +219,8 @@ extension PluginRegistry {
             guard let plugin = plugins.first, plugins.count == 1, !entries.contains(where: { $0.name == plugin.about.id.recordName }) else {
                 let ids = (plugins.map(\.about.id) + writers).joined(separator: ", ")
                 let role = plugins.isEmpty ? "sink" : "analyzer"
-                problems.append(Problem("nothing in this pipeline has \"\(item)\"; add the \(role) that does: \(ids)", at: Place(.select)))
+                let hint = isOfSummaries(item) ? "add --summary for that of each file, or the \(role)" : "add the \(role) that does"
+                problems.append(Problem("nothing in this pipeline has \"\(item)\"; \(hint): \(ids)", at: Place(.select)))
                 continue
             }
             add(plugin, for: item, to: &entries, names, &problems)
@@ -339,6 +340,12 @@ extension PluginRegistry {
             (try? analyzer.prepare(Self.summaryFormat(.standard))) != nil
         else { return [] }
         return analyzer.summary()
+    }
+
+    /// Whether an item names a value that summaries have, and batches do not.
+    private func isOfSummaries(_ item: String) -> Bool {
+        let sections = analyzers.map { StreamSummary.Section(analyzer: $0.about.id.recordName, values: summaryValues(of: $0.about.id)) }
+        return (try? SummarySelection([], sections).path(of: item)) != nil
     }
 
     private func selection(of values: SummarySelection, _ items: [String]) throws(Problem) -> SummarySelection {
@@ -476,8 +483,16 @@ extension PluginRegistry {
                 let names = recorded == nil ? pipeline.analyzerNames + self.analyzers.map(\.about.id) : pipeline.analyzerNames
                 known = types + names.enumerated().filter { !types.contains($1) && !names[..<$0].contains($1) }.map(\.element)
             }
-            let suggestion = Self.featurePath(named: item, of: analyzers) ?? item.nearest(in: known)
-            let hint = suggestion.map { "did you mean \($0)?" } ?? "items: \(known.joined(separator: ", "))"
+            let paths = analyzers.flatMap { analyzer in analyzer.outputs.features.map { "\(analyzer.name).\($0.name)" } }
+            let feature = Self.featurePath(named: item, of: analyzers)
+            let hint =
+                if feature == nil, isOfSummaries(item) {
+                    "it is a value of a whole file: add --summary, or the sink summary"
+                } else if let name = feature ?? item.nearest(in: known + paths) {
+                    "did you mean \(name)?"
+                } else {
+                    "items: \(known.joined(separator: ", "))"
+                }
             problems.append(
                 Problem("\"\(item)\" is not a record type, analyzer or feature of this pipeline; \(hint)", at: Place(.select)))
         }
