@@ -64,7 +64,7 @@ struct AnalyzeCommand: Command {
 
     @Flag(
         help: """
-            Write one record per file instead of its batches: tags, tempo, key, loudness, and the statistics of each feature. On a \
+            Write one record per file instead of its batches; tags, tempo, key, loudness, and the statistics of each feature. On a \
             terminal and with -o FILE.csv, a table; --select chooses its columns: title,bpm,key.
             """)
     var summary = false

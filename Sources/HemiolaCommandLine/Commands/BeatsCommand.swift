@@ -37,18 +37,18 @@ struct BeatsCommand: Command {
 
     @Option(
         name: .customLong("analyzer"),
-        help: ArgumentHelp("The analyzer beat with settings, as in beat:min_bpm=90,max_bpm=180.", valueName: "spec"),
+        help: ArgumentHelp("Settings of beat, as in beat:min_bpm=90,max_bpm=180.", valueName: "spec"),
         completion: Completions.analyzer)
     var analyzers: [String] = []
 
     @Option(
-        help: ArgumentHelp("Output format: \(Self.endings.map(\.key).joined(separator: ", ")).", valueName: "format"),
+        help: ArgumentHelp("\(Self.formatList). Default: by the extension of the output path, else text.", valueName: "format"),
         completion: .list(Self.endings.map(\.key)))
     var format: String?
 
     @Flag(
         help: """
-            Print the tempo of each file in BPM instead of its beats, or - if it has none. Of several files, the name and a tab precede it.
+            Print the tempo of each file in BPM, or - without one; instead of the beats. Of several files, the name and a tab precede it.
             """)
     var tempo = false
 
@@ -57,12 +57,18 @@ struct BeatsCommand: Command {
         "text": "beats", "audacity": "txt", "json": "json", "jams": "jams", "midi": "mid", "rekordbox": "xml", "mixxx": "sql",
     ]
 
+    private static var formatList: String {
+        let names = endings.map(\.key)
+        return "\(names.dropLast().joined(separator: ", ")) or \(names[names.count - 1])"
+    }
+
     @OptionGroup(title: "Many files") var corpus: CorpusOptions
 
     @Option(
         name: [.customShort("o", allowingJoined: true), .customLong("output")],
         help: ArgumentHelp(
-            "Write to this file instead of standard output. Placeholders: {stem}, {name}, {dir}, {time}.", valueName: "path"),
+            "Write to this file, one per input with '{stem}.txt'. Default: standard output. Placeholders: {stem}, {name}, {dir}, {time}.",
+            valueName: "path"),
         completion: .file())
     var outputs: [String] = []
 

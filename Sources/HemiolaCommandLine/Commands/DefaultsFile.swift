@@ -97,6 +97,6 @@ struct DefaultsFile {
 
 /// `--no-defaults`
 struct DefaultsOptions: ParsableArguments {
-    @Flag(help: "Ignore the defaults file, ~/.config/hemiola/defaults.yaml.")
+    @Flag(help: "Ignore ~/.config/hemiola/defaults.yaml.")
     var noDefaults = false
 }

@@ -29,7 +29,8 @@ struct DemoCommand: Command {
               hemiola demo --seed 7 --seconds 30
               hemiola demo --no-browser --seconds 10 | grep '"type":"beat"'
 
-            To listen to the loop, write it to a file: hemiola analyze --capture tone:loop,bpm=174,seconds=30 --sink audio:loop.flac
+            To listen to the loop, write it to a file:
+              hemiola analyze --capture tone:loop,seconds=30 --sink audio:loop.flac
 
             Exit codes: 0 success, also after q; 2 invalid arguments; 3 output could not be written; 130 ended by Ctrl-C. See \
             "hemiola --help".
@@ -42,7 +43,7 @@ struct DemoCommand: Command {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Seed of the loop, 0...2147483647: another seed gives other notes and hits.", valueName: "number"))
+        help: ArgumentHelp("Seed of the loop, 0...2147483647; another seed gives other notes and hits.", valueName: "number"))
     var seed = 0
 
     @Flag(help: "Do not open the browser; the URL of the page is printed.")

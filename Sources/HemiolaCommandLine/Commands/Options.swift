@@ -16,30 +16,31 @@ struct InputOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Read further file names from this file, one per line, relative to the working directory; - reads standard input and "
+            "Read more file names from this file, one per line; relative to the working directory. - reads standard input and "
                 + "analyses each file as its name arrives.",
             valueName: "list"),
         completion: .file())
     var filesFrom: String?
 
-    @Flag(name: [.customShort("0"), .customLong("null")], help: "Names in the list are separated by NUL, as written by find -print0.")
+    @Flag(name: [.customShort("0"), .customLong("null")], help: "Names in the list end with NUL, as of find -print0.")
     var isNullSeparated = false
 
     @Option(
         help: ArgumentHelp(
-            "Read files as raw samples without a header: encoding, sample rate in Hz, channels, as in f32le,44100,2.", valueName: "layout"))
+            "Read files as raw samples, as in f32le,44100,2; encoding, sample rate in Hz, channels; without a header.", valueName: "layout")
+    )
     var raw: String?
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Start each file at this time, in seconds or as [h:]mm:ss (90, 1:30, 1:02:03.5). Times in the records count from there.",
+            "Start each file at this time, seconds or [h:]mm:ss; as in 90, 1:30 or 1:02:03.5. Times in the records count from there.",
             valueName: "time"))
     var start: String?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Analyse at most this much of each file, in seconds or as [h:]mm:ss.", valueName: "time"))
+        help: ArgumentHelp("At most this much of each file, seconds or [h:]mm:ss.", valueName: "time"))
     var duration: String?
 
     @Option(
@@ -169,7 +170,7 @@ struct CaptureOptions: ParsableArguments {
     @Option(
         name: .customLong("capture"),
         help: ArgumentHelp(
-            "Read from this capture plugin, as in tone:sine or pcm:path=-,raw=f32le:44100:2; repeatable. List: \"hemiola plugins\".",
+            "Read from this capture plugin, as in tone:sine; or pcm:path=-,raw=f32le:44100:2; repeatable. List: \"hemiola plugins\".",
             valueName: "spec"), completion: Completions.capture)
     var captures: [String] = []
 }
@@ -181,7 +182,7 @@ struct LookAheadOptions: ParsableArguments {
 
     @Flag(
         help: """
-            Find everything from the preceding audio only, as "listen" does. The default for pipes, in real time and with live sinks.
+            Use the preceding audio only, as "listen" does. The default for pipes, in real time and with live sinks.
             """)
     var causal = false
 
@@ -223,7 +224,7 @@ struct OutputOptions: ParsableArguments {
     @Option(
         name: [.customShort("o", allowingJoined: true), .customLong("output")],
         help: ArgumentHelp(
-            "Write to this file instead of standard output; .csv writes a table, .mid notes. Placeholders: {stem}, {name}, {dir}, {time}.",
+            "Write to a file: .jsonl, .csv (table) or .mid (notes). Default: standard output. Placeholders: {stem}, {name}, {dir}, {time}.",
             valueName: "path"), completion: .file())
     var outputs: [String] = []
 
@@ -251,8 +252,8 @@ struct OutputOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Write only these records: types, analyzers or features, joined with , or +, as in beat,levels.rms_db; with --summary, these "
-                + "values, as in title,rhythm.bpm,loudness; repeatable.",
+            "Write only these, as in beat,levels.rms_db; types of records, analyzers or features, joined with , or +. With --summary, "
+                + "these values, as in title,rhythm.bpm,loudness; repeatable.",
             valueName: "items"), completion: Completions.selection)
     var select: [String] = []
 }
@@ -268,7 +269,7 @@ struct AnalyzerOptions: ParsableArguments {
     @Option(
         name: .customLong("analyzer"),
         help: ArgumentHelp(
-            "Use this analyzer instead of the default ones (levels, spectrum, visualizer, beat); +<spec> adds it to them; repeatable.",
+            "Use this analyzer; as +<spec> beside the default ones. Those are levels, spectrum, visualizer, beat; repeatable.",
             valueName: "spec"), completion: Completions.analyzer)
     var analyzers: [String] = []
 }
@@ -277,7 +278,7 @@ struct AnalyzerOptions: ParsableArguments {
 struct ConsoleOptions: ParsableArguments {
     @Flag(
         name: .shortAndLong,
-        help: "Print errors and lost audio only, and the URL of a page that no browser was opened for: no progress bar, no warnings.")
+        help: "Print no warnings and no progress bar; only errors, lost audio, and the URL of a page that no browser was opened for.")
     var quiet = false
 
     @Flag(name: .shortAndLong, help: "Print the pipeline and a summary per file; -vv also prints all settings.")

@@ -18,9 +18,9 @@ struct RenderCommand: Command {
 
             Examples:
               hemiola render song.flac -o song.png
-              hemiola render song.flac -o song.png --size 800x450 --theme dark --color-map viridis
+              hemiola render song.flac -o song.png --size 800x450 --theme dark
               hemiola render song.flac -o intro.svg --start 0:30 --duration 10 --scale mel
-              hemiola render song.flac -o song.png --analyzer +chroma --analyzer +musical-key
+              hemiola render song.flac -o song.png --analyzer +chroma --analyzer +chords
               hemiola render *.flac -o '{stem}.png'
               hemiola render song.jsonl -o song.png
 
@@ -44,7 +44,7 @@ struct RenderCommand: Command {
     @Option(
         name: [.customShort("o", allowingJoined: true), .customLong("output")],
         help: ArgumentHelp(
-            "The picture: .png, .svg or .pdf; - writes to standard output. Placeholders: {stem}, {name}, {dir}, {time}.",
+            "The picture: .png, .svg or .pdf, as in '{stem}.png'; - writes to standard output. Placeholders: {stem}, {name}, {dir}, {time}.",
             valueName: "path"), completion: .file())
     var outputs: [String] = []
 
@@ -61,7 +61,7 @@ struct RenderCommand: Command {
     @Option(
         name: .customLong("analyzer"),
         help: ArgumentHelp(
-            "Also draw this analyzer: \(Self.drawn.joined(separator: ", ")); repeatable. beat with settings replaces the one that is drawn.",
+            "Also draw \(Self.drawn.joined(separator: ", ")); repeatable. beat with settings replaces the one that is drawn.",
             valueName: "spec"), completion: Completions.analyzer)
     var analyzers: [String] = []
 
@@ -146,7 +146,7 @@ struct RenderCommand: Command {
 
 /// The size, axes and colours of a picture.
 struct PictureArguments: ParsableArguments {
-    @Option(help: ArgumentHelp("Width and height, in pixels, in points for svg and pdf, 16...16384.", valueName: "width>x<height"))
+    @Option(help: ArgumentHelp("In pixels, of svg and pdf in points, 16...16384.", valueName: "width>x<height"))
     var size = "1600x900"
 
     @Option(
@@ -162,7 +162,7 @@ struct PictureArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Panels from top to bottom: spectrogram, chroma, waveform, tempo; joined with a comma. Default: all; chroma only with its "
+            "spectrogram,chroma,waveform,tempo; from top to bottom. Default: all; chroma only with its "
                 + "analyzer.", valueName: "list"))
     var panels: String?
 

@@ -37,11 +37,11 @@ struct ReplayCommand: Command {
 
     @Option(
         help: ArgumentHelp(
-            "The sound file that was recorded, for sinks that send samples; repeatable: one for each stream, in order.", valueName: "file"),
+            "The recorded sound file, for sinks that send samples; repeatable: one for each stream, in order.", valueName: "file"),
         completion: .file())
     var audio: [String] = []
 
-    @Flag(inversion: .prefixedNo, help: "Send at the speed of the music, or as fast as the sinks accept the records.")
+    @Flag(inversion: .prefixedNo, help: "At the speed of the music, or as fast as possible.")
     var realtime = true
 
     @OptionGroup var writing: OutputOptions

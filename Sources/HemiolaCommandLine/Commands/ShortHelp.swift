@@ -31,23 +31,33 @@ enum ShortHelp {
         return (result + ["", "All of it, with examples: \(command.joined(separator: " ")) --help"]).joined(separator: "\n")
     }
 
-    /// A name and the beginning of its description: the first sentence or clause, as much of it as fits in the line.
+    /// A name and the beginning of its description: as many sentences and clauses as fit in the line, but at least one, which is wrapped.
     private static func entry(_ name: String, _ description: some StringProtocol, _ columns: Int) -> String {
         let start = max(indent, name.count + 2)
-        let words = description.split(separator: " ")
+        let width = max(columns - start, 20)
         var text = ""
-        for word in words {
-            let longer = text.isEmpty ? String(word) : "\(text) \(word)"
-            // The mark of what is left out needs two columns.
-            guard start + longer.count <= columns - 2 else { return line(name, start, text + (text.hasSuffix(",") ? " …" : "…")) }
-            text = longer
-            if word.hasSuffix(";") || word.hasSuffix(":") || word.hasSuffix(".") && !word.dropLast().contains(".") { break }
+        var clause = ""
+        for word in description.split(separator: " ") {
+            clause += (clause.isEmpty ? "" : " ") + word
+            guard let last = word.last, ".;".contains(last) else { continue }
+            if !text.isEmpty, text.count + clause.count > width { break }
+            text += (text.isEmpty ? "" : " ") + clause
+            clause = ""
         }
-        while let last = text.last, ".;:".contains(last) { text.removeLast() }
-        return line(name, start, text)
-    }
-
-    private static func line(_ name: String, _ start: Int, _ text: String) -> String {
-        name + String(repeating: " ", count: start - name.count) + text
+        if text.isEmpty { text = clause }
+        if let last = text.last, ".;".contains(last) { text.removeLast() }
+        var lines = [""]
+        for word in text.split(separator: " ") {
+            let line = lines[lines.count - 1]
+            if line.isEmpty {
+                lines[lines.count - 1] = String(word)
+            } else if line.count + word.count < width {
+                lines[lines.count - 1] += " " + word
+            } else {
+                lines.append(String(word))
+            }
+        }
+        let space = String(repeating: " ", count: start)
+        return name + space.dropLast(name.count) + lines.joined(separator: "\n" + space)
     }
 }

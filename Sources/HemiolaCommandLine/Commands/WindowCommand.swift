@@ -34,7 +34,7 @@ struct WindowCommand: Command {
             """)
 
     @Argument(
-        help: ArgumentHelp("Folder with an index.html, HTML file, or http(s) address; several: one tab each.", valueName: "page"),
+        help: ArgumentHelp("Folder with index.html, HTML file, or http(s) address; several: one tab each.", valueName: "page"),
         completion: .file())
     var pages: [String] = []
 
@@ -51,12 +51,12 @@ struct WindowCommand: Command {
     @Flag(help: "Fill the screen.")
     var fullscreen = false
 
-    @Flag(help: "Keep the window above the others, where the display server supports it.")
+    @Flag(help: "Keep the window above the others; where the display server supports it.")
     var above = false
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Show the next tab after this number of bars of the music, 1...1024. Default: never.", valueName: "bars"))
+        help: ArgumentHelp("Show the next tab after so many bars, 1...1024. Default: never.", valueName: "bars"))
     var cycleTabs: Int?
 
     @Option(
@@ -72,7 +72,7 @@ struct WindowCommand: Command {
     @Flag(help: "Open the inspector of the page.")
     var inspect = false
 
-    @Flag(help: "Do not restore the pages, history and full screen of the last start.")
+    @Flag(help: "Do not restore pages, history and full screen; those of the last start.")
     var noRestore = false
 
     /// The name of the program that shows the window.

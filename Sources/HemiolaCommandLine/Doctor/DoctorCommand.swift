@@ -33,13 +33,13 @@ struct DoctorCommand: Command {
             Exit codes: 0 all checks passed; 1 a check failed, or a click or a beat was not detected.
             """)
 
-    @Flag(help: "Measure the latency from a player's write to the output line.")
+    @Flag(help: "Measure the latency from a player to the output line.")
     var latency = false
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Number of clicks, 1...10000: for --latency (about 0.2 s each; default: 100) or --lead (0.5 s each; default: until Ctrl-C).",
+            "Number of clicks, 1...10000; for --latency (about 0.2 s each; default: 100) or --lead (0.5 s each; default: until Ctrl-C).",
             valueName: "number"))
     var clicks: Int?
 
@@ -48,7 +48,7 @@ struct DoctorCommand: Command {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Play clicks and send their beats to a sink, given as a SPEC, to align them.", valueName: "sink"))
+        help: ArgumentHelp("Play clicks and send their beats to this sink; to align them. A SPEC.", valueName: "sink"))
     var lead: String?
 
     @Flag(help: "Print JSON.")
