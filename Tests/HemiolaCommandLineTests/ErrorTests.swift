@@ -74,6 +74,11 @@ private let sinks = PluginRegistry.standard.sinks.map(\.about.id).joined(separat
             ["analyze", "a", "--summary", "--select", "lufs"],
             "--select: \"lufs\" is no value of a summary; did you mean integrated_lufs?"
         ),
+        (
+            ["beats", "a", "--tempo", "-o", "t.csv"],
+            "--output t.csv: tempi are lines of text, which .csv is not; use .txt, or for a table: hemiola analyze FILE --summary --select "
+                + "rhythm.bpm -o tempo.csv"
+        ),
         (["analyze", "a", "--analyzer", "b!"], "--analyzer: \"b!\" is no plugin SPEC; write id or id:key=value,key=value"),
         (
             ["analyze", "a", "--analyzer", "spectrum:window=han,bands=3"],

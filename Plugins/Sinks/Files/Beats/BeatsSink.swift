@@ -17,9 +17,7 @@ extension SinkPlugin {
         make: { settings throws(Problem) in
             let template = try PathTemplate(settings.path, at: "path")
             guard let format = settings.fileFormat else {
-                throw Problem(
-                    "unsupported extension \(PathTemplate.ending(of: settings.path)); use .txt or .beats (text), .json, .jams, .mid, "
-                        + ".xml (Rekordbox) or .sql (Mixxx), or set the format, for example to text", at: "path")
+                throw Problem(settings.fault, at: "path")
             }
             // The formats are read by other programs, which do not decompress.
             let options = FileOptions(
@@ -37,6 +35,16 @@ struct BeatsSettings: PluginSettings {
 
     /// The format of the file; nil: its extension is that of another kind of file.
     var fileFormat: BeatFormat? { format.resolved(for: path) }
+
+    /// Why there is no such file.
+    var fault: String {
+        let ending = PathTemplate.ending(of: path)
+        return format == .tempo
+            ? "tempi are lines of text, which \(ending) is not; use .txt, or for a table: "
+                + "hemiola analyze FILE --summary --select rhythm.bpm -o tempo.csv"
+            : "unsupported extension \(ending); use .txt or .beats (text), .json, .jams, .mid, .xml (Rekordbox) or .sql (Mixxx), "
+                + "or name the format: --format text"
+    }
 }
 
 /// The format of the output.
@@ -62,6 +70,7 @@ public enum BeatFormat: String, CaseIterable, Sendable {
 
     /// The format for a path; nil if its extension is that of another kind of file, such as a sound file named by mistake.
     func resolved(for path: String) -> BeatFormat? {
+        if self == .tempo { return Self.auto.resolved(for: path) == .text ? self : nil }
         guard self == .auto else { return self }
         if OutputTarget(path).isSpecial { return .text }
         return switch PathTemplate.ending(of: path).lowercased() {

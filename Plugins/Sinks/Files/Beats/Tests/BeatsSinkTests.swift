@@ -217,6 +217,13 @@ import Testing
         _ = try sink(folder("song.flac"), format: "text")
     }
 
+    @Test(arguments: ["t.csv", "t.json", "t.mid", "t.dat"])
+    func `tempo with an extension that is not of text: refused with the way to a table`(path: String) throws {
+        let error = #expect(throws: Problem.self) { try sink(folder(path), format: "tempo") }
+        #expect(error?.message.contains("--summary --select rhythm.bpm") == true)
+        for path in ["-", folder("t.txt"), folder("t")] { _ = try sink(path, format: "tempo") }
+    }
+
     @Test(arguments: ["a", "a.txt", "a.beats", "a.LAB", "a.tsv", "-"]) func `path with a text extension or none: text`(path: String) throws
     {
         _ = try sink(path == "-" ? path : folder(path))
