@@ -75,6 +75,11 @@ private let sinks = PluginRegistry.standard.sinks.map(\.about.id).joined(separat
             "--select: \"lufs\" is no value of a summary; did you mean integrated_lufs?"
         ),
         (
+            ["beats", "a", "b", "--format", "audacity"],
+            "beats: standard output is for the result of one input, but there are 2; "
+                + "write a file for each, with {stem} in the path of -o, or use --output-dir"
+        ),
+        (
             ["beats", "a", "--tempo", "-o", "t.csv"],
             "--output t.csv: tempi are lines of text, which .csv is not; use .txt, or for a table: hemiola analyze FILE --summary --select "
                 + "rhythm.bpm -o tempo.csv"

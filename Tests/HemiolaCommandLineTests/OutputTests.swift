@@ -134,7 +134,8 @@ import Testing
     @Test func `documents of several inputs in one file: refused before any work`() throws {
         for format in ["jams", "mid"] {
             let builder = try builder(["a", "b", "--sink", "beats:all.\(format)"])
-            let text = "all.\(format) is for the result of one input, but there are 2; use {stem} in the path"
+            let text =
+                "all.\(format) is for the result of one input, but there are 2; write a file for each, with {stem} in the path of -o, or use --output-dir"
             #expect(throws: Failure("--sink beats:all.\(format): \(text)")) {
                 _ = try builder.assemble()
             }

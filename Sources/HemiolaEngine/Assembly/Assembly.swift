@@ -411,7 +411,9 @@ extension PluginRegistry {
                 if !output.takesSeveralInputs, !template.isPerInput, hasSeveralInputs {
                     let name = OutputTarget(output.path).name
                     let count = inputs.isEmpty ? "several" : "\(inputs.count)"
-                    let message = "\(name) is for the result of one input, but there are \(count); use {stem} in the path"
+                    let message =
+                        "\(name) is for the result of one input, but there are \(count); write a file for each, with {stem} in the "
+                        + "path of -o, or use --output-dir"
                     problems.append(Problem(message, at: place))
                     continue sinkEntries
                 }

@@ -21,7 +21,8 @@ extension SinkPlugin {
             }
             // The formats are read by other programs, which do not decompress.
             let options = FileOptions(
-                format.isLinewise ? .lines : .whole, capacity: format.allowsSeveralInputs ? .inputs : .stream, flush: .line,
+                format.isLinewise ? .lines : .whole, capacity: format.allowsSeveralInputs ? .inputs : format.isLinewise ? .input : .stream,
+                flush: .line,
                 compression: .none)
             return DocumentFile(template, options) { files, _ in BeatDocument(files[0], format, isPerInput: template.isPerInput) }
         })
@@ -88,7 +89,7 @@ public enum BeatFormat: String, CaseIterable, Sendable {
     var isLinewise: Bool { self == .text || self == .audacity || self == .tempo }
 
     /// Whether a file can hold several inputs.
-    var allowsSeveralInputs: Bool { self != .jams && self != .midi }
+    var allowsSeveralInputs: Bool { self != .audacity && self != .jams && self != .midi }
 
     /// Whether the beats belong to files in the library of another program.
     var describesFiles: Bool { self == .rekordbox || self == .mixxx }

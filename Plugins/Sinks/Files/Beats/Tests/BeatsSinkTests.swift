@@ -224,6 +224,14 @@ import Testing
         for path in ["-", folder("t.txt"), folder("t")] { _ = try sink(path, format: "tempo") }
     }
 
+    @Test(arguments: BeatFormat.allCases)
+    func `several inputs in a file: only of formats that can tell them apart`(format: BeatFormat) throws {
+        let several: [BeatFormat] = [.auto, .text, .json, .rekordbox, .mixxx, .tempo]
+        let spec = PluginSpec("beats", settings: ["format": .text(format.rawValue)])
+        let needs = SinkPlugin.beats.needs(try SinkPlugin.beats.about.values(from: spec))
+        #expect(needs.outputs.map(\.takesSeveralInputs) == [several.contains(format)])
+    }
+
     @Test(arguments: ["a", "a.txt", "a.beats", "a.LAB", "a.tsv", "-"]) func `path with a text extension or none: text`(path: String) throws
     {
         _ = try sink(path == "-" ? path : folder(path))
@@ -279,7 +287,8 @@ import Testing
         #expect(try disk.text(of: "a.txt") == (0..<600).map { "\($0).0\t1\n" }.joined())
     }
 
-    @Test(arguments: ["jams", "midi"]) func `two inputs in one document: error that suggests {stem}`(format: String) async throws {
+    @Test(arguments: ["audacity", "jams", "midi"])
+    func `two inputs in one document: error that suggests {stem}`(format: String) async throws {
         let sink = try sink(folder("a"), format: format)
         let error = #expect(throws: Problem.self) { try run(sink, headers: [header(), header()]) }
         #expect(error?.message.contains("{stem}") == true)
