@@ -13,7 +13,7 @@ try:
     import pyarrow.json
     import pyarrow.parquet
 except ImportError as fault:
-    raise ImportError("tables and Parquet files need pyarrow: pip install 'hemiola-audio[parquet]'") from fault
+    raise ImportError("tables and Parquet files need pyarrow: pip install pyarrow") from fault
 
 from ._columns import MORE, Column, arrow_type, batch_columns, columns, event_columns, event_row, flattened
 from ._errors import InputError

@@ -55,8 +55,13 @@ class Analysis:
         return len(self._lines)
 
     def __repr__(self) -> str:
-        source = self.header["source"]
-        return f"<Analysis of {source['name']!r}: {len(self._batches)} batches of {', '.join(self.features)}>"
+        """What is known without another analysis."""
+        parts = [repr(self.header["source"]["name"]), f"{self.duration:.1f} s"]
+        if self._has("beat") and self.tempo is not None:
+            parts.append(f"{self.tempo:.1f} BPM")
+        if self._has("musical_key") and self.key is not None:
+            parts.append(self.key)
+        return f"Analysis({', '.join(parts)})"
 
     @cached_property
     def header(self) -> Record:
@@ -194,9 +199,15 @@ class Analysis:
     def _batches(self) -> list[bytes]:
         return [line for line in self._lines if line.startswith(BATCH_PREFIX)]
 
+    def _declares(self, output: str) -> bool:
+        return any(event["name"] == output for analyzer in self.header["analyzers"] for event in analyzer["events"])
+
+    def _has(self, output: str) -> bool:
+        return self._declares(output) or output in self._others
+
     def _with(self, plugin: str, output: str) -> Analysis:
         """The analysis of this input that has an event output: this one, or one by that plugin."""
-        if any(event["name"] == output for analyzer in self.header["analyzers"] for event in analyzer["events"]):
+        if self._declares(output):
             return self
         if output not in self._others:
             input = self._repeatable(output)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ._errors import InputError, error
+from ._errors import InputError, PartialInputWarning, error
 from ._input import Input
 from ._options import Options
 from ._process import Process
@@ -37,7 +38,7 @@ def folder_summaries(folder: str, options: Options, jobs: int) -> pandas.DataFra
     try:
         import pandas
     except ImportError as fault:
-        raise ImportError("the table of a folder needs pandas: pip install 'hemiola-audio[pandas]'") from fault
+        raise ImportError("the table of a folder needs pandas: pip install pandas pyarrow") from fault
     arguments = ["analyze", "--summary", *summary_options(options).arguments(), f"--jobs={jobs}", "--", folder]
     with closing(Process(arguments)) as process:
         rows = [_row(line) for line in _shown(iter(process.read_line, b""), folder)]
@@ -45,6 +46,10 @@ def folder_summaries(folder: str, options: Options, jobs: int) -> pandas.DataFra
     # 1: some files failed or were incomplete, which their rows tell.
     if exit_code > 1 or exit_code < 0 or not rows:
         raise error(exit_code, message)
+    failed = sum(row["error"] is not None for row in rows)
+    if failed:
+        text = f"{folder}: {failed} of {len(rows)} files failed or were incomplete; their rows say why in the column error"
+        warnings.warn(text, PartialInputWarning, stacklevel=3)
     return pandas.DataFrame(rows)
 
 

@@ -145,7 +145,8 @@ def analyze_many(
     """Analyses files with one process. Of a list of paths, yields the results in their order; of a folder, returns a table.
 
     paths: of a folder, the summaries of the sound files in it and below it, a row per file, with a progress bar if tqdm is installed. The
-        columns are those of `hemiola schema --columns --summary`. A file that failed has a text in the column `error`. Needs pandas.
+        columns are those of `hemiola schema --columns --summary`. A file that failed or was incomplete has a text in the column
+        `error`; one PartialInputWarning says how many there are. Needs pandas.
         A list may be endless: 2 · jobs + 2 paths are read ahead of the results. If results are not consumed, the program waits.
     jobs: the number of files to analyse in parallel; 0: one per processor. It does not change the results. Default: 1, of a folder 0.
     analyzers: by default of a folder, also key and loudness.

@@ -69,6 +69,15 @@ def test_categories_are_texts_with_numbers(minuet: Path, tmp_path: Path) -> None
     assert table["musical_key.mode"][0].as_py() == "major" and table["musical_key.mode_number"][0].as_py() == 0
 
 
+def test_representation_is_what_is_known(minuet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    result = analyze(minuet, duration=8)
+    levels = analyze(minuet, analyzers="levels", duration=8)
+    start = f"Analysis({str(minuet)!r}, 8.0 s"
+    assert result.key == "G major"
+    monkeypatch.setenv("HEMIOLA", "/nothing")
+    assert repr(result) == f"{start}, {result.tempo:.1f} BPM, G major)" and repr(levels) == start + ")"
+
+
 def test_summary_of_a_file_and_of_an_array(whole: Analysis) -> None:
     assert whole.summary["summaries.musical_key.key"] == "G major" and whole.summary["summaries.musical_key.tonic_number"] == 7
     assert whole.summary["rhythm.beats"] == len(whole.beats) and "features.levels.rms_db.p50" in whole.summary
@@ -81,11 +90,12 @@ def test_folder_is_a_table_with_errors(minuet: Path, truncated: Path, text_file:
     folder = truncated.parent
     (folder / "more").mkdir()
     shutil.copy(minuet, folder / "more" / "minuet.flac")
-    table = analyze_many(folder).set_index("file")
+    with pytest.warns(hemiola_audio.PartialInputWarning, match="2 of 3 files .* column error"):
+        table = analyze_many(folder).set_index("file")
     assert len(table) == 3 and table.loc[str(folder / "more" / "minuet.flac"), "summaries.musical_key.key"] == "G major"
     assert "not audio" in table.loc[str(text_file), "error"] and math.isnan(table.loc[str(text_file), "frames"])
     assert table.loc[str(truncated), "lost_frames"] > 0
-    assert list(analyze_many(folder, analyzers="levels").filter(like="spectrum").columns) == []
+    assert list(analyze_many(folder / "more", analyzers="levels").filter(like="spectrum").columns) == []
 
 
 def test_a_file_or_an_empty_folder_is_refused(minuet: Path, tmp_path: Path) -> None:
