@@ -94,7 +94,10 @@ struct AnalyzeCommand: Command {
         if summary {
             let isDefault = options.writing.sinks.isEmpty && options.writing.output == nil
             if isDefault, System.destination(of: System.standardOutput) == .terminal {
-                builder.configuration.sinks = [PluginSpec("summary", settings: ["format": .text("text")])]
+                let columns = System.columns(of: System.standardOutput) ?? 0
+                builder.configuration.sinks = [
+                    PluginSpec("summary", settings: ["format": .text("text"), "columns": .integer(columns)])
+                ]
             }
         }
         let captures = capture.captures

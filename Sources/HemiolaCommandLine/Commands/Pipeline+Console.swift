@@ -35,6 +35,9 @@ extension Pipeline {
         notifier?.stop()
         console.endBar()
         printer.finish()
+        if summary != nil, outcome.inputs > 1, System.destination(of: System.standardError) == .terminal {
+            console.remark(outcome.text)
+        }
         console.finish()
         return CommandStatus(outcome, signal: listener.signal)
     }
@@ -85,5 +88,14 @@ extension Pipeline {
                 console.show(bar: line.rendered(width: System.columns(of: System.standardError) ?? 80, style: style))
             }
         }
+    }
+}
+
+extension RunOutcome {
+    /// The line for the end of a run over several inputs.
+    fileprivate var text: String {
+        let failed = failedInputs + skippedInputs
+        return "\(inputs - failed) of \(inputs) files analysed" + (failed > 0 ? "; \(failed) failed or incomplete" : "")
+            + (wasStopped ? "; the run was interrupted" : "")
     }
 }

@@ -82,6 +82,8 @@ public struct PipelineProgress: Sendable, Hashable {
 public struct RunOutcome: Sendable, Hashable {
     /// Streams that were begun.
     public var streams = 0
+    /// Inputs that were analysed to their end, or failed.
+    public var inputs = 0
     /// Inputs that failed or were incomplete.
     public var failedInputs = 0
     /// Sinks that failed.

@@ -53,6 +53,7 @@ final class SinkDispatcher: StreamReceiver {
             }
             item = .end(summary)
         case .inputEnd(let completion):
+            if !completion.end.wasInterrupted { outcome.inputs += 1 }
             if completion.end.error != nil { noteFailedInput(isSkippable: completion.isSkippable) }
             if sinks.isEmpty { completion.sinkHasEnded() }
         }

@@ -23,8 +23,11 @@ struct SummaryText {
 
     private let selection: SummarySelection
     private let columns: [Column]
+    private let width: Int
 
-    init(_ selection: SummarySelection) {
+    /// - Parameter width: The columns of a line to which an error is shortened; 0: it is whole.
+    init(_ selection: SummarySelection, columns width: Int) {
+        self.width = width
         var selection = selection
         if selection.isAll {
             try? selection.select(Self.standard.compactMap { item in try? selection.path(of: item) })
@@ -47,11 +50,10 @@ struct SummaryText {
     func row(of members: [JSONValue.Member]) -> String {
         let values = selection.row(of: members)
         let file = values[0].string ?? ""
-        var name = file.onOneLine
-        if let error = values[values.count - 1].string {
-            name += ": " + (error.hasPrefix(file + ": ") ? String(error.dropFirst(file.count + 2)) : error).onOneLine
-        }
-        return line(zip(columns, values.dropFirst()).map(Self.text), name)
+        let start = line(zip(columns, values.dropFirst()).map(Self.text), file.onOneLine)
+        guard let error = values[values.count - 1].string else { return start }
+        let text = (error.hasPrefix(file + ": ") ? String(error.dropFirst(file.count + 2)) : error).onOneLine
+        return start + ": " + (width == 0 ? text : text.shortened(to: max(1, width - start.columns - 2), dots: "…"))
     }
 
     private func line(_ texts: [String], _ name: String) -> String {
