@@ -165,6 +165,37 @@ import Testing
         }
     }
 
+    // MARK: - cava
+
+    /// The expected heights are facts about cavacore 0.10.7-48-g7580ecd: the means of the last ten seconds with 735 frames per call,
+    /// the same range and number of bars, autosens, and a noise reduction of 0.77.
+    @Test(arguments: [
+        (
+            "noise",
+            [
+                0.019, 0.021, 0.026, 0.03, 0.036, 0.036, 0.039, 0.045, 0.052, 0.055, 0.066, 0.07, 0.08, 0.091, 0.101, 0.115, 0.128, 0.144,
+                0.167, 0.189, 0.212, 0.239, 0.274, 0.315, 0.359, 0.409, 0.465, 0.524, 0.607, 0.697, 0.801, 0.907,
+            ]
+        ),
+        (
+            "clicks",
+            [
+                0.001, 0.001, 0.001, 0.001, 0.002, 0.002, 0.003, 0.004, 0.005, 0.006, 0.008, 0.011, 0.016, 0.024, 0.036, 0.058, 0.112, 0.38,
+                0.557, 0.194, 0.125, 0.098, 0.084, 0.076, 0.07, 0.066, 0.063, 0.061, 0.059, 0.057, 0.057, 0.056,
+            ]
+        ),
+    ])
+    func `cava: mean heights are the same within 5 %`(sound: String, expected: [Float]) throws {
+        let frames = 20 * 44_100
+        let samples = sound == "noise" ? Self.noise(seconds: 20) : TestSignal.clicks(beatsPerMinute: 120, frames: frames)
+        let settled = try AnalyzerHarness("bars=32,bars_min_hz=50").process(samples).suffix(430)
+        for (bar, height) in expected.enumerated() {
+            let mean = settled.reduce(0) { $0 + $1.bars[bar] } / Float(settled.count)
+            // 5 % of the bar, or of a tenth of the full height.
+            #expect(abs(mean - height) < 0.05 * max(height, 0.1), "bar \(bar): \(mean)")
+        }
+    }
+
     // MARK: - Spectrum
 
     @Test(arguments: [8_000, 16_000, 22_050, 44_100, 48_000, 96_000, 192_000])
