@@ -47,6 +47,8 @@ final class TerminalView: Sink, Sendable {
         var mix = ChannelMix(StreamFormat(sampleRate: 1, channelCount: 1))
         var hopFrames = 0
         var meter: SpectrumMeter?
+        /// Whether a batch of the stream had samples that are not silent.
+        var hasSound = false
         /// Seconds by which beats light up earlier.
         var lead = 0.0
     }
@@ -91,7 +93,7 @@ final class TerminalView: Sink, Sendable {
             state.picture.begin(stream)
             state.mix = ChannelMix(stream.format)
             state.hopFrames = stream.batching.hopFrames
-            state.meter = nil
+            (state.meter, state.hasSound) = (nil, false)
         }
     }
 
@@ -132,10 +134,14 @@ final class TerminalView: Sink, Sendable {
         }
         guard let meter = state.meter else { return }
         let isSilent = meter.process(batch.samples)
-        if !isSilent { state.picture.hasSamples = true }
+        if isSilent, !state.hasSound, state.picture.state.bars.contains(where: { $0 > 0 }) {
+            // A replay without its sound: the bars that were recorded.
+            state.picture.isRecorded = true
+        } else if !isSilent {
+            (state.hasSound, state.picture.isRecorded) = (true, false)
+        }
+        let isRecorded = state.picture.isRecorded
         let seconds = format.seconds(at: Int64(batch.frameCount))
-        // A replay without its sound has the bars that were recorded.
-        let isRecorded = !state.picture.hasSamples && state.picture.state.bars.contains { $0 > 0 }
         state.picture.add(heights: isRecorded ? state.picture.state.bars : meter.heights, now: now, batchSeconds: seconds)
         switch state.picture.layout {
         case .spectrogram:
