@@ -66,9 +66,7 @@ cwebpage_file cwebpage_file_at(unsigned number) {
 #define PAGE_FILE "script/hemiola.d.ts"
 #define PAGE_PATH "hemiola.d.ts"
 #include EMBED
-#define PAGE_FILE "script/hemiola.js"
-#define PAGE_PATH "hemiola.js"
-#include EMBED
+#include "../../Plugins/Sinks/Visualizers/Web/Page/script/embed.h"
 #define PAGE_FILE "stage/fallback.js"
 #include EMBED
 #define PAGE_FILE "stage/flash.js"

@@ -18,16 +18,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// `#embed` is standard since C23; clang has it in earlier versions of the language too.
-#pragma clang diagnostic ignored "-Wc23-extensions"
-
-const char *cwindow_host_script(void) {
-    static const char text[] = {
-#embed "host.js"
-        , 0};
-    return text;
-}
-
 WebKitWebContext *cwindow_context_new(unsigned memory_limit_mb, double poll_seconds) {
     WebKitMemoryPressureSettings *settings = webkit_memory_pressure_settings_new();
     webkit_memory_pressure_settings_set_memory_limit(settings, memory_limit_mb);

@@ -11,7 +11,7 @@ extension PageView {
         init(_ body: @escaping (Result<String, PageSource.Fault>) -> Void) { self.body = body }
     }
 
-    /// Calls a function of the host script.
+    /// Calls a function of the page script's part for windows.
     func run(
         target: String, _ function: String, _ first: String, _ second: String,
         completion: @escaping (Result<String, PageSource.Fault>) -> Void

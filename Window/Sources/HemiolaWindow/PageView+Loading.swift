@@ -60,7 +60,7 @@ extension PageView {
             ? String(cString: gtk_label_get_text(OpaquePointer(label))) : nil
     }
 
-    /// The scripts that run before those of the page, with the preset and speed that were stored last.
+    /// The page script, which runs before those of the page, with the preset and speed that were stored last.
     func updateScripts() {
         isScriptOutdated = false
         webkit_user_content_manager_remove_all_scripts(manager)
@@ -75,7 +75,6 @@ extension PageView {
         precondition(script.hasPrefix(placeholder), "the page script has no first line for the initial state")
         script.removeFirst(placeholder.count)
         // Data, not source: Base64 has no character with a meaning in JavaScript.
-        add(script: String(cString: cwindow_host_script()))
         add(script: "const hemiolaInitial = JSON.parse(atob(\"\(Self.base64(Array(initial.utf8)))\"));" + script)
     }
 

@@ -5,9 +5,6 @@
 #include <gtk/gtk.h>
 #include <webkit/webkit.h>
 
-/// The script that connects a page to the window. Terminated by 0.
-const char *cwindow_host_script(void);
-
 /// A web context whose web processes end when they use more memory than the limit, in MB. They check it at this interval.
 WebKitWebContext *cwindow_context_new(unsigned memory_limit_mb, double poll_seconds);
 

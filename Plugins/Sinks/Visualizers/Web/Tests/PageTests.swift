@@ -18,12 +18,16 @@ import Testing
         let names = try FileManager.default.subpathsOfDirectory(atPath: root.path).filter { name in
             var isFolder: ObjCBool = false
             _ = FileManager.default.fileExists(atPath: root.appending(path: name).path, isDirectory: &isFolder)
-            return !isFolder.boolValue && !["embed.h", "package.json"].contains(name) && !name.hasPrefix("tests/")
+            return !isFolder.boolValue && !["embed.h", "jsconfig.json", "package.json"].contains(name)
+                && !["tests/", "script/"].contains { name.hasPrefix($0) }
         }
-        return try Dictionary(
-            uniqueKeysWithValues: names.map {
-                ("/\($0.replacingOccurrences(of: "script/", with: ""))", Array(try Data(contentsOf: root.appending(path: $0))))
-            })
+        func bytes(_ name: String) throws -> [UInt8] { Array(try Data(contentsOf: root.appending(path: name))) }
+        var files = try Dictionary(uniqueKeysWithValues: names.map { ("/\($0)", try bytes($0)) })
+        files["/hemiola.d.ts"] = try bytes("script/hemiola.d.ts")
+        // The parts of the page script, in the order of the list.
+        let list = String(decoding: try bytes("script/embed.h"), as: UTF8.self)
+        files["/hemiola.js"] = try list.matches(of: /#embed "(.+)"/).flatMap { try bytes("script/\($0.1)") }
+        return files
     }
 
     @Test func `built-in page: every file is in the program, and is served unchanged`() async throws {

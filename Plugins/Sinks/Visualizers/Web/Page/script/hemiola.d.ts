@@ -108,8 +108,13 @@ export interface HemiolaMessageHandler<Body = unknown> {
 }
 
 declare global {
+    /** What Hemiola knows when the page is loaded. Pages read it from `initialPresetNameB64` and `initialSpeed`. */
+    const hemiolaInitial: { presetB64?: string | null; speed?: number | null; handlers: string[] } | null;
+
     interface Window {
         hemiola: Hemiola;
+        /** In `hemiola window` only: requests an action of the window, and resolves to its answer. */
+        hemiolaWindow?: { request(action: string, value?: unknown): Promise<any> };
         webkit: {
             messageHandlers: {
                 /** The page has changed the preset: its name. */

@@ -1,24 +1,13 @@
 import { deepEqual, ok } from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import { near, seededRandom } from "./check.js";
 
-// The part of a browser that the script needs to start, without a server.
-const nothing = () => {};
-Object.assign(globalThis, {
-    window: globalThis,
-    document: { addEventListener: nothing, readyState: "loading", hidden: false },
-    location: { href: "http://127.0.0.1:9/", origin: "http://127.0.0.1:9" },
-    addEventListener: nothing,
-    removeEventListener: nothing,
-    setInterval: nothing,
-    WebSocket: class {
-        close() {}
-    },
-});
-await import("../script/hemiola.js");
-globalThis.hemiola.disconnect();
-const { ClockOffset, StreamClock, decodeSamples, encodeBase64, keyEvents, presetNames, shorten } = globalThis.hemiola.constructor;
+// The parts without a browser's functions.
+const parts = ["encoding", "clocks"].map((name) => readFileSync(new URL(`../script/${name}.js`, import.meta.url)));
+const { ClockOffset, StreamClock, decodeSamples, encodeBase64, keyEvents, presetNames, shorten } = new Function(
+    `${parts.join("")}return { ClockOffset, StreamClock, decodeSamples, encodeBase64, keyEvents, presetNames, shorten };`)();
 
 function message({ kind = 1, sequence = 7, frame = 2 ** 40, hostTime = 1234.5, bytes = 8216 } = {}) {
     const view = new DataView(new ArrayBuffer(bytes));
