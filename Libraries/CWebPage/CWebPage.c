@@ -49,7 +49,9 @@ cwebpage_file cwebpage_file_at(unsigned number) {
 #include EMBED
 #define PAGE_FILE "page.css"
 #include EMBED
-#define PAGE_FILE "panels/chroma.js"
+#define PAGE_FILE "panels/harmony.js"
+#include EMBED
+#define PAGE_FILE "panels/index.js"
 #include EMBED
 #define PAGE_FILE "panels/panels.js"
 #include EMBED

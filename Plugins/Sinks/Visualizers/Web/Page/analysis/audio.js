@@ -73,7 +73,7 @@ export class AudioAnalysis {
         this.analyzedEnd = -1;
         this.column = null;
         /** Called with the levels of every column of the spectrogram: one per 1024 frames, also if pictures are rarer. */
-        this.onColumn = () => {};
+        this.onColumn = (_) => {};
         this.setSampleRate(44100);
         this.frame = {
             time: 0,
@@ -95,7 +95,7 @@ export class AudioAnalysis {
         this.edges = { long: new Float64Array(2 * POINTS), short: new Float64Array(2 * POINTS), mix: new Float32Array(POINTS) };
         for (let i = 0; i < POINTS; i++) {
             const hertz = frequencyOfPosition(i / (POINTS - 1));
-            for (const [name, size] of [["long", LONG_WINDOW], ["short", SHORT_WINDOW]]) {
+            for (const { name, size } of [{ name: "long", size: LONG_WINDOW }, { name: "short", size: SHORT_WINDOW }]) {
                 const centre = (hertz * size) / rate;
                 const width = Math.max(2, centre * BAND_RATIO);
                 this.edges[name][2 * i] = centre - width / 2;

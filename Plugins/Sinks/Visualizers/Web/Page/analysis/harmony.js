@@ -8,20 +8,22 @@ const MINOR_KEYS = ["C", "C♯", "D", "E♭", "E", "F", "F♯", "G", "G♯", "A"
 const QUALITIES = ["", "m", "7", "m7", "maj7"];
 
 /** The plugins whose features are shown. */
-const PLUGINS = ["chroma", "musical-key", "chords", "pitch"];
+export const HARMONY_PLUGINS = ["chroma", "musical-key", "chords", "pitch"];
 
 export const noteNames = NOTES;
 
 const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
 
 /** `A minor` from the numbers of tonic (0 = C) and mode (0 = major, 1 = minor), or null. */
-export function keyName({ tonic_number: tonic, mode_number: mode } = {}) {
+export function keyName(key) {
+    const { tonic_number: tonic, mode_number: mode } = key ?? {};
     if (!Number.isInteger(tonic) || tonic < 0 || tonic > 11 || (mode !== 0 && mode !== 1)) return null;
     return mode === 0 ? `${MAJOR_KEYS[tonic]} major` : `${MINOR_KEYS[tonic]} minor`;
 }
 
 /** `Am` from the numbers of root (0 = C) and quality, or null. */
-export function chordName({ root_number: root, quality_number: quality } = {}) {
+export function chordName(chord) {
+    const { root_number: root, quality_number: quality } = chord ?? {};
     const suffix = QUALITIES[quality];
     return Number.isInteger(root) && root >= 0 && root < 12 && suffix !== undefined ? NOTES[root] + suffix : null;
 }
@@ -45,7 +47,7 @@ export class Harmony {
         this.names = {};
         for (const analyzer of hello?.analyzers ?? []) {
             const plugin = analyzer.plugin ?? analyzer.id;
-            if (PLUGINS.includes(plugin)) this.names[plugin] ??= analyzer.id;
+            if (HARMONY_PLUGINS.includes(plugin)) this.names[plugin] ??= analyzer.id;
         }
         const bins = hello?.analyzers?.find((analyzer) => analyzer.id === this.names.chroma)?.outputs?.find(({ name }) => name === "bins");
         const count = bins?.count;
@@ -53,11 +55,6 @@ export class Harmony {
         this.chroma = new Float32Array([12, 24, 36].includes(count) ? count : 0);
         this.target = new Float32Array(this.chroma.length);
         this.key = this.chord = this.frequency = this.tonic = null;
-    }
-
-    /** Whether the stream has anything to show. */
-    get isDeclared() {
-        return this.chroma.length > 0 || this.hasKey || this.hasChord || this.hasPitch;
     }
 
     get hasKey() {

@@ -4,7 +4,6 @@ import { AudioAnalysis } from "../analysis/audio.js";
 import { BeatClock } from "../analysis/beats.js";
 import { closeDrawer, addDrawer, openDrawer } from "./drawers.js";
 import { element, onClick, setText, showRangeFill, storage } from "./dom.js";
-import { Harmony } from "../analysis/harmony.js";
 import { actionOfKey } from "./keys.js";
 import { parseOptions } from "./options.js";
 import { Panels } from "../panels/panels.js";
@@ -51,29 +50,22 @@ resizeStage();
 
 const analysis = new AudioAnalysis();
 const beats = new BeatClock();
-const harmony = new Harmony();
 const status = new StatusView(hemiola, options);
-const panels = new Panels(analysis, storage());
+const panels = new Panels({ hemiola, analysis, beats, isSlow: reducedMotion.matches }, storage(), subscribe);
 const presets = new PresetControl(hemiola, stage, { storage: storage(), pinned: options.preset !== null });
 const tempo = new TempoControl(hemiola);
 let speed = 1;
 
-const STREAMS = ["pushSamples", "beat", "preset", "device", "control", "end"];
-hemiola.subscribe(STREAMS);
-let readsBatches = false;
+/** Batches are sent only to a page that shows them. */
+function subscribe() {
+    hemiola.subscribe(["pushSamples", "beat", "preset", "device", "control", "end", ...(panels.needsBatches ? ["batch"] : [])]);
+}
+subscribe();
 hemiola.addEventListener("hello", () => {
     analysis.reset();
     analysis.setSampleRate(hemiola.sampleRate || 44100);
     beats.reset();
-    harmony.reset(hemiola.hello);
-    panels.setAvailable("harmony", harmony.isDeclared);
-    // Batches are sent only to a page that shows them.
-    if (harmony.isDeclared !== readsBatches) {
-        readsBatches = harmony.isDeclared;
-        hemiola.subscribe(readsBatches ? [...STREAMS, "batch"] : STREAMS);
-    }
 });
-hemiola.addEventListener("batch", ({ detail }) => harmony.add(detail));
 hemiola.addEventListener("samples", ({ detail }) => analysis.history.add(detail.samples, detail.frame));
 hemiola.addEventListener("beat", ({ detail }) => beats.add(detail));
 
@@ -94,9 +86,6 @@ presets.show();
 
 // MARK: Pictures
 
-const values = {
-    decibels: analysis.decibels, smoothed: analysis.smoothed, peaks: analysis.peaks, sampleRate: 44100, beatsPerBar: 4, slow: false, harmony,
-};
 let lastTime = performance.now();
 let interval = 16;
 let marks = 0;
@@ -112,13 +101,9 @@ function animate() {
     const beat = beats.due(time + interval / 2000);
     const frame = analysis.update(hemiola.connected ? time : NaN, dt, speed, reducedMotion.matches);
     beats.describe(time + interval / 2000, frame.beat);
-    if (harmony.isDeclared) harmony.update(time, dt, reducedMotion.matches);
     if (!hemiola.connected) frame.silent = true;
-    values.sampleRate = analysis.sampleRate;
-    values.beatsPerBar = beats.beatsPerBar;
-    values.slow = reducedMotion.matches;
     stage.render(frame);
-    if (!controlsHidden) panels.draw(frame, values);
+    if (!controlsHidden) panels.draw(frame);
     if (beat) beatDrawn(beat);
     status.setSilent(frame.silent);
     tempo.show(frame.beat.bpm);

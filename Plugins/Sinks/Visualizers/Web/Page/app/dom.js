@@ -1,6 +1,19 @@
 // Access to the page's elements.
 
+/** @returns {any} The element with this id. */
 export const element = (id) => document.getElementById(id);
+
+/**
+ * A new element with attributes and content.
+ *
+ * @returns {any}
+ */
+export function make(name, attributes = {}, ...content) {
+    const result = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes)) result.setAttribute(key, value);
+    result.append(...content);
+    return result;
+}
 
 /** Sets a text only if it differs: an unchanged text costs nothing. */
 export function setText(target, text) {

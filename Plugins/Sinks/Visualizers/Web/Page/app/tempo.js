@@ -2,7 +2,7 @@
 
 import { element, setText, showMessage } from "./dom.js";
 
-const BUTTONS = document.querySelectorAll("[data-control]");
+const BUTTONS = /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-control]"));
 const NUDGE_S = 0.01;
 
 export class TempoControl {

@@ -1,41 +1,47 @@
-// The analysis panels: which are shown, and their displays.
+// Makes the panels, and shows those that the user has selected and the stream has something for.
 
-import { BandMeters, BeatDial } from "./rhythm.js";
-import { ChromaRing, HarmonyTexts } from "./chroma.js";
-import { element, setText } from "../app/dom.js";
-import { SpectrogramDisplay } from "./spectrogram.js";
-import { SpectrumDisplay } from "./spectrum.js";
-import { WaveformDisplay } from "./waveform.js";
+import { element, make } from "../app/dom.js";
+import { panels } from "./index.js";
 
 // As in the style sheet.
 const NARROW_WIDTH = 720;
 
 export class Panels {
-    constructor(analysis, storage) {
+    /** `changed()` is called after a change of `needsBatches`. */
+    constructor(source, storage, changed) {
         this.storage = storage;
-        const spectrogram = new SpectrogramDisplay(element("spectrogram"));
-        analysis.onColumn = (decibels) => spectrogram.add(decibels);
-        this.displays = {
-            spectrum: [new SpectrumDisplay(element("spectrum"))],
-            spectrogram: [spectrogram],
-            waveform: [new WaveformDisplay(element("waveform"))],
-            rhythm: [new BeatDial(element("dial")), new BandMeters(element("bands"))],
-            harmony: [new ChromaRing(element("chroma")), new HarmonyTexts()],
-        };
-        // The panels that the user has selected, and those that the stream has nothing for.
-        this.shown = new Set();
-        this.unavailable = new Set(["harmony"]);
-        this.buttons = [...document.querySelectorAll("[data-panel]")];
-        for (const button of this.buttons) {
-            button.addEventListener("click", () => {
-                this.toggle(button.dataset.panel);
-                this.store();
-            });
-        }
+        this.needsBatches = false;
+        this.selected = new Set();
+        this.parts = panels.map((panel) => this.make(panel, source));
+        source.hemiola.addEventListener("hello", ({ detail }) => {
+            const plugins = detail.analyzers?.map((analyzer) => analyzer.plugin ?? analyzer.id) ?? [];
+            for (const part of this.parts) part.isAvailable = isAlways(part) || part.needs.some((plugin) => plugins.includes(plugin));
+            this.show();
+            const needsBatches = this.parts.some((part) => part.isAvailable && !isAlways(part));
+            if (needsBatches === this.needsBatches) return;
+            this.needsBatches = needsBatches;
+            changed();
+        });
         this.isNarrow = null;
         new ResizeObserver(() => this.resized()).observe(document.body);
         this.resized();
-        this.confidence = null;
+    }
+
+    /** Adds the elements of a panel, and its button. */
+    make({ id, title, unit = "", grow = 1, narrow = false, needs, create }, source) {
+        const button = make("button", { class: "chip", type: "button", "data-panel": id }, title);
+        button.addEventListener("click", () => {
+            if (!this.selected.delete(id)) this.selected.add(id);
+            this.store();
+            this.show();
+        });
+        element("panel-buttons").append(button);
+        const unitText = make("span", { class: "unit" }, unit);
+        const body = make("div", { class: `panel-body ${id}` });
+        const figure = make("figure", { id: `panel-${id}`, class: `panel panel-${id}` }, make("figcaption", {}, title, " ", unitText), body);
+        figure.style.setProperty("--grow", grow);
+        element("panel-row").append(figure);
+        return { id, needs, narrow, button, figure, isAvailable: needs.length === 0, display: create(body, unitText, source) };
     }
 
     /** Wide and narrow pages have their own selection. */
@@ -43,60 +49,40 @@ export class Panels {
         const isNarrow = document.body.clientWidth <= NARROW_WIDTH;
         if (isNarrow === this.isNarrow) return;
         this.isNarrow = isNarrow;
-        this.restore();
-    }
-
-    get key() {
-        return this.isNarrow ? "hemiola.panels.narrow" : "hemiola.panels";
-    }
-
-    restore() {
         let names = null;
         try {
             names = JSON.parse(this.storage?.getItem(this.key) ?? "null");
         } catch {
             // Damaged storage: the default follows.
         }
-        const shown = Array.isArray(names) ? names : this.isNarrow ? ["spectrum", "rhythm", "harmony"] : Object.keys(this.displays);
-        for (const button of this.buttons) this.set(button.dataset.panel, shown.includes(button.dataset.panel));
+        if (!Array.isArray(names)) names = this.parts.filter((part) => part.narrow || !isNarrow).map((part) => part.id);
+        this.selected = new Set(names);
+        this.show();
+    }
+
+    get key() {
+        return this.isNarrow ? "hemiola.panels.narrow" : "hemiola.panels";
     }
 
     store() {
         try {
-            this.storage?.setItem(this.key, JSON.stringify([...this.shown]));
+            this.storage?.setItem(this.key, JSON.stringify([...this.selected]));
         } catch {
             // Full or disabled storage: the selection lasts for this page view.
         }
     }
 
-    toggle(name) {
-        this.set(name, !this.shown.has(name));
-    }
-
-    /** Shows a panel and its button only while the stream has something for it. */
-    setAvailable(name, isAvailable) {
-        if (isAvailable) this.unavailable.delete(name);
-        else this.unavailable.add(name);
-        this.set(name, this.shown.has(name));
-    }
-
-    set(name, shown) {
-        if (shown) this.shown.add(name);
-        else this.shown.delete(name);
-        const isAvailable = !this.unavailable.has(name);
-        element(`panel-${name}`).hidden = !shown || !isAvailable;
-        const button = this.buttons.find((button) => button.dataset.panel === name);
-        button.hidden = !isAvailable;
-        button.setAttribute("aria-pressed", String(shown));
-    }
-
-    /** Draws the visible panels. */
-    draw(frame, values) {
-        for (const name in this.displays) for (const display of this.displays[name]) display.draw(frame, values);
-        const confidence = frame.beat.bpm === null ? -1 : Math.round(20 * frame.beat.confidence) * 5;
-        if (confidence !== this.confidence) {
-            this.confidence = confidence;
-            setText(element("confidence"), confidence < 0 ? "No beat" : `Confidence ${confidence} %`);
+    show() {
+        for (const { id, button, figure, isAvailable } of this.parts) {
+            button.hidden = !isAvailable;
+            button.setAttribute("aria-pressed", String(this.selected.has(id)));
+            figure.hidden = !isAvailable || !this.selected.has(id);
         }
     }
+
+    draw(frame) {
+        for (const { figure, display } of this.parts) if (!figure.hidden) display.draw(frame);
+    }
 }
+
+const isAlways = ({ needs }) => needs.length === 0;

@@ -1,17 +1,19 @@
 // Rhythm: a dial with the beats of the bar, and the meters for bass, mid and treble.
 
+import { setText } from "../app/dom.js";
 import { Surface, theme } from "./surface.js";
 
 const TURN = 2 * Math.PI;
 
-export class BeatDial extends Surface {
+class BeatDial extends Surface {
     layout(context) {
         this.radius = Math.min(this.width, this.height) / 2 - 5;
         // Large digits in the page's font.
         this.font = theme.font.replace("11px", `600 ${Math.round(this.radius * 0.62)}px`);
     }
 
-    paint(context, frame, { beatsPerBar, slow }) {
+    paint(context, frame) {
+        const { beats: { beatsPerBar }, isSlow: slow } = this.source;
         this.clear(context);
         const { radius } = this;
         const { beat } = frame;
@@ -66,7 +68,7 @@ export class BeatDial extends Surface {
 const BANDS = [["bass", "Bass"], ["mid", "Mid"], ["treb", "Treble"]];
 const MAXIMUM = 2.5;
 
-export class BandMeters extends Surface {
+class BandMeters extends Surface {
     layout(context) {
         this.rows = [];
         const label = 46;
@@ -88,7 +90,8 @@ export class BandMeters extends Surface {
         });
     }
 
-    paint(context, frame, { slow }) {
+    paint(context, frame) {
+        const { isSlow: slow } = this.source;
         this.clear(context);
         for (const row of this.rows) {
             const value = frame.bands[slow ? row.slow : row.fast];
@@ -105,3 +108,22 @@ export class BandMeters extends Surface {
         }
     }
 }
+
+export default {
+    id: "rhythm",
+    title: "Rhythm",
+    narrow: true,
+    needs: [],
+    create(body, unit, source) {
+        const dial = new BeatDial(body, "dial", "Beats of the bar", source);
+        const meters = new BandMeters(body, "bands", "Bass, mid and treble relative to their average", source);
+        return {
+            draw(frame) {
+                dial.draw(frame);
+                meters.draw(frame);
+                const { bpm, confidence } = frame.beat;
+                setText(unit, bpm === null ? "No beat" : `Confidence ${Math.round(20 * confidence) * 5} %`);
+            },
+        };
+    },
+};

@@ -14,9 +14,9 @@ const BOTTOM_DB = -80;
 const RANGE_DB = 68;
 const SLOW_INTERVAL_S = 1;
 
-export class SpectrogramDisplay extends Surface {
-    constructor(canvas) {
-        super(canvas);
+class SpectrogramDisplay extends Surface {
+    constructor(body, source) {
+        super(body, "", "Spectrogram from 30 Hz to 16 kHz, the last seconds", source);
         this.image = document.createElement("canvas");
         this.column = new ImageData(1, ROWS);
         this.map = null;
@@ -92,21 +92,21 @@ export class SpectrogramDisplay extends Surface {
         this.imageContext.putImageData(this.column, column, 0);
     }
 
-    paint(context, frame, values) {
-        if (this.axisRate !== values.sampleRate || this.axisSlow !== values.slow) {
-            this.axisRate = values.sampleRate;
-            this.axisSlow = values.slow;
+    paint(context, frame) {
+        const { analysis: { sampleRate }, isSlow } = this.source;
+        if (this.axisRate !== sampleRate) {
+            this.axisRate = sampleRate;
             this.isComplete = false;
-            this.drawTimeAxis(values.sampleRate, values.slow);
+            this.drawTimeAxis(sampleRate, isSlow);
         }
         this.wait += frame.dt;
-        if (values.slow && this.isComplete && this.wait < SLOW_INTERVAL_S) return;
+        if (isSlow && this.isComplete && this.wait < SLOW_INTERVAL_S) return;
         this.wait = 0;
         this.isComplete = true;
         this.clear(context);
         const { plot, image, next, columns } = this;
         context.imageSmoothingEnabled = true;
-        if (values.slow) {
+        if (isSlow) {
             context.drawImage(image, plot.x, plot.y, plot.width, plot.height);
             context.fillStyle = theme.text;
             context.fillRect(plot.x + (next * plot.width) / columns, plot.y, 1, plot.height);
@@ -117,3 +117,16 @@ export class SpectrogramDisplay extends Surface {
         if (next > 0) context.drawImage(image, 0, 0, next, ROWS, plot.x + share, plot.y, plot.width - share, plot.height);
     }
 }
+
+export default {
+    id: "spectrogram",
+    title: "Spectrogram",
+    unit: "Hz",
+    grow: 1.4,
+    needs: [],
+    create(body, unit, source) {
+        const display = new SpectrogramDisplay(body, source);
+        source.analysis.onColumn = (decibels) => display.add(decibels);
+        return display;
+    },
+};

@@ -10,7 +10,7 @@ const BOTTOM = 20;
 const BAR_WIDTH = 5;
 const LEVELS = [-72, -60, -48, -36, -24, -12, 0];
 
-export class SpectrumDisplay extends Surface {
+class SpectrumDisplay extends Surface {
     layout(context) {
         const plot = (this.plot = { x: LEFT, y: TOP, width: this.width - LEFT - RIGHT, height: this.height - TOP - BOTTOM });
         this.bars = Math.max(16, Math.min(160, Math.floor(plot.width / BAR_WIDTH)));
@@ -47,7 +47,8 @@ export class SpectrumDisplay extends Surface {
         this.fill.addColorStop(1, theme["data-soft"]);
     }
 
-    paint(context, frame, { smoothed, peaks }) {
+    paint(context) {
+        const { smoothed, peaks } = this.source.analysis;
         this.clear(context);
         const { plot, bars } = this;
         const step = plot.width / bars;
@@ -78,3 +79,13 @@ function maximum(values, bar, bars, points) {
     for (let i = first; i < end; i++) if (values[i] > result) result = values[i];
     return result;
 }
+
+export default {
+    id: "spectrum",
+    title: "Spectrum",
+    unit: "Hz, dBFS",
+    grow: 1.65,
+    narrow: true,
+    needs: [],
+    create: (body, unit, source) => new SpectrumDisplay(body, "", "Spectrum from 30 Hz to 16 kHz, 0 to −84 dBFS", source),
+};

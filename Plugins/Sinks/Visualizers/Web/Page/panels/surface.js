@@ -1,5 +1,7 @@
 // A canvas that follows its size on the page, and the colours of the page's style sheet.
 
+import { make } from "../app/dom.js";
+
 /** Colours for canvases, read from the custom properties of the style sheet. */
 export const theme = { dark: true, version: 0 };
 
@@ -22,7 +24,11 @@ export const pixelRatio = () => Math.min(2, devicePixelRatio || 1);
 
 /** Base of the 2D displays: `layout()` runs after a change of size or colours, `paint()` for every picture. */
 export class Surface {
-    constructor(canvas) {
+    /** `body` gets the canvas; `source` is that of the panels. */
+    constructor(body, className, label, source) {
+        const canvas = make("canvas", { class: className, role: "img", "aria-label": label });
+        body.append(canvas);
+        this.source = source;
         this.canvas = canvas;
         this.context = canvas.getContext("2d");
         this.width = 0;
@@ -32,12 +38,18 @@ export class Surface {
         new ResizeObserver(() => (this.version = -1)).observe(canvas);
     }
 
+    /** Draws the background, which is kept, on a context in CSS pixels. */
+    layout(context) {}
+
+    /** Draws a picture. */
+    paint(context, frame) {}
+
     /** Draws the display. Without a visible area nothing is done. */
-    draw(frame, values) {
+    draw(frame) {
         if (this.version !== theme.version || this.ratio !== pixelRatio()) this.resize();
         if (this.width === 0 || this.height === 0) return;
         this.context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
-        this.paint(this.context, frame, values);
+        this.paint(this.context, frame);
     }
 
     resize() {

@@ -6,7 +6,7 @@ const LEFT = 22;
 const RIGHT = 8;
 const SHOWN = 768;
 
-export class WaveformDisplay extends Surface {
+class WaveformDisplay extends Surface {
     layout(context) {
         this.lines = [];
         const height = (this.height - 6) / 2;
@@ -48,7 +48,7 @@ export class WaveformDisplay extends Surface {
 }
 
 /** Index of the rising zero crossing with the steepest rise below `limit`, or 0. */
-export function zeroCrossing(samples, limit) {
+function zeroCrossing(samples, limit) {
     let best = 0;
     let rise = 0;
     for (let i = 1; i < limit; i++) {
@@ -62,3 +62,12 @@ export function zeroCrossing(samples, limit) {
     }
     return best;
 }
+
+export default {
+    id: "waveform",
+    title: "Waveform",
+    unit: "17 ms",
+    grow: 0.9,
+    needs: [],
+    create: (body, unit, source) => new WaveformDisplay(body, "", "Waveform of the left and the right channel, 17 milliseconds", source),
+};

@@ -64,6 +64,8 @@ export interface HemiolaEventMap {
     samples: CustomEvent<HemiolaSamples>;
     hello: CustomEvent<HemiolaHello>;
     beat: CustomEvent<HemiolaBeat>;
+    /** A control that was handled, with its fields. */
+    control: CustomEvent<HemiolaMessage & { control: string }>;
     delay: CustomEvent<{ delay: number }>;
     setSpeed: CustomEvent<{ type: "setSpeed"; speed: number }>;
     loadPresetByName: CustomEvent<{ type: "loadPresetByName"; name: string; blend_s: number }>;

@@ -139,6 +139,7 @@ function hexToOklab(hex) {
     ];
 }
 
+/** @param {number[]} color */
 function oklabToLinear([lightness, a, b]) {
     const l = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3;
     const m = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3;
@@ -217,7 +218,7 @@ export class Graphics {
     }
 
     /// A texture to render to, cleared to zero.
-    target(width, height, { format = this.shared.formats.color, filter, wrap, depth = false } = {}) {
+    target(width, height, { format = this.shared.formats.color, filter = undefined, wrap = undefined, depth = false } = {}) {
         const { gl } = this;
         const target = {
             width: Math.max(1, Math.round(width)), height: Math.max(1, Math.round(height)), options: { format, filter, wrap, depth },

@@ -17,7 +17,8 @@ const settle = (harmony, time) => {
     return [...harmony.chroma];
 };
 
-test("header without these analyzers: nothing to show", () => deepEqual(stream(analyzer("levels")).isDeclared, false));
+test("header without these analyzers: no key, chord or note",
+    () => deepEqual([stream(analyzer("levels")).hasKey, stream(analyzer("levels")).hasChord, stream(analyzer("levels")).hasPitch], [false, false, false]));
 test("12, 24 and 36 bins: as declared; other numbers are no chroma",
     () => deepEqual([12, 24, 36, 7].map((count) => stream(chroma(count)).chroma.length), [12, 24, 36, 0]));
 
