@@ -31,19 +31,29 @@ cwebpage_file cwebpage_file_at(unsigned number) {
 #include EMBED
 #define PAGE_FILE "app/options.js"
 #include EMBED
+#define PAGE_FILE "app/picture.js"
+#include EMBED
 #define PAGE_FILE "app/playlist.js"
 #include EMBED
 #define PAGE_FILE "app/presetcontrol.js"
 #include EMBED
 #define PAGE_FILE "app/presetlist.js"
 #include EMBED
+#define PAGE_FILE "app/screen.js"
+#include EMBED
 #define PAGE_FILE "app/search.js"
+#include EMBED
+#define PAGE_FILE "app/settings.js"
+#include EMBED
+#define PAGE_FILE "app/sliders.js"
 #include EMBED
 #define PAGE_FILE "app/status.js"
 #include EMBED
 #define PAGE_FILE "app/statusview.js"
 #include EMBED
 #define PAGE_FILE "app/tempo.js"
+#include EMBED
+#define PAGE_FILE "app/visibility.js"
 #include EMBED
 #define PAGE_FILE "index.html"
 #include EMBED

@@ -24,6 +24,9 @@ PAGE = ROOT / "Plugins/Sinks/Visualizers/Web/Page"
 HEMIOLA = Path(os.environ.get("HEMIOLA", ROOT / ".build/tests/release/hemiola")).resolve()
 CHROMIUM = shutil.which("chromium")
 
+# Controls and panels do not fade.
+KEEP_SHOWN = "localStorage['hemiola.keep-shown'] = 'on';"
+
 # All but files are endless.
 SOURCES = {
     "clicks": ["--capture", "tone:clicks,bpm=120,seconds=0"],

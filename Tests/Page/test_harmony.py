@@ -1,7 +1,7 @@
 """The panel for chroma, key, chord and note."""
 
 import pytest
-from conftest import ROOT, errors, wait
+from conftest import KEEP_SHOWN, ROOT, errors, wait
 
 MINUET = str(ROOT / "examples/music/minuet.flac")
 PANEL_IS_SHOWN = "!document.getElementById('panel-harmony').hidden"
@@ -18,7 +18,7 @@ COLOURED = """(() => {
 @pytest.fixture
 def show(open_page):
     def show(program):
-        page = open_page(program.url, size=(1400, 700), color_scheme="dark")
+        page = open_page(program.url, size=(1400, 700), script=KEEP_SHOWN)
         wait(page, "hemiola.hello && typeof getPresetNames === 'function'")
         return page
 

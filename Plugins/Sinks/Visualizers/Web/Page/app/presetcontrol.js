@@ -21,17 +21,18 @@ export class PresetControl {
         this.playlist = new Playlist(stage.names);
         this.cycling = false;
         this.elapsed = 0;
-        /** Whether the pipeline has a preset cycler: null until a control was sent. */
+        /** Whether the pipeline has a preset cycler, which then changes the presets: null while unknown. */
         this.hasCycler = null;
-        const presets = stage.presets ?? stage.names.map((name) => ({ name }));
-        this.list = new PresetList(presets, this.favourites, { load: (name) => this.choose(name), marked: () => this.show() });
+        this.list = new PresetList(stage.presets, this.favourites, { load: (name) => this.choose(name), marked: () => this.show() });
         onClick("next", () => this.change("next"));
         onClick("previous", () => this.change("previous"));
         onClick("random", () => this.change("random"));
         onClick("cycle", () => this.toggleCycle());
         onClick("favourite", () => this.toggleFavourite());
         hemiola.addEventListener("hello", (event) => {
-            this.hasCycler = event.detail.controls?.some((control) => control.name === "nextPreset") ? null : false;
+            // A page that cycles goes on, until the cycler of the new stream changes a preset.
+            if (!event.detail.controls?.some((control) => control.name === "nextPreset")) this.hasCycler = false;
+            else if (!this.cycling || this.hasCycler) this.hasCycler = null;
             this.readCycling(event.detail.visualizer ?? {});
         });
         for (const type of ["status", "preset"]) hemiola.addEventListener(type, (event) => this.readCycling(event.detail));
@@ -40,10 +41,20 @@ export class PresetControl {
         for (const id of ["presets-button", "favourite", "next", "previous", "random", "cycle"]) element(id).disabled = empty;
     }
 
-    /** Reads whether Hemiola changes the presets: from `cycling`, or from the time of the next change. */
+    /** Reads whether Hemiola changes the presets: from `cycling`, or from the time of the next change. Only a cycler gives them a value. */
     readCycling({ cycling, next_in_s: nextChange }) {
-        if (typeof cycling === "boolean") this.setCycling(cycling);
-        else if (typeof nextChange === "number") this.setCycling(true);
+        if (typeof cycling !== "boolean" && typeof nextChange !== "number") return;
+        this.hasCycler = true;
+        this.setCycling(cycling ?? true);
+    }
+
+    /** Shows the preset that the page's address names, else Hemiola's last one, else the first. */
+    loadFirst(named) {
+        const stored = window.initialPresetNameB64;
+        const bytes = stored ? Uint8Array.from(atob(stored), (character) => character.charCodeAt(0)) : null;
+        const { names } = this.stage;
+        this.load([named, bytes && new TextDecoder().decode(bytes)].find((name) => names.includes(name)) ?? names[0], 0);
+        this.show();
     }
 
     /** Shows a preset. Returns false if there is none of this name. */

@@ -7,10 +7,11 @@ import { describeState, formatDuration } from "./status.js";
 const ANNOUNCE_AFTER_MS = 1200;
 
 export class StatusView {
-    /** `bare`: a page without controls shows no outage; the stage becomes dark. */
-    constructor(hemiola, { bare }) {
+    /** `bare`: a page without controls shows no outage; the stage becomes dark. `changed(kind)`: another state is shown. */
+    constructor(hemiola, { bare }, changed) {
         this.hemiola = hemiola;
         this.bare = bare;
+        this.changed = changed;
         this.facts = {
             connected: false, closed: false, wasConnected: false, ended: false, device: null, samplesAgeMs: null, silent: true,
             source: "",
@@ -72,6 +73,7 @@ export class StatusView {
             this.sentence = sentence;
             this.since = now;
             element("state").dataset.kind = state.kind;
+            this.changed(state.kind);
             setText(element("state-text"), state.text);
             setText(element("outage-title"), state.text);
             setText(element("outage-detail"), state.detail);

@@ -6,18 +6,17 @@ import { make } from "../app/dom.js";
 export const theme = { dark: true, version: 0 };
 
 const COLOURS = ["text", "secondary", "grid", "data", "data-soft", "data-fill", "beat", "beat-soft", "track"];
-const lightMode = matchMedia("(prefers-color-scheme: light)");
 
-function readTheme() {
+/** Reads the colours again after a change between dark and light. */
+export function readTheme() {
     const style = getComputedStyle(document.documentElement);
     for (const name of COLOURS) theme[name] = style.getPropertyValue(`--${name}`).trim();
     theme.font = `11px ${getComputedStyle(document.body).fontFamily}`;
-    theme.dark = !lightMode.matches;
+    theme.dark = !document.documentElement.classList.contains("light");
     theme.version += 1;
 }
 
 readTheme();
-lightMode.addEventListener("change", readTheme);
 
 /** Ratio of device pixels to CSS pixels; higher ones than 2 cost time and are not visible. */
 export const pixelRatio = () => Math.min(2, devicePixelRatio || 1);

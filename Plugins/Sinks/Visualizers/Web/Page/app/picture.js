@@ -1,0 +1,68 @@
+// Draws a picture whenever the browser asks for one: the stage, and the panels while they are visible. The picture can be frozen, and dark.
+
+import { element } from "./dom.js";
+import { pixelRatio } from "../panels/surface.js";
+
+export class Picture {
+    /** `parts`: hemiola, stage, analysis, beats, panels, visibility, speed, isSlow, fixed; `drawn(frame, dt)` is called after each picture. */
+    constructor(parts, drawn) {
+        this.parts = parts;
+        this.drawn = drawn;
+        this.isFrozen = false;
+        this.isDark = false;
+        this.lastTime = performance.now();
+        this.interval = 16;
+        this.marks = 0;
+        new ResizeObserver(() => this.resize()).observe(element("main"));
+        this.resize();
+        requestAnimationFrame(() => this.draw());
+    }
+
+    resize() {
+        // A canvas with another size is empty.
+        if (this.isFrozen) return;
+        const { clientWidth, clientHeight } = element("main");
+        const { stage, fixed } = this.parts;
+        stage.resize(clientWidth, clientHeight, fixed ? 1 : pixelRatio());
+    }
+
+    freeze(isFrozen) {
+        this.isFrozen = isFrozen;
+        element("freeze").hidden = !isFrozen;
+        if (!isFrozen) this.resize();
+    }
+
+    black(isDark) {
+        this.isDark = isDark;
+        element("blackout").hidden = !isDark;
+        document.documentElement.classList.toggle("blackout", isDark);
+        if (isDark) this.parts.visibility.fade();
+    }
+
+    draw() {
+        requestAnimationFrame(() => this.draw());
+        const { hemiola, stage, analysis, beats, panels, visibility, speed, isSlow } = this.parts;
+        const now = performance.now();
+        const dt = Math.min(0.5, (now - this.lastTime) / 1000);
+        this.interval += 0.1 * (Math.min(100, now - this.lastTime) - this.interval);
+        this.lastTime = now;
+        const time = hemiola.toStreamTime(now) - hemiola.delay;
+        // A beat belongs to the picture that is nearest to it.
+        const beatTime = time + this.interval / 2000;
+        const beat = beats.due(beatTime);
+        const frame = analysis.update(hemiola.connected ? time : NaN, dt, speed.speed, isSlow);
+        beats.describe(beatTime, frame.beat);
+        if (!hemiola.connected) frame.silent = true;
+        if (!this.isFrozen) stage.render(frame);
+        if (visibility.isVisible) panels.draw(frame);
+        if (beat) this.beatDrawn(beat);
+        this.drawn(frame, dt);
+    }
+
+    /** Reports that the picture of a beat was drawn: as an event, and as a mark in the browser's timeline. */
+    beatDrawn(beat) {
+        if (this.marks++ % 1000 === 999) performance.clearMarks("hemiola-beat");
+        performance.mark("hemiola-beat", { detail: { t: beat.t } });
+        this.parts.hemiola.dispatchEvent(new CustomEvent("beatdrawn", { detail: { t: beat.t, time: performance.now() } }));
+    }
+}
