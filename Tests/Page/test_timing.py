@@ -99,3 +99,46 @@ def test_beats_of_a_click_track_are_drawn_within_25_ms_of_their_samples_for_95_p
     print(f"beats: median error {median(errors)} ms, {good} of {len(errors)} within {limit} ms; a picture each {interval} ms")
     assert good >= 0.95 * len(errors), errors
     assert abs(median(errors)) < 25
+
+
+# The times of all pictures since the page was opened.
+COUNT_PICTURES = "window.pictures = []; (function count() { pictures.push(performance.now()); requestAnimationFrame(count); })();"
+# A picture of the processor in the size of the page: what this machine can show beside its other work.
+PLAIN_CANVAS = """
+    const context = document.querySelector('canvas').getContext('2d', {willReadFrequently: true});
+    (function draw() { context.fillRect(pictures.length % 800, 0, 9, 9); requestAnimationFrame(draw); })();
+"""
+
+
+def test_slow_webgl_never_draws_less_than_20_pictures_a_second_for_3_seconds_and_presets_can_be_tried_again(
+        clicks, open_page, serve, write_page):
+    def rates(url, seconds):
+        """Pictures in each half second since the first one."""
+        page = open_page(url, size=(1280, 720), script=COUNT_PICTURES)
+        wait(page, f"pictures.length > 1 && performance.now() > pictures[0] + {1000 * seconds}", 120)
+        times = page.evaluate("pictures.map(time => time - pictures[0])")
+        return page, [sum(500 * half <= time < 500 * (half + 1) for time in times) for half in range(2 * seconds)]
+
+    reference, plain = rates(f"{serve(write_page(PLAIN_CANVAS, '<canvas width=1280 height=720></canvas>'))}/", 4)
+    reference.context.close()
+    # A machine with nothing else to do shows 60 a second.
+    share = min(1, median(plain[2:]) / 30)
+    page, shown = rates(clicks.url, round(max(12, 6 / share)))
+    slow = longest = 0
+    for count in shown:
+        slow = slow + 0.5 if count < 10 * share else 0
+        longest = max(longest, slow)
+    print(f"pictures in each half second: {shown}; a plain canvas: {plain}")
+    assert longest <= 3 / share, shown
+    # The browser of the tests computes WebGL by software: the page says that it shows the plain picture.
+    assert page.evaluate("document.getElementById('message').textContent") != ""
+    assert page.evaluate("getPresetNames().length") > 1
+    page.evaluate("""() => {
+        window.changes = [];
+        const button = document.getElementById('retry');
+        new MutationObserver(() => changes.push(button.hidden)).observe(button, {attributes: true});
+    }""")
+    page.mouse.move(100, 100)
+    page.click("#retry")
+    # The presets are tried, and are too slow again.
+    wait(page, "changes.join() === 'true,false'")

@@ -3,7 +3,7 @@
 import { AudioAnalysis } from "../analysis/audio.js";
 import { BeatClock } from "../analysis/beats.js";
 import { closeDrawer, addDrawer, openDrawer } from "./drawers.js";
-import { element, onClick, storage } from "./dom.js";
+import { element, onClick, showMessage, storage } from "./dom.js";
 import { connectKeyboard } from "./keys.js";
 import { parseOptions } from "./options.js";
 import { Panels } from "../panels/panels.js";
@@ -37,9 +37,20 @@ const stage = createStage(element("stage"), {
     strobe: options.strobe,
     seed: options.seed ?? Math.floor(Math.random() * 2 ** 32),
     reducedMotion: isSlow,
+    // A seed asks for the same picture on every machine.
+    adaptive: options.seed === null,
+    onslow: showSlowness,
     // Errors of presets become page errors in Hemiola's log.
     onerror: ({ message, error }) => reportError(error instanceof Error ? error : new Error(message)),
 });
+
+/** Says that the presets are too slow, and offers them again. */
+function showSlowness(isTooSlow) {
+    element("retry").hidden = !isTooSlow;
+    if (isTooSlow && !options.bare) showMessage("Presets are too slow on this computer: this is a plain picture. “Show presets” tries again.");
+}
+onClick("retry", () => stage.retry());
+
 const analysis = new AudioAnalysis();
 const beats = new BeatClock();
 const visibility = new Visibility(options);

@@ -75,6 +75,7 @@ export class PresetControl {
     /** A preset that the user or this page has chosen. */
     choose(name, blendSeconds = REQUEST_BLEND_S) {
         this.isPinned = false;
+        this.stage.retry();
         if (!name || !this.load(name, blendSeconds)) return;
         window.webkit.messageHandlers.presetHandler.postMessage(name);
         announce(`Preset ${name}`);

@@ -37,7 +37,7 @@ class SpectrogramDisplay extends Surface {
         }
         this.image.width = columns;
         this.image.height = ROWS;
-        this.imageContext = this.image.getContext("2d");
+        this.imageContext = this.image.getContext("2d", { willReadFrequently: true });
         for (let column = 0; column < columns; column++) this.writeColumn(column);
         context.fillStyle = theme.secondary;
         context.strokeStyle = theme.grid;

@@ -29,11 +29,13 @@ export class Surface {
         body.append(canvas);
         this.source = source;
         this.canvas = canvas;
-        this.context = canvas.getContext("2d");
+        // The processor draws these small pictures: a GPU that is computed by software takes several times as long.
+        this.context = canvas.getContext("2d", { willReadFrequently: true });
         this.width = 0;
         this.height = 0;
         this.version = -1;
         this.background = document.createElement("canvas");
+        this.background.getContext("2d", { willReadFrequently: true });
         new ResizeObserver(() => (this.version = -1)).observe(canvas);
     }
 

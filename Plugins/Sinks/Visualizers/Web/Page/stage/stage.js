@@ -117,27 +117,23 @@ class Player {
     }
 }
 
+/// Draws presets with WebGL2.
 class Renderer {
-    constructor(canvas, options) {
+    constructor(canvas, gl, follower, options) {
         this.canvas = canvas;
+        this.gl = gl;
+        this.follower = follower;
         this.transparent = options.transparent === true;
         this.strobe = options.strobe === true;
         this.reducedMotion = options.reducedMotion === true;
         this.seed = Number.isFinite(options.seed) ? Math.trunc(options.seed) : 1;
-        this.onerror = options.onerror ?? null;
+        this.onerror = options.onerror;
         this.catalog = options.presets ?? presets;
         this.resolution = options.adaptive === false ? null : new ResolutionControl();
         this.wanted = null;
+        this.from = null;
+        this.to = null;
         this.frameNumber = 0;
-        this.follower = new MusicFollower({ reducedMotion: this.reducedMotion });
-        this.gl = canvas.getContext("webgl2", {
-            alpha: this.transparent, premultipliedAlpha: true, antialias: false, depth: false, stencil: false,
-            powerPreference: "high-performance",
-        });
-        if (!this.gl) {
-            this.fallback = new CanvasFallback(canvas, { transparent: this.transparent });
-            return;
-        }
         this.onLost = (event) => {
             event.preventDefault();
             this.isLost = true;
@@ -155,18 +151,16 @@ class Renderer {
         this.build();
     }
 
-    get names() {
-        return this.available().map((preset) => preset.name);
-    }
-
     available() {
-        return this.fallback ? [] : this.catalog.filter((preset) => !preset.needsFloat || this.shared.formats.hasFloat);
+        return this.catalog.filter((preset) => !preset.needsFloat || this.shared.formats.hasFloat);
     }
 
     /// Sets the size of the pictures from the canvas's size and the scale.
     measure() {
         const { width, height } = this.canvas;
-        const scale = Math.min(1, Math.sqrt(MAXIMUM_PIXELS / Math.max(1, width * height))) * (this.resolution?.scale ?? 1);
+        // A preset is made for the full size, and resized for the trial.
+        const share = this.to ? this.resolution?.scale ?? 1 : 1;
+        const scale = Math.min(1, Math.sqrt(MAXIMUM_PIXELS / Math.max(1, width * height))) * share;
         this.width = Math.max(16, Math.round(width * scale));
         this.height = Math.max(16, Math.round(height * scale));
     }
@@ -204,8 +198,7 @@ class Renderer {
     report(name, error) {
         const message = error instanceof Error ? error.message : String(error);
         const text = message.startsWith("preset ") ? message : `preset ${name}: ${message}`;
-        if (this.onerror) this.onerror({ preset: name, message: text, error });
-        else console.error(text);
+        this.onerror({ preset: name, message: text, error });
     }
 
     play(preset) {
@@ -219,7 +212,6 @@ class Renderer {
     }
 
     load(name, blendSeconds = 0) {
-        if (this.fallback) return false;
         const preset = this.available().find((candidate) => candidate.name === name);
         if (!preset) return false;
         this.wanted = name;
@@ -242,17 +234,7 @@ class Renderer {
         return true;
     }
 
-    get current() { return this.wanted; }
-
-    resize(width, height, pixelRatio = 1) {
-        const ratio = Number.isFinite(pixelRatio) && pixelRatio > 0 ? pixelRatio : 1;
-        this.canvas.width = Math.max(1, Math.round(width * ratio));
-        this.canvas.height = Math.max(1, Math.round(height * ratio));
-        this.applySize();
-    }
-
     applySize() {
-        if (this.fallback) return;
         const before = [this.width, this.height];
         this.measure();
         if (this.isLost || (before[0] === this.width && before[1] === this.height)) return;
@@ -281,14 +263,21 @@ class Renderer {
         }
     }
 
-    render(input) {
-        const frame = this.follower.follow(input);
-        if (this.fallback) {
-            this.fallback.render(frame);
-            return;
-        }
+    render(frame) {
         if (this.isLost || this.gl.isContextLost()) return;
-        if (this.resolution?.measure(performance.now())) this.applySize();
+        const { resolution } = this;
+        const isTrial = this.to !== null && resolution?.isTrial;
+        const start = performance.now();
+        if (isTrial || resolution?.measure(start)) this.applySize();
+        this.draw(frame);
+        if (!isTrial) return;
+        // Reading a pixel waits until the picture is computed.
+        this.gl.bindFramebuffer(this.gl.FRAMEBUFFER, null);
+        this.gl.readPixels(0, 0, 1, 1, this.gl.RGBA, this.gl.UNSIGNED_BYTE, new Uint8Array(4));
+        if (resolution.tried(performance.now() - start)) this.applySize();
+    }
+
+    draw(frame) {
         const { graphics, programs } = this;
         this.frameNumber += 1;
         this.textures.update(frame, this.shared.uniforms);
@@ -344,36 +333,106 @@ class Renderer {
         this.to?.dispose();
         this.from = null;
         this.to = null;
-        if (this.gl) {
-            this.graphics.dispose();
-            this.canvas.removeEventListener("webglcontextlost", this.onLost);
-            this.canvas.removeEventListener("webglcontextrestored", this.onRestored);
-            this.isLost = true;
-        }
+        this.graphics.dispose();
+        this.canvas.removeEventListener("webglcontextlost", this.onLost);
+        this.canvas.removeEventListener("webglcontextrestored", this.onRestored);
+        this.isLost = true;
     }
 }
 
-/// Creates the stage on a canvas.
+/// Draws presets, or the plain picture: where there is no WebGL2, and while presets are too slow.
+class Stage {
+    constructor(canvas, options) {
+        this.canvas = canvas;
+        this.options = options;
+        this.onerror = options.onerror ?? null;
+        this.follower = new MusicFollower({ reducedMotion: options.reducedMotion === true });
+        this.wanted = null;
+        this.start();
+    }
+
+    start() {
+        const { canvas, options } = this;
+        const gl = canvas.getContext("webgl2", {
+            alpha: options.transparent === true, premultipliedAlpha: true, antialias: false, depth: false, stencil: false,
+            powerPreference: "high-performance",
+        });
+        this.renderer = gl && new Renderer(canvas, gl, this.follower, { ...options, onerror: (error) => this.report(error) });
+        this.plain = gl ? null : new CanvasFallback(canvas, { transparent: options.transparent === true });
+        this.presets = (this.renderer?.available() ?? []).map(({ name, description }) => ({ name, description }));
+    }
+
+    report(error) {
+        if (this.onerror) this.onerror(error);
+        else console.error(error.message);
+    }
+
+    get webgl() { return this.renderer !== null; }
+
+    get names() { return this.presets.map((preset) => preset.name); }
+
+    get current() { return this.wanted; }
+
+    load(name, blendSeconds = 0) {
+        if (!this.names.includes(name) || (this.renderer && !this.renderer.load(name, blendSeconds))) return false;
+        this.wanted = name;
+        return true;
+    }
+
+    resize(width, height, pixelRatio = 1) {
+        const ratio = Number.isFinite(pixelRatio) && pixelRatio > 0 ? pixelRatio : 1;
+        this.canvas.width = Math.max(1, Math.round(width * ratio));
+        this.canvas.height = Math.max(1, Math.round(height * ratio));
+        this.renderer?.applySize();
+    }
+
+    render(input) {
+        const frame = this.follower.follow(input);
+        if (this.renderer) this.renderer.render(frame);
+        else this.plain.render(frame);
+        if (this.renderer?.resolution?.isTooSlow) this.fallBack();
+    }
+
+    /// Shows the plain picture, with the presets' names as before.
+    fallBack() {
+        const { gl } = this.renderer;
+        this.dispose();
+        gl.getExtension("WEBGL_lose_context")?.loseContext();
+        this.renderer = null;
+        this.replaceCanvas();
+        this.plain = new CanvasFallback(this.canvas, { transparent: this.options.transparent === true });
+        this.options.onslow?.(true);
+    }
+
+    /// Draws presets again after they were too slow.
+    retry() {
+        if (this.renderer || this.presets.length === 0) return;
+        this.replaceCanvas();
+        this.start();
+        if (this.wanted) this.load(this.wanted, 0);
+        this.options.onslow?.(false);
+    }
+
+    /// A canvas keeps the kind of its first context.
+    replaceCanvas() {
+        const next = /** @type {HTMLCanvasElement} */ (this.canvas.cloneNode());
+        this.canvas.replaceWith(next);
+        this.canvas = next;
+    }
+
+    dispose() {
+        this.renderer?.dispose();
+    }
+}
+
+/// Creates the stage on a canvas, which it replaces when it changes to the plain picture or back.
 ///
 /// Options: `transparent` (the background is transparent, premultiplied alpha), `strobe` (no limit of flashes), `seed` (the same seed and
-/// frames give the same pictures), `reducedMotion` (slow, without pulses), `adaptive` (false: fixed resolution), `onerror` (called with
-/// {preset, message, error} when a preset fails; the preset is replaced by a plain one).
+/// frames give the same pictures), `reducedMotion` (slow, without pulses), `adaptive` (false: fixed resolution, and no plain picture), `onerror`
+/// (called with {preset, message, error} when a preset fails; the preset is replaced by a plain one), `onslow` (called with true when presets are
+/// drawn less than 20 times a second, so that the plain picture is shown; with false after `retry`).
 ///
-/// The stage has: `webgl` (false: a plain 2D picture, and no presets), `names`, `presets` ([{name, description}]), `current`,
-/// `load(name, blendSeconds)` (0: cut; false: no such preset), `render(frame)`, `resize(width, height, pixelRatio)` in CSS pixels,
+/// The stage has: `webgl` (false: the plain picture is shown), `names`, `presets` ([{name, description}]; none without WebGL2), `current`,
+/// `load(name, blendSeconds)` (0: cut; false: no such preset), `render(frame)`, `resize(width, height, pixelRatio)` in CSS pixels, `retry()`,
 /// `dispose()`, and the settable `onerror`.
-export function createStage(canvas, options = {}) {
-    const renderer = new Renderer(canvas, options);
-    return {
-        get webgl() { return !renderer.fallback; },
-        get names() { return renderer.names; },
-        get presets() { return renderer.available().map(({ name, description }) => ({ name, description })); },
-        get current() { return renderer.current; },
-        get onerror() { return renderer.onerror; },
-        set onerror(handler) { renderer.onerror = handler; },
-        load: (name, blendSeconds) => renderer.load(name, blendSeconds),
-        render: (frame) => renderer.render(frame),
-        resize: (width, height, pixelRatio) => renderer.resize(width, height, pixelRatio),
-        dispose: () => renderer.dispose(),
-    };
-}
+export const createStage = (canvas, options = {}) => new Stage(canvas, options);
