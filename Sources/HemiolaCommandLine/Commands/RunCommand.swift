@@ -11,7 +11,7 @@ struct RunCommand: Command {
         discussion: """
             The keys of a pipeline file. inputs or captures is required; all others are optional:
 
-              min_version: 0.1.0             # the oldest version of Hemiola that can run this file
+              min_version: 0.1.0             # the oldest version of Hemiola for it
               inputs: [song.flac]            # paths, relative to the working directory
               captures: ["tone:clicks"]      # capture plugins, with or without inputs
               analyzers:                     # default: levels, spectrum, visualizer, beat
@@ -22,7 +22,7 @@ struct RunCommand: Command {
               batch: 1024                    # frames per batch
               rate: 48000                    # in Hz, for live captures; or native
               realtime: false                # process at real-time speed
-              whole_file: true               # read inputs as a whole first; default: files do, as in "analyze"
+              whole_file: true               # read inputs as a whole first, as files are
               seed: 0                        # seed of the random number generators
               jobs: 1                        # files in parallel; 0: one per processor
               select: [levels, end]          # write only these records

@@ -488,7 +488,8 @@ extension PluginRegistry {
             let paths = analyzers.flatMap { analyzer in analyzer.outputs.features.map { "\(analyzer.name).\($0.name)" } }
             let feature = Self.featurePath(named: item, of: analyzers)
             let hint =
-                if feature == nil, isOfSummaries(item) {
+                // `beats` are more likely those of the record `beat`.
+                if feature == nil, item.contains(".") || !known.contains(where: item.hasPrefix), isOfSummaries(item) {
                     "it is a value of a whole file: add --summary, or the sink summary"
                 } else if let name = feature ?? item.nearest(in: known + paths) {
                     "did you mean \(name)?"

@@ -53,7 +53,15 @@ struct SummaryText {
         let start = line(zip(columns, values.dropFirst()).map(Self.text), file.onOneLine)
         guard let error = values[values.count - 1].string else { return start }
         let text = (error.hasPrefix(file + ": ") ? String(error.dropFirst(file.count + 2)) : error).onOneLine
-        return start + ": " + (width == 0 ? text : text.shortened(to: max(1, width - start.columns - 2), dots: "…"))
+        return start + ": " + (width == 0 ? text : Self.beginning(of: text, width - start.columns - 2))
+    }
+
+    /// As much of a text as fits, at least an ellipsis.
+    private static func beginning(of text: String, _ width: Int) -> String {
+        var (text, columns) = (text, text.columns)
+        guard columns > width else { return text }
+        while columns >= width, let last = text.popLast() { columns -= last.columns }
+        return text + "…"
     }
 
     private func line(_ texts: [String], _ name: String) -> String {
