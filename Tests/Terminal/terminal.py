@@ -116,6 +116,12 @@ class Terminal:
                     draw.rectangle((x, y + height - block * height // 8, x + width - 1, y + height - 1), front)
                 elif character.data == "▀":
                     draw.rectangle((x, y, x + width - 1, y + height // 2 - 1), front)
+                elif character.data and "\u2800" <= character.data <= "\u28ff":
+                    # Braille patterns, which few fonts have.
+                    for bit, (dot_column, dot_row) in enumerate([(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2), (0, 3), (1, 3)]):
+                        if ord(character.data) >> bit & 1:
+                            left, top = x + 2 + dot_column * width // 2, y + 2 + dot_row * height // 4
+                            draw.rectangle((left, top, left + 1, top + 1), front)
                 elif character.data and character.data != " ":
                     draw.text((x, y), character.data, front, fonts[character.bold])
         image.save(path, optimize=True)
