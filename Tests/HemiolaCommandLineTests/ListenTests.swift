@@ -9,7 +9,6 @@ import Testing
 
 @testable import HemiolaCommandLine
 @testable import HemiolaEngine
-import HemiolaFiles
 
 /// The options of `listen` and `devices`, and their output on a terminal.
 @Suite struct ListenTests {
