@@ -9,8 +9,8 @@ import Testing
 
 @testable import HemiolaCommandLine
 
-/// The ids of all sinks.
-private let sinks = PluginRegistry.standard.sinks.map(\.about.id).joined(separator: ", ")
+/// The ids of all sinks: those of the plugins, and that of the command line.
+private let sinks = (PluginRegistry.standard.sinks.map(\.about.id) + [SinkPlugin.terminalID]).joined(separator: ", ")
 
 @Suite struct ErrorTests {
     /// The messages without `hemiola: `, and the exit code.
