@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from conftest import until, wait, wait_for_presets
+from conftest import KEEP_SHOWN, until, wait, wait_for_presets
 
 NOTE_KEYS = "awsedftgyhujkolp"
 OPTIONS = "document.querySelectorAll('#preset-options [role=option]').length"
@@ -16,7 +16,7 @@ def use(start, open_page):
     def use(**settings):
         program = start(**settings)
         # A small picture, because the browser computes it without a GPU.
-        page = open_page(program.url, size=(900, 560), device_scale_factor=0.25)
+        page = open_page(program.url, size=(900, 560), device_scale_factor=0.25, script=KEEP_SHOWN)
         wait_for_presets(page)
         program.next("control", control="ready")
         return program, page
