@@ -11,7 +11,24 @@ package enum EnvironmentVariable {
 
     /// The value of a variable that is an absolute path; nil for another value. The XDG Base Directory Specification requires that relative
     /// paths are ignored.
-    package static func absolutePath(_ name: String) -> String? {
-        value(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
+    ///
+    /// - Parameter variable: Reads a variable.
+    package static func absolutePath(_ name: String, _ variable: (String) -> String? = value) -> String? {
+        variable(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
+    }
+
+    /// The user's folder for a kind of files; nil when neither variable is an absolute path.
+    ///
+    /// - Parameters:
+    ///   - name: Its variable, such as `XDG_STATE_HOME`.
+    ///   - path: Where it is by default, below `HOME`.
+    ///   - variable: Reads a variable.
+    package static func userFolder(_ name: String, default path: String, _ variable: (String) -> String? = value) -> String? {
+        absolutePath(name, variable) ?? absolutePath("HOME", variable).map { "\($0)/\(path)" }
+    }
+
+    /// The user's folder for what the program remembers between runs.
+    package static func stateFolder(_ variable: (String) -> String? = value) -> String? {
+        userFolder("XDG_STATE_HOME", default: ".local/state", variable).map { "\($0)/hemiola" }
     }
 }

@@ -34,10 +34,7 @@ struct DefaultsFile {
     ///
     /// - Parameter variable: Reads an environment variable.
     static func path(_ variable: (String) -> String? = EnvironmentVariable.value) -> String? {
-        // The XDG Base Directory Specification requires that relative paths are ignored.
-        if let folder = variable("XDG_CONFIG_HOME"), folder.hasPrefix("/") { return "\(folder)/hemiola/defaults.yaml" }
-        if let home = variable("HOME"), home.hasPrefix("/") { return "\(home)/.config/hemiola/defaults.yaml" }
-        return nil
+        EnvironmentVariable.userFolder("XDG_CONFIG_HOME", default: ".config", variable).map { "\($0)/hemiola/defaults.yaml" }
     }
 
     /// Reads the file of this environment.

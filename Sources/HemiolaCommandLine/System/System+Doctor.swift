@@ -17,8 +17,7 @@ extension System {
             folder.isShared = isOpenToOthers(path)
             return folder
         }
-        let home = EnvironmentVariable.value("XDG_STATE_HOME") ?? EnvironmentVariable.value("HOME").map { "\($0)/.local/state" }
-        found.state = home.map { folder("\($0)/hemiola", mayBeMissing: true) }
+        found.state = EnvironmentVariable.stateFolder().map { folder($0, mayBeMissing: true) }
         found.temporary = folder(EnvironmentVariable.value("TMPDIR") ?? "/tmp")
         found.terminal = terminal
         found.locale = EnvironmentVariable.value("LC_ALL") ?? EnvironmentVariable.value("LC_CTYPE") ?? EnvironmentVariable.value("LANG")

@@ -22,11 +22,7 @@ struct ViewChoice: Sendable {
     }
 
     /// `hemiola/terminal.json` in the user's state folder; nil when the environment has neither `XDG_STATE_HOME` nor `HOME`.
-    static func path(_ variable: (String) -> String? = EnvironmentVariable.value) -> String? {
-        // The XDG Base Directory Specification requires that relative paths are ignored.
-        if let state = variable("XDG_STATE_HOME"), state.hasPrefix("/") { return "\(state)/hemiola/terminal.json" }
-        return variable("HOME").map { "\($0)/.local/state/hemiola/terminal.json" }
-    }
+    static func path() -> String? { EnvironmentVariable.stateFolder().map { "\($0)/terminal.json" } }
 
     /// An empty choice when there is no file, or none that can be read.
     static func read(_ path: String?) -> ViewChoice {

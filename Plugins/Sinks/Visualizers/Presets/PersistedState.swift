@@ -26,9 +26,7 @@ struct PersistedState: Sendable, Equatable {
     ///
     /// - Returns: nil when the environment has neither `XDG_STATE_HOME` nor `HOME`.
     static func defaultPath(_ variable: (String) -> String? = EnvironmentVariable.value) -> String? {
-        // The XDG Base Directory Specification requires that relative paths are ignored.
-        if let state = variable("XDG_STATE_HOME"), state.hasPrefix("/") { return "\(state)/hemiola/visualizer.json" }
-        return variable("HOME").map { "\($0)/.local/state/hemiola/visualizer.json" }
+        EnvironmentVariable.stateFolder(variable).map { "\($0)/visualizer.json" }
     }
 
     /// Reads a state file. A damaged one is renamed to `NAME.damaged`.

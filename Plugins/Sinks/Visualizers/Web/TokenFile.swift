@@ -13,8 +13,7 @@ struct TokenFile {
     ///
     /// - Returns: nil when the environment has neither `XDG_STATE_HOME` nor `HOME`.
     static func standard() -> TokenFile? {
-        if let state = EnvironmentVariable.absolutePath("XDG_STATE_HOME") { return TokenFile(path: "\(state)/hemiola/web-token") }
-        return EnvironmentVariable.absolutePath("HOME").map { TokenFile(path: "\($0)/.local/state/hemiola/web-token") }
+        EnvironmentVariable.stateFolder().map { TokenFile(path: "\($0)/web-token") }
     }
 
     /// 32 hexadecimal digits of the system's random numbers.
