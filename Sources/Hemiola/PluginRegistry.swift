@@ -67,7 +67,9 @@ public struct PluginRegistry: Sendable {
         // By index: a generic sequence takes the runtime a search for its conformance at start-up.
         for index in plugins.indices where plugins[index].about.id == id { return .success(plugins[index]) }
         let ids = plugins.map(\.about.id)
-        let hint = id.nearest(in: ids).map { "did you mean \($0)?" } ?? "there are: \(ids.joined(separator: ", "))"
+        // Who writes `tempo` means the one that says it finds it.
+        let nearest = id.nearest(in: ids) ?? plugins.first { $0.about.summary.hasWord(id) }?.about.id
+        let hint = nearest.map { "did you mean \($0)?" } ?? "there are: \(ids.joined(separator: ", "))"
         return .failure(Problem("there is no \(role) \"\(id)\"; \(hint)"))
     }
 }

@@ -8,6 +8,8 @@ internal import Glibc
 /// - Note: The equalizer and the two windows below 300 Hz are those of cava's cavacore.c (K. Stavestrand), which uses windows of
 ///   4096 frames for all higher bars.
 package struct BarBank {
+    /// Range of the bars by default, in hertz.
+    package static let defaultRange = 50.0...10_000.0
     /// The spectrum that a bar is computed from.
     private enum Source {
         /// Window of 8192 frames at 44.1 kHz, decimated.
@@ -124,7 +126,7 @@ package struct BarBank {
                 case .low: low
                 case .shared: shared
                 }
-            heights[index] = bins.dot(table, from: bar.firstWeight, at: bar.firstBin, vectors: bar.vectors)
+            heights[index] = bins.dot(table, from: bar.firstWeight, over: bar.firstBin..<bar.firstBin + 8 * bar.vectors)
         }
     }
 

@@ -10,6 +10,10 @@ internal import Glibc
 ///   they are converted to the hop duration, so that the motion does not depend on the hop size. Other differences: gain and bar
 ///   height are limited, a falling bar stays above the current value, and smoothing does not change the height of a constant bar.
 package struct BarMotion {
+    /// Mean square below which a hop is silence: −90 dBFS, so that dither is silence.
+    package static let silence: Float = 1e-9
+    /// Smoothing by default, in percent.
+    package static let defaultNoiseReduction = 77
     /// Frame rate of cava's constants, in frames per second.
     private static let reference = 66.0
     /// Upper limit of the height before the gain control. A bar decreases the gain until it has fallen back to 1, also after the

@@ -108,11 +108,16 @@ extension MutableSpan where Element == Float {
     ///
     /// O(n). For one or two channels, and for more channels of unknown positions, equal to `mix(_:channelCount:)`.
     public mutating func mix(_ samples: Span<Float>, by channels: ChannelMix) -> Bool {
-        if channels.isMean { return mix(samples, channelCount: channels.channelCount) }
-        let count = channels.channelCount
+        channels.isMean ? mix(samples, channelCount: channels.channelCount) : mix(samples, weights: channels.mono)
+    }
+
+    /// Writes the weighted sum of the channels of interleaved samples to the first elements; returns whether every sample is finite,
+    /// including those of weight 0. O(n).
+    package mutating func mix(_ samples: Span<Float>, weights: [Float]) -> Bool {
+        let count = weights.count
         return withUnsafeMutableBufferPointer { mono in
             samples.withUnsafeBufferPointer { buffer in
-                channels.mono.withUnsafeBufferPointer { weights in
+                weights.withUnsafeBufferPointer { weights in
                     let frames = buffer.count / count
                     precondition(frames <= mono.count, "the mix is shorter than the samples")
                     guard let x = buffer.baseAddress, let y = mono.baseAddress else { return true }

@@ -28,20 +28,6 @@ extension Span where Element == Float {
         }
     }
 
-    /// Σ x·w over `vectors` vectors of eight elements from `index` on, with weights from `offset` on. O(n).
-    func dot(_ weights: Span<Float>, from offset: Int, at index: Int, vectors: Int) -> Float {
-        withUnsafeBufferPointer { buffer in
-            weights.withUnsafeBufferPointer { table in
-                precondition(index >= 0 && index + 8 * vectors <= buffer.count, "the range is outside the span")
-                precondition(offset >= 0 && offset + 8 * vectors <= table.count, "too few weights")
-                guard let x = buffer.baseAddress, let w = table.baseAddress else { return 0 }
-                var lanes = Lanes.zero
-                for step in 0..<vectors { lanes += x.lanes(index + 8 * step) * w.lanes(offset + 8 * step) }
-                return lanes.sum()
-            }
-        }
-    }
-
     /// Whether Σx² is at most `limit`. O(n); returns as soon as the limit is exceeded.
     package func isQuiet(within limit: Float) -> Bool {
         withUnsafeBufferPointer { buffer in

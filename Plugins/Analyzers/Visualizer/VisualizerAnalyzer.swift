@@ -18,11 +18,11 @@ struct VisualizerSettings: PluginSettings {
     var profile = Setting.choice(
         "profile", default: LevelProfile.butterchurn, "Program whose bass, mid and treble levels are computed.")
     var bars = Setting.integer("bars", default: 16, in: 0...512, "Number of bars; 0 omits them.")
-    var minimum = Setting.hertz("bars_min_hz", default: 50, in: 1...192_000, "Lower edge of the lowest bar.")
+    var minimum = Setting.hertz("bars_min_hz", default: BarBank.defaultRange.lowerBound, in: 1...192_000, "Lower edge of the lowest bar.")
     var maximum = Setting.hertz(
         "bars_max_hz", in: 2...192_000, "Upper edge of the highest bar. Default: 10 kHz, or half the sample rate if that is lower.")
     var noiseReduction = Setting.integer(
-        "noise_reduction", default: 77, in: 0...99, unit: "%", "Bar smoothing, 0 (none) to 99 (slow).")
+        "noise_reduction", default: BarMotion.defaultNoiseReduction, in: 0...99, unit: "%", "Bar smoothing, 0 (none) to 99 (slow).")
 }
 
 /// Levels and bars for visualizers: the levels of MilkDrop presets, and the bars of a spectrum meter.
@@ -34,9 +34,6 @@ struct VisualizerSettings: PluginSettings {
 ///
 /// - Complexity: O(bins) per hop without the spectra, no allocation.
 final class VisualizerAnalyzer: Analyzer {
-    /// Mean square below which a hop is silence: −90 dBFS, so that dither is silence.
-    private static let silence: Float = 1e-9
-
     private let settings: VisualizerSettings
     private var channels = ChannelMix(StreamFormat(sampleRate: 1, channelCount: 1))
     private var hopFrames = 0
@@ -171,7 +168,7 @@ extension VisualizerAnalyzer {
         barSpectrum = nil
         low = nil
         let nyquist = Double(stream.sampleRate) / 2
-        let top = settings.maximum ?? min(10_000, nyquist)
+        let top = settings.maximum ?? min(BarBank.defaultRange.upperBound, nyquist)
         if settings.bars > 0 {
             guard top <= nyquist else {
                 throw Problem(
@@ -207,6 +204,6 @@ extension VisualizerAnalyzer {
             low!.advance(hop.mono)
             low!.measure(bank, magnitudes, into: &heights)
         }
-        motion.update(&heights, isSilent: hop.mono.isQuiet(within: Float(hop.frameCount) * Self.silence))
+        motion.update(&heights, isSilent: hop.mono.isQuiet(within: Float(hop.frameCount) * BarMotion.silence))
     }
 }

@@ -184,7 +184,7 @@ struct ListenCommand: Command {
             output == .terminal && !json
             && (options.writing.select.isEmpty || hasOtherOutput) && !(console.quiet && hasOtherOutput)
         guard isRequested else { return nil }
-        let isView = !line && !hasOtherOutput && defaults?.sinks == nil && ProgressLine.canMoveCursor(terminal)
+        let isView = !line && defaults?.sinks == nil && options.writing.showsView(on: output, terminal: terminal)
         return isView ? SinkPlugin.terminalID : SinkPlugin.liveLineID
     }
 }

@@ -16,7 +16,7 @@ struct InputOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Read more file names from this file, one per line; relative to the working directory. - reads standard input and "
+            "Read more file names from this file, one per line. They are relative to the working directory; - reads standard input and "
                 + "analyses each file as its name arrives.",
             valueName: "list"),
         completion: .file())
@@ -27,14 +27,15 @@ struct InputOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Read files as raw samples, as in f32le,44100,2; encoding, sample rate in Hz, channels; without a header.", valueName: "layout")
+            "Read files as raw samples, as in f32le,44100,2. That is the encoding, the sample rate in Hz and the channels; there is no header.",
+            valueName: "layout")
     )
     var raw: String?
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Start each file at this time, seconds or [h:]mm:ss; as in 90, 1:30 or 1:02:03.5. Times in the records count from there.",
+            "Start each file at this time, seconds or [h:]mm:ss. Examples: 90, 1:30, 1:02:03.5. Times in the records count from there.",
             valueName: "time"))
     var start: String?
 
@@ -170,7 +171,7 @@ struct CaptureOptions: ParsableArguments {
     @Option(
         name: .customLong("capture"),
         help: ArgumentHelp(
-            "Read from this capture plugin, as in tone:sine; or pcm:path=-,raw=f32le:44100:2; repeatable. List: \"hemiola plugins\".",
+            "Read from this capture plugin, as in tone:sine; repeatable. Another one: pcm:path=-,raw=f32le:44100:2. List: \"hemiola plugins\".",
             valueName: "spec"), completion: Completions.capture)
     var captures: [String] = []
 }
@@ -231,10 +232,17 @@ struct OutputOptions: ParsableArguments {
     /// The only output path.
     var output: String? { outputs.first }
 
-    /// Whether a run in real time shows the view: standard output is a terminal, and no option says what to write.
+    /// Whether a run in real time shows the view: standard output is a terminal that can move its cursor, and no option says what to
+    /// write.
+    ///
+    /// - Parameter terminal: The value of TERM.
+    func showsView(on output: System.Destination, terminal: String?) -> Bool {
+        sinks.isEmpty && outputs.isEmpty && select.isEmpty && output == .terminal && ProgressLine.canMoveCursor(terminal)
+    }
+
+    /// The same for this process.
     var showsView: Bool {
-        sinks.isEmpty && outputs.isEmpty && select.isEmpty && System.destination(of: System.standardOutput) == .terminal
-            && ProgressLine.canMoveCursor(EnvironmentVariable.value("TERM"))
+        showsView(on: System.destination(of: System.standardOutput), terminal: EnvironmentVariable.value("TERM"))
     }
 
     func validate() throws {
@@ -252,8 +260,8 @@ struct OutputOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Write only these, as in beat,levels.rms_db; types of records, analyzers or features, joined with , or +. With --summary, "
-                + "these values, as in title,rhythm.bpm,loudness; repeatable.",
+            "Write only these, as in beat,levels.rms_db; repeatable. Items are record types, analyzers or features, joined with , or +; "
+                + "with --summary they are its values, as in title,rhythm.bpm,loudness.",
             valueName: "items"), completion: Completions.selection)
     var select: [String] = []
 }
@@ -269,7 +277,7 @@ struct AnalyzerOptions: ParsableArguments {
     @Option(
         name: .customLong("analyzer"),
         help: ArgumentHelp(
-            "Use this analyzer; as +<spec> beside the default ones. Those are levels, spectrum, visualizer, beat; repeatable.",
+            "Use this analyzer, as +<spec> beside the default ones; repeatable. Those are levels, spectrum, visualizer and beat.",
             valueName: "spec"), completion: Completions.analyzer)
     var analyzers: [String] = []
 }

@@ -8,26 +8,15 @@ internal import HemiolaSignal
 ///
 /// - Complexity: O(n log n) per hop and channel.
 final class SpectrumMeter {
-    /// Range of the bars and of the spectrum, in hertz.
-    static let (lowest, highest) = (50.0, 10_000.0)
-    /// The default of `visualizer:noise_reduction`.
-    private static let noiseReduction = 0.77
-    /// Mean square below which a hop is silence: −90 dBFS.
-    private static let silence: Float = 1e-9
-
     /// One channel.
     private final class Channel {
-        let weights: [Float]
-        private(set) var hop: [Float]
         private var recent: [Float]
         private let window: [Float]
         private var fft: RealFFT
         private var low: DecimatedSpectrum?
         private(set) var magnitudes: [Float]
 
-        init(_ weights: [Float], _ bank: BarBank, hopFrames: Int) {
-            self.weights = weights
-            hop = [Float](repeating: 0, count: hopFrames)
+        init(_ bank: BarBank, hopFrames: Int) {
             recent = [Float](repeating: 0, count: bank.size)
             window = WindowShape.hann.values(size: bank.size)
             fft = RealFFT(size: bank.size)
@@ -40,18 +29,11 @@ final class SpectrumMeter {
 
         func attenuation(at cyclesPerFrame: Double) -> Double { low!.attenuation(at: cyclesPerFrame) }
 
-        /// - Parameter samples: Interleaved; missing frames of a hop are zeros.
-        func advance(_ samples: Span<Float>, from first: Int, frameCount: Int) {
-            for frame in hop.indices {
-                var sum: Float = 0
-                if frame < frameCount {
-                    for channel in weights.indices { sum += samples[(first + frame) * weights.count + channel] * weights[channel] }
-                }
-                hop[frame] = sum.isFinite ? sum : 0
-            }
+        func advance(_ hop: [Float]) {
             low?.advance(hop.span)
-            let kept = max(0, recent.count - hop.count)
-            recent = Array((recent + hop).suffix(kept + min(hop.count, recent.count)))
+            let count = min(hop.count, recent.count)
+            recent.advance(by: count)
+            recent.replaceSubrange(recent.count - count..<recent.count, with: hop.suffix(count))
             fft.load(recent, under: window)
             fft.transform()
             fft.measure(magnitudes: &magnitudes)
@@ -66,6 +48,9 @@ final class SpectrumMeter {
             }
         }
     }
+
+    /// Range of the bars and of the spectrum, in hertz.
+    static let range = BarBank.defaultRange
 
     /// Bars per channel.
     let barCount: Int
@@ -82,40 +67,40 @@ final class SpectrumMeter {
     ///   - barCount: Bars per channel, 1….
     ///   - isStereo: Whether left and right have bars of their own, if there are two channels.
     init(_ format: StreamFormat, hopFrames: Int, barCount: Int, isStereo: Bool) {
-        let mix = ChannelMix(format)
         self.format = format
         self.hopFrames = hopFrames
         self.barCount = barCount
         self.isStereo = isStereo && format.channelCount > 1
         let rate = format.sampleRate
         bank = BarBank(
-            count: barCount, from: Self.lowest, to: min(Self.highest, Double(rate) / 2), sampleRate: rate)
+            count: barCount, from: Self.range.lowerBound, to: min(Self.range.upperBound, Double(rate) / 2), sampleRate: rate)
         var made: [Channel] = []
-        for weights in self.isStereo ? [mix.left, mix.right] : [mix.mono] { made.append(Channel(weights, bank, hopFrames: hopFrames)) }
+        for _ in 0..<(self.isStereo ? 2 : 1) { made.append(Channel(bank, hopFrames: hopFrames)) }
         channels = made
         bank.makeWeights { made[0].attenuation(at: $0) }
         let count = barCount * made.count
-        motion = BarMotion(count: count, noiseReduction: Self.noiseReduction, hopSeconds: Double(hopFrames) / Double(rate))
+        motion = BarMotion(
+            count: count, noiseReduction: Double(BarMotion.defaultNoiseReduction) / 100, hopSeconds: Double(hopFrames) / Double(rate))
         heights = [Float](repeating: 0, count: count)
     }
 
-    /// Processes the samples of a batch, interleaved.
+    /// Processes the samples of a batch: those of the left and of the right channel.
     ///
     /// - Returns: Whether they are silent.
-    func process(_ samples: Span<Float>) -> Bool {
-        let frames = samples.count / max(1, format.channelCount)
+    func process(_ sides: [[Float]]) -> Bool {
+        let signals = isStereo ? sides : [zip(sides[0], sides[1]).map { ($0 + $1) / 2 }]
         var isSilent = true
-        var first = 0
-        while first < frames {
-            let count = min(hopFrames, frames - first)
+        for first in stride(from: 0, to: signals[0].count, by: hopFrames) {
             var isHopSilent = true
-            for channel in channels {
-                channel.advance(samples, from: first, frameCount: count)
-                if !channel.hop.span.isQuiet(within: Float(hopFrames) * Self.silence) { isHopSilent = false }
+            for (channel, samples) in zip(channels, signals) {
+                // The last hop of a batch that is not full is filled up with silence.
+                var hop = Array(samples[first..<min(first + hopFrames, samples.count)])
+                hop += repeatElement(0, count: hopFrames - hop.count)
+                channel.advance(hop)
+                if !hop.span.isQuiet(within: Float(hopFrames) * BarMotion.silence) { isHopSilent = false }
             }
             update(isSilent: isHopSilent)
             isSilent = isSilent && isHopSilent
-            first += count
         }
         return isSilent
     }
@@ -140,8 +125,8 @@ final class SpectrumMeter {
         let last = bank.size / 2 - 1
         // The sum of a Hann window is half its length.
         let scale = 4 / Float(bank.size) / Float(channels.count)
-        let top = min(Self.highest, Double(format.sampleRate) / 2)
-        let edges = (0...count).map { Self.lowest * pow(top / Self.lowest, Double($0) / Double(count)) / binWidth }
+        let top = min(Self.range.upperBound, Double(format.sampleRate) / 2)
+        let edges = (0...count).map { Self.range.lowerBound * pow(top / Self.range.lowerBound, Double($0) / Double(count)) / binWidth }
         let magnitudes = channels.map(\.magnitudes)
         func magnitude(_ bin: Int) -> Float { magnitudes.reduce(0) { $0 + $1[min(bin, last)] } * scale }
         return (0..<count).map { column in

@@ -25,10 +25,7 @@ extension SinkPlugin {
 
 extension PluginRegistry {
     /// The analyzers that the view adds to the default ones, where the program has them. It goes on without one that cannot run.
-    var viewAnalyzers: [PluginSpec] {
-        ["loudness", "musical-key", "chords"].filter { id in analyzers.contains { $0.about.id == id } }
-            .map { PluginSpec($0, settings: ["on_error": .text("skip")]) }
-    }
+    var viewAnalyzers: [PluginSpec] { installed(["loudness", "musical-key", "chords"], settings: ["on_error": .text("skip")]) }
 }
 
 /// Draws the newest batch up to 60 times per second, on a thread of its own: a terminal that is paused delays nothing else. Messages
@@ -133,7 +130,13 @@ final class TerminalView: Sink, Sendable {
             state.meter = SpectrumMeter(format, hopFrames: state.hopFrames, barCount: count, isStereo: isStereo)
         }
         guard let meter = state.meter else { return }
-        let isSilent = meter.process(batch.samples)
+        let sides = [state.mix.left, state.mix.right].map { weights in
+            var side = [Float](repeating: 0, count: batch.samples.count / max(1, weights.count))
+            var span = side.mutableSpan
+            let isFinite = span.mix(batch.samples, weights: weights)
+            return isFinite ? side : [Float](repeating: 0, count: side.count)
+        }
+        let isSilent = meter.process(sides)
         if isSilent, !state.hasSound, state.picture.state.bars.contains(where: { $0 > 0 }) {
             // A replay without its sound: the bars that were recorded.
             state.picture.isRecorded = true
@@ -147,7 +150,7 @@ final class TerminalView: Sink, Sendable {
         case .spectrogram:
             state.picture.add(
                 levels: isRecorded ? state.picture.recordedLevels : meter.levels(count: state.picture.lineWidth))
-        case .waveform, .dashboard: state.picture.add(samples: batch.samples, state.mix)
+        case .waveform, .dashboard: state.picture.add(sides)
         case .bars: break
         }
     }

@@ -24,7 +24,7 @@ struct ViewArea: Sendable, Hashable {
 ///
 /// - Complexity: O(cells) per picture.
 struct ViewPicture: Sendable {
-    /// Narrowest and widest bars, with a blank column behind each: as many bars as cava draws.
+    /// Columns of a bar with the blank column behind it, as in cava.
     private static let barColumns = 3
     /// The most bars of a channel; more are too narrow in frequency.
     private static let mostBars = 96
@@ -106,20 +106,9 @@ struct ViewPicture: Sendable {
         if !lineCount.isMultiple(of: 2) { scrolledRows += 1 }
     }
 
-    /// Takes over the samples of a batch.
-    mutating func add(samples: Span<Float>, _ mix: ChannelMix) {
-        let count = mix.channelCount
-        let frames = samples.count / max(1, count)
-        for (side, weights) in [mix.left, mix.right].enumerated() {
-            var new: [Float] = []
-            new.reserveCapacity(frames)
-            for frame in 0..<frames {
-                var sum: Float = 0
-                for channel in 0..<count { sum += samples[frame * count + channel] * weights[channel] }
-                new.append(sum.isFinite ? sum : 0)
-            }
-            scope[side] = Array((scope[side] + new).suffix(4096))
-        }
+    /// Takes over the samples of a batch: those of the left and of the right channel.
+    mutating func add(_ sides: [[Float]]) {
+        scope = zip(scope, sides).map { Array(($0 + $1).suffix(4096)) }
         // The gain falls at once, and doubles in about two seconds, up to a level of -20 dBFS.
         let peak = scope.joined().reduce(0) { max($0, abs($1)) }
         scopeGain = min(0.95 / max(peak, 0.1), scopeGain * Float(1 + batchSeconds / 3))
@@ -180,7 +169,7 @@ struct ViewPicture: Sendable {
         if hasStatus { main.rows -= 1 }
         switch layout {
         case .bars: drawBars(in: main, on: &screen, now)
-        case .spectrogram: drawSpectrogram(in: main, on: &screen, scrolls: true)
+        case .spectrogram: drawSpectrogram(in: main, on: &screen)
         case .waveform: drawWaveform(in: main, on: &screen)
         case .dashboard: drawDashboard(in: main, on: &screen, now)
         }
@@ -244,11 +233,11 @@ struct ViewPicture: Sendable {
         }
     }
 
-    private mutating func drawSpectrogram(in area: ViewArea, on screen: inout Screen, scrolls: Bool) {
+    private mutating func drawSpectrogram(in area: ViewArea, on screen: inout Screen) {
         let hasAxis = area.rows >= 4
         let rows = area.rows - (hasAxis ? 1 : 0)
         lineWidth = max(1, area.columns)
-        if scrolls, scrolledRows > 0, scrolledRows < rows, area.columns == screen.columns {
+        if scrolledRows > 0, scrolledRows < rows, area.columns == screen.columns {
             for _ in 0..<scrolledRows { screen.scrollUp(area.row..<area.row + rows) }
         }
         scrolledRows = 0
@@ -291,7 +280,8 @@ struct ViewPicture: Sendable {
     private func drawFrequencies(row: Int, _ area: ViewArea, on screen: inout Screen) {
         var free = area.column
         for (hertz, text) in [(50.0, "50 Hz"), (100, "100"), (200, "200"), (500, "500"), (1000, "1k"), (2000, "2k"), (5000, "5k")] {
-            let share = log(hertz / SpectrumMeter.lowest) / log(SpectrumMeter.highest / SpectrumMeter.lowest)
+            let range = SpectrumMeter.range
+            let share = log(hertz / range.lowerBound) / log(range.upperBound / range.lowerBound)
             let column = area.column + Int(share * Double(area.columns))
             guard column >= free, column + text.count <= area.column + area.columns else { continue }
             free = screen.put(text, row: row, column: column, theme.dim) + 2
