@@ -7,8 +7,6 @@ internal import HemiolaSystem
 final class SummaryDocument: Document {
     private let file: OutputFile
     private let format: SummaryFormat
-    /// The width of the text; 0: any.
-    private let columns: Int
     /// The values that are written; nil outside a pipeline: those of the first stream.
     private var selection: SummarySelection?
     private var text: SummaryText?
@@ -18,10 +16,9 @@ final class SummaryDocument: Document {
     private var analyzers: [StreamHeader.Analyzer] = []
     private var failures: [InputEnd] = []
 
-    init(_ file: OutputFile, _ format: SummaryFormat, columns: Int, _ context: SinkContext) {
+    init(_ file: OutputFile, _ format: SummaryFormat, _ context: SinkContext) {
         self.file = file
         self.format = format
-        self.columns = columns
         selection = context.summary
     }
 
@@ -74,7 +71,7 @@ final class SummaryDocument: Document {
                 file.buffer.append(field: value)
             }
         case .text:
-            let text = text ?? SummaryText(selection, columns: columns)
+            let text = text ?? SummaryText(selection)
             self.text = text
             let lines = (hasHeader ? "" : text.header + "\n") + text.row(of: members)
             file.buffer.append(bytes: Array(lines.utf8))

@@ -20,7 +20,7 @@ extension SinkPlugin {
             return DocumentFile(
                 try PathTemplate(settings.path, at: "path"),
                 FileOptions(format == .csv ? .table : .lines, flush: flush, compression: settings.compression, level: settings.level)
-            ) { files, context in SummaryDocument(files[0], format, columns: settings.columns, context) }
+            ) { files, context in SummaryDocument(files[0], format, context) }
         })
 }
 
@@ -30,8 +30,6 @@ struct SummarySettings: PluginSettings {
     var format = Setting.choice(
         "format", default: SummaryFormat.auto,
         "Output format; text: aligned columns for people; auto: csv if the path ends in .csv or .csv.zst, else json.")
-    var columns = Setting.integer(
-        "columns", default: 0, in: 0...100_000, "Columns to which the errors of the format text are shortened; 0: they are whole.")
     var compression = CompressionChoice.setting("Compress the file with zstd; auto: if the path ends in .zst.")
     var level = CompressionChoice.level()
 }

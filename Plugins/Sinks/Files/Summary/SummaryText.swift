@@ -23,11 +23,8 @@ struct SummaryText {
 
     private let selection: SummarySelection
     private let columns: [Column]
-    private let width: Int
 
-    /// - Parameter width: The columns of a line to which an error is shortened; 0: it is whole.
-    init(_ selection: SummarySelection, columns width: Int) {
-        self.width = width
+    init(_ selection: SummarySelection) {
         var selection = selection
         if selection.isAll {
             try? selection.select(Self.standard.compactMap { item in try? selection.path(of: item) })
@@ -50,18 +47,11 @@ struct SummaryText {
     func row(of members: [JSONValue.Member]) -> String {
         let values = selection.row(of: members)
         let file = values[0].string ?? ""
-        let start = line(zip(columns, values.dropFirst()).map(Self.text), file.onOneLine)
-        guard let error = values[values.count - 1].string else { return start }
-        let text = (error.hasPrefix(file + ": ") ? String(error.dropFirst(file.count + 2)) : error).onOneLine
-        return start + ": " + (width == 0 ? text : Self.beginning(of: text, width - start.columns - 2))
-    }
-
-    /// As much of a text as fits, at least an ellipsis.
-    private static func beginning(of text: String, _ width: Int) -> String {
-        var (text, columns) = (text, text.columns)
-        guard columns > width else { return text }
-        while columns >= width, let last = text.popLast() { columns -= last.columns }
-        return text + "…"
+        var name = file.onOneLine
+        if let error = values[values.count - 1].string {
+            name += ": " + (error.hasPrefix(file + ": ") ? String(error.dropFirst(file.count + 2)) : error).onOneLine
+        }
+        return line(zip(columns, values.dropFirst()).map(Self.text), name)
     }
 
     private func line(_ texts: [String], _ name: String) -> String {

@@ -367,19 +367,6 @@ import Testing
         #expect(text.contains("a.flac: interrupted after 0.0 s") != isLive, "\(text)")
     }
 
-    @Test func `text with a width: the error is shortened, and not the name of the file`() throws {
-        let failure = InputEnd(file: "x.wav", error: "x.wav: " + String(repeating: "word ", count: 40), streamCount: 0)
-        let name = String(repeating: "n", count: 70) + ".wav"
-        let long = InputEnd(file: name, error: "\(name): is empty", streamCount: 0)
-        for (columns, width) in [(50, 50), (0, 200)] {
-            let settings = ["format": "text", "columns": "\(columns)"]
-            try run(sink(folder("t"), settings), streams: [], failures: [failure, long])
-            let lines = try folder.text(of: "t").split(separator: "\n")
-            #expect(lines.count == 3 && (columns == 0 ? lines[1].count > width : lines[1].count == width), "\(lines)")
-            #expect(lines[1].hasSuffix("…") == (columns > 0) && lines[2].contains("  \(name): "))
-        }
-    }
-
     @Test func `full disk: an error that names the file`() throws {
         let error = #expect(throws: Problem.self) {
             let sink = try self.sink("/dev/full")
