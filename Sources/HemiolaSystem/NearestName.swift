@@ -1,8 +1,8 @@
 extension String {
     /// The name among `names` that is most like this text, if one is like it at all.
     ///
-    /// A typing error, else a synonym or a name with this word: `musical-key` for `key`. Else the edit distance with transpositions
-    /// (F. J. Damerau, 1964), at most a third of the length and one more, or a common start.
+    /// One with a single typing error, else one with this word: `musical-key` for `key`. Else the edit distance with transpositions (F. J.
+    /// Damerau, 1964), at most a third of the length and one more, or a common start.
     package func nearest(in names: some Collection<String>) -> String? {
         let typed = Array(lowercased())
         var best: (name: String, distance: Int)?
@@ -14,22 +14,15 @@ extension String {
             let distance = Self.distance(typed, other)
             if distance <= limit, distance < best?.distance ?? .max { best = (name, distance) }
         }
-        if best?.distance ?? .max > 1, let name = Self.name(with: lowercased(), in: names) { return name }
+        if best?.distance ?? .max > 1, let name = names.first(where: { $0.hasWord(self) }) { return name }
         return best?.name ?? names.first { typed.count >= 2 && $0.lowercased().hasPrefix(lowercased()) }
     }
 
-    /// What other programs and people call it.
-    private static let synonyms = [
-        "tempo": ["bpm", "beat"], "bpm": ["beat"], "lufs": ["loudness"], "rms": ["levels"], "volume": ["levels"], "fft": ["spectrum"],
-        "mfcc": ["spectrum"], "f0": ["pitch"],
-    ]
-
-    private static func name(with word: String, in names: some Collection<String>) -> String? {
-        for word in [word] + (synonyms[word] ?? []) where word.count > 1 {
-            let name = names.first { $0 == word } ?? names.first { $0.split { !$0.isLetter && !$0.isNumber }.contains(word[...]) }
-            if let name { return name }
-        }
-        return nil
+    /// Whether a word is in this text, in upper or lower case.
+    package func hasWord(_ word: String) -> Bool {
+        guard word.count > 1 else { return false }
+        let word = word.lowercased()
+        return lowercased().split { !$0.isLetter && !$0.isNumber }.contains(word[...])
     }
 
     private static func distance(_ one: [Character], _ other: [Character]) -> Int {

@@ -5,9 +5,9 @@ internal import HemiolaSignal
 internal import HemiolaSystem
 
 extension AnalyzerPlugin {
-    /// Bands, centroid, rolloff, flatness and flux of the spectrum.
+    /// Bands, MFCC, centroid, rolloff, flatness and flux of the spectrum.
     public static let spectrum = AnalyzerPlugin(
-        "spectrum", "Bands, centroid, rolloff, flatness and flux of the spectrum.",
+        "spectrum", "Bands, MFCC, centroid, rolloff, flatness and flux of the spectrum.",
         settings: SpectrumSettings.self, version: 2
     ) { settings throws(Problem) in
         try SpectrumAnalyzer(settings)

@@ -64,7 +64,7 @@ struct AnalyzeCommand: Command {
 
     @Flag(
         help: """
-            Write one record per file instead of its batches; tags, tempo, key, loudness, and the statistics of each feature. On a \
+            Write one record per file instead of its batches. It has tags, tempo, key, loudness, and the statistics of each feature. On a \
             terminal and with -o FILE.csv, a table; --select chooses its columns: title,bpm,key.
             """)
     var summary = false
@@ -94,10 +94,7 @@ struct AnalyzeCommand: Command {
         if summary {
             let isDefault = options.writing.sinks.isEmpty && options.writing.output == nil
             if isDefault, System.destination(of: System.standardOutput) == .terminal {
-                let columns = System.columns(of: System.standardOutput) ?? 0
-                builder.configuration.sinks = [
-                    PluginSpec("summary", settings: ["format": .text("text"), "columns": .integer(columns)])
-                ]
+                builder.configuration.sinks = [PluginSpec("summary", settings: ["format": .text("text")])]
             }
         }
         let captures = capture.captures
@@ -121,7 +118,10 @@ struct AnalyzeCommand: Command {
 
 extension PluginRegistry {
     /// The analyzers that `--summary` adds to the default ones, where the program has them.
-    var summaryAnalyzers: [PluginSpec] {
-        ["loudness", "musical-key"].filter { id in analyzers.contains { $0.about.id == id } }.map { PluginSpec($0) }
+    var summaryAnalyzers: [PluginSpec] { installed(["loudness", "musical-key"]) }
+
+    /// Those of some analyzers that the program has.
+    func installed(_ ids: [String], settings: [String: ParameterValue] = [:]) -> [PluginSpec] {
+        ids.filter { id in analyzers.contains { $0.about.id == id } }.map { PluginSpec($0, settings: settings) }
     }
 }

@@ -42,13 +42,15 @@ struct BeatsCommand: Command {
     var analyzers: [String] = []
 
     @Option(
-        help: ArgumentHelp("\(Self.formatList). Default: by the extension of the output path, else text.", valueName: "format"),
+        help: ArgumentHelp(
+            "Output format: \(Self.endings.map(\.key).joined(separator: ", ")). Default: by the extension of the output path, else text.",
+            valueName: "format"),
         completion: .list(Self.endings.map(\.key)))
     var format: String?
 
     @Flag(
         help: """
-            Print the tempo of each file in BPM, or - without one; instead of the beats. Of several files, the name and a tab precede it.
+            Print the tempo of each file in BPM, and not its beats. A file without a tempo has -. Of several files, the name and a tab precede it.
             """)
     var tempo = false
 
@@ -56,11 +58,6 @@ struct BeatsCommand: Command {
     private static let endings: KeyValuePairs = [
         "text": "beats", "audacity": "txt", "json": "json", "jams": "jams", "midi": "mid", "rekordbox": "xml", "mixxx": "sql",
     ]
-
-    private static var formatList: String {
-        let names = endings.map(\.key)
-        return "\(names.dropLast().joined(separator: ", ")) or \(names[names.count - 1])"
-    }
 
     @OptionGroup(title: "Many files") var corpus: CorpusOptions
 

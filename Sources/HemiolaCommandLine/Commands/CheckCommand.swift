@@ -42,7 +42,7 @@ struct CheckCommand: Command {
         completion: .file())
     var path: String?
 
-    @Flag(help: "Print the pipeline with all defaults, as YAML; a field map as it is.")
+    @Flag(help: "Print the pipeline as YAML with all defaults. A field map is printed as it is.")
     var print = false
 
     @Option(

@@ -8,7 +8,7 @@ struct ReplayOptions: ParsableArguments {
     @Option(
         name: .customLong("replay-controls"),
         help: ArgumentHelp(
-            "Replay the controls of this JSON Lines file; each in the batch that contains its frame. Other records are ignored.",
+            "Replay the controls of this JSON Lines file. Each is applied in the batch that contains its frame; other records are ignored.",
             valueName: "records"),
         completion: .file())
     var controls: String?

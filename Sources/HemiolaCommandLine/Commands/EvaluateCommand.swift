@@ -38,7 +38,7 @@ struct EvaluateCommand: Command {
 
     @Option(
         help: ArgumentHelp(
-            "Exclude events before this time, in seconds; a tracker warms up. Default: 5 for beats, 0 for onsets.",
+            "Exclude events before this time, in seconds, while a tracker warms up. Default: 5 for beats, 0 for onsets.",
             valueName: "seconds"))
     var skip: Double?
 

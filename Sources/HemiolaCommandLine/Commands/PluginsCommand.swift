@@ -34,7 +34,7 @@ struct PluginsCommand: Command {
     @Flag(help: "Print JSON: a list with one object per plugin.")
     var json = false
 
-    @Flag(help: "List the installed Vamp plugins; with their outputs and parameters, for the analyzer vamp.")
+    @Flag(help: "List the installed Vamp plugins, for the analyzer vamp. Their outputs and parameters are listed too.")
     var vamp = false
 
     /// The library that a child process reads for `--vamp`.

@@ -146,7 +146,7 @@ struct RenderCommand: Command {
 
 /// The size, axes and colours of a picture.
 struct PictureArguments: ParsableArguments {
-    @Option(help: ArgumentHelp("In pixels, of svg and pdf in points, 16...16384.", valueName: "width>x<height"))
+    @Option(help: ArgumentHelp("Width and height in pixels, 16...16384. Those of svg and pdf are in points.", valueName: "width>x<height"))
     var size = "1600x900"
 
     @Option(
@@ -162,7 +162,7 @@ struct PictureArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "spectrogram,chroma,waveform,tempo; from top to bottom. Default: all; chroma only with its "
+            "Panels from top to bottom: spectrogram, chroma, waveform, tempo. Join them with a comma. Default: all; chroma only with its "
                 + "analyzer.", valueName: "list"))
     var panels: String?
 

@@ -23,17 +23,17 @@ struct SchemaCommand: Command {
               hemiola schema --columns --summary --select title,bpm
             """)
 
-    @Flag(help: "Print the columns of a table, with their types; generic, DuckDB and pandas.")
+    @Flag(help: "Print the columns of a table of all records. Their types are generic, and those of DuckDB and pandas.")
     var columns = false
 
-    @Flag(help: "Describe the records of \"analyze --summary\"; one per file.")
+    @Flag(help: "Describe the records of \"analyze --summary\", one per file.")
     var summary = false
 
     @OptionGroup var analyzing: AnalyzerOptions
 
     @Option(
         help: ArgumentHelp(
-            "Describe only these records; types, analyzers or features, with --summary values, as in \"analyze --select\"; repeatable.",
+            "Describe only these records, as in \"analyze --select\"; repeatable. Items are types, analyzers or features, and values with --summary.",
             valueName: "items"), completion: Completions.selection)
     var select: [String] = []
 

@@ -51,7 +51,7 @@ struct WindowCommand: Command {
     @Flag(help: "Fill the screen.")
     var fullscreen = false
 
-    @Flag(help: "Keep the window above the others; where the display server supports it.")
+    @Flag(help: "Keep the window above the others. Not every display server supports it.")
     var above = false
 
     @Option(
@@ -72,7 +72,7 @@ struct WindowCommand: Command {
     @Flag(help: "Open the inspector of the page.")
     var inspect = false
 
-    @Flag(help: "Do not restore pages, history and full screen; those of the last start.")
+    @Flag(help: "Do not restore pages, history and full screen. They are those of the last start.")
     var noRestore = false
 
     /// The name of the program that shows the window.

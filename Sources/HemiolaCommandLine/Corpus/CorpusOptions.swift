@@ -7,14 +7,14 @@ internal import HemiolaSystem
 struct CorpusOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Write one result per file into this folder; a tree that mirrors the analysed folder, or the common folder of several "
-                + "arguments. song.flac becomes song.flac.jsonl, or song.flac.beats.", valueName: "folder"),
+            "Write one result per file into this folder. Its tree mirrors the analysed folder, or the common folder of several "
+                + "arguments: song.flac becomes song.flac.jsonl, or song.flac.beats.", valueName: "folder"),
         completion: .directory)
     var outputDir: String?
 
     @Flag(
         help: """
-            Skip files with a current result in --output-dir; complete, newer than the file, of the same version and settings.
+            Skip files with a current result in --output-dir. It is complete, newer than the file, and of the same version and settings.
             """)
     var resume = false
 
@@ -44,7 +44,7 @@ struct CorpusOptions: ParsableArguments {
 struct ResultFormatOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "jsonl, jsonl.zst, csv or csv.zst; the format of the results in --output-dir. Default: jsonl.", valueName: "format"))
+            "Format of the results: jsonl, jsonl.zst, csv or csv.zst. Default: jsonl.", valueName: "format"))
     var outputFormat: ResultFormat?
 }
 

@@ -39,7 +39,7 @@ struct DoctorCommand: Command {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Number of clicks, 1...10000; for --latency (about 0.2 s each; default: 100) or --lead (0.5 s each; default: until Ctrl-C).",
+            "Number of clicks, 1...10000. --latency plays 100 by default, each about 0.2 s; --lead plays until Ctrl-C, each 0.5 s.",
             valueName: "number"))
     var clicks: Int?
 
@@ -48,7 +48,8 @@ struct DoctorCommand: Command {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Play clicks and send their beats to this sink; to align them. A SPEC.", valueName: "sink"))
+        help: ArgumentHelp(
+            "Play clicks and send their beats to this sink, a SPEC. You compare what you hear with what you see.", valueName: "sink"))
     var lead: String?
 
     @Flag(help: "Print JSON.")

@@ -70,7 +70,7 @@ struct SendCommand: Command {
 
     @Option(
         help: ArgumentHelp(
-            "Time limit of connection and reply, in seconds; above 0, at most 3600. Default: 5. For call, import, tabs and window: at most 600, default 30; an import fails when it makes no progress for this time.",
+            "Time limit of connection and reply, in seconds. It is above 0 and at most 3600; default: 5. For call, import, tabs and window: at most 600, default 30; an import fails when it makes no progress for this time.",
             valueName: "seconds"))
     var timeout: Double?
 

@@ -485,13 +485,17 @@ extension PluginRegistry {
                 let names = recorded == nil ? pipeline.analyzerNames + self.analyzers.map(\.about.id) : pipeline.analyzerNames
                 known = types + names.enumerated().filter { !types.contains($1) && !names[..<$0].contains($1) }.map(\.element)
             }
-            let paths = analyzers.flatMap { analyzer in analyzer.outputs.features.map { "\(analyzer.name).\($0.name)" } }
+            let others = analyzers.flatMap { analyzer in
+                analyzer.outputs.features.map { (path: "\(analyzer.name).\($0.name)", summary: $0.summary) }
+            }
             let feature = Self.featurePath(named: item, of: analyzers)
             let hint =
                 // `beats` are more likely those of the record `beat`.
                 if feature == nil, item.contains(".") || !known.contains(where: item.hasPrefix), isOfSummaries(item) {
                     "it is a value of a whole file: add --summary, or the sink summary"
-                } else if let name = feature ?? item.nearest(in: known + paths) {
+                } else if let name = feature ?? item.nearest(in: known + others.map(\.path))
+                    ?? others.first(where: { $0.summary.hasWord(item) })?.path
+                {
                     "did you mean \(name)?"
                 } else {
                     "items: \(known.joined(separator: ", "))"

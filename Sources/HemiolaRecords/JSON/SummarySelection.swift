@@ -80,9 +80,13 @@ public struct SummarySelection: Sendable {
     package func path(of item: String, installed: [String] = []) throws(Problem) -> String {
         var nodes: [String] = [Self.file]
         var leaves: [String] = []
+        var described: String?
         Self.forEachNode(of: allFields) { path, field in
             nodes.append(path)
-            if field.kind.fields == nil, !path.hasPrefix(Self.features) { leaves.append(path) }
+            if field.kind.fields == nil, !path.hasPrefix(Self.features) {
+                leaves.append(path)
+                if described == nil, field.summary.hasWord(item) { described = path.lastPart }
+            }
         }
         // An analyzer may be written as its plugin, whose name has hyphens.
         let key = item.underscored
@@ -101,7 +105,7 @@ public struct SummarySelection: Sendable {
         let hint =
             if let missing = installed.first(where: { $0.underscored == analyzer.underscored }) {
                 "add the analyzer: --analyzer +\(missing)"
-            } else if let name = item.nearest(in: leaves.map(\.lastPart) + nodes.map(\.withoutSection) + installed) {
+            } else if let name = item.nearest(in: leaves.map(\.lastPart) + nodes.map(\.withoutSection) + installed) ?? described {
                 "did you mean \(name)?"
             } else {
                 "\"hemiola schema --columns --summary\" lists all"
