@@ -163,7 +163,7 @@ let modules: [Target] = [
         "HemiolaCommandLine",
         uses: [
             "HemiolaEngine", "HemiolaPictures", "VampAnalyzer", "HemiolaFieldMaps", "HemiolaFiles", "Hemiola", "HemiolaRecords",
-            "HemiolaSignal", "HemiolaSystem", "CBuildRecord", arguments,
+            "HemiolaSignal", "HemiolaSystem", "CArchive", "CBuildRecord", arguments,
         ]),
 
     // 4
@@ -196,6 +196,7 @@ let modules: [Target] = [
 
 let libraries: [Target] = [
     cLibrary("CALSA", isLoadedOnDemand: true),
+    cLibrary("CArchive", isLoadedOnDemand: true),
     // Ableton Link's C++ headers, compiled into the program where they are installed.
     data("CAbletonLink"),
     // The weights of the beat networks.

@@ -27,6 +27,8 @@ cwebpage_file cwebpage_file_at(unsigned number) {
 #include EMBED
 #define PAGE_FILE "app/drawers.js"
 #include EMBED
+#define PAGE_FILE "app/files.js"
+#include EMBED
 #define PAGE_FILE "app/keys.js"
 #include EMBED
 #define PAGE_FILE "app/options.js"
@@ -83,9 +85,17 @@ cwebpage_file cwebpage_file_at(unsigned number) {
 #include EMBED
 #define PAGE_FILE "stage/flash.js"
 #include EMBED
+#define PAGE_FILE "stage/frame.html"
+#include EMBED
+#define PAGE_FILE "stage/frame.js"
+#include EMBED
+#define PAGE_FILE "stage/presetframe.js"
+#include EMBED
 #define PAGE_FILE "stage/resolution.js"
 #include EMBED
 #define PAGE_FILE "stage/stage.js"
+#include EMBED
+#define PAGE_FILE "stage/userpresets.js"
 #include EMBED
 #define PAGE_FILE "stage/visuals/coral.js"
 #include EMBED

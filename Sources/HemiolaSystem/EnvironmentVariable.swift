@@ -27,6 +27,11 @@ package enum EnvironmentVariable {
         absolutePath(name, variable) ?? absolutePath("HOME", variable).map { "\($0)/\(path)" }
     }
 
+    /// The user's folder of presets for visualizers, which `hemiola presets add` fills.
+    package static func presetFolder() -> String? {
+        userFolder("XDG_DATA_HOME", default: ".local/share").map { "\($0)/hemiola/presets" }
+    }
+
     /// The user's folder for what the program remembers between runs.
     package static func stateFolder(_ variable: (String) -> String? = value) -> String? {
         userFolder("XDG_STATE_HOME", default: ".local/state", variable).map { "\($0)/hemiola" }

@@ -15,7 +15,7 @@ import Testing
         try FileManager.default.createDirectory(atPath: libraries, withIntermediateDirectories: true)
         let names = [
             "libyaml-0.so.2", "libzstd.so.1", "libpulse.so.0", "libcairo.so.2", "libebur128.so.1", "libasound.so.2", "libmosquitto.so.1",
-            "libqrencode.so.4",
+            "libqrencode.so.4", "libarchive.so.13",
         ]
         for name in names {
             try Data().write(to: URL(fileURLWithPath: "\(libraries)/\(name)"))
@@ -36,7 +36,7 @@ import Testing
     @Test func `no library on demand is installed: --version --verbose names each`() throws {
         let outcome = try run(["--version", "--verbose"])
         #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.errors)")
-        for library in ["libyaml", "Zstandard", "libpulse", "cairo", "libebur128", "libasound", "libmosquitto", "libqrencode"] {
+        for library in ["libyaml", "Zstandard", "libpulse", "cairo", "libebur128", "libasound", "libmosquitto", "libqrencode", "libarchive"] {
             #expect(outcome.lines.contains { $0.hasPrefix("\(library) ") && $0.hasSuffix(" not installed") }, "\(library)")
         }
         for library in ["FFTW", "libsndfile"] {

@@ -25,7 +25,7 @@ HEMIOLA = Path(os.environ.get("HEMIOLA", ROOT / ".build/tests/release/hemiola"))
 CHROMIUM = shutil.which("chromium")
 
 # Controls and panels do not fade.
-KEEP_SHOWN = "localStorage['hemiola.keep-shown'] = 'on';"
+KEEP_SHOWN = "if (window === top) localStorage['hemiola.keep-shown'] = 'on';"
 
 # All but files are endless.
 SOURCES = {

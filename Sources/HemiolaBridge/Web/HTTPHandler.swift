@@ -146,22 +146,21 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
         case .response(var response):
             response.headers.add(contentsOf: headers)
             send(response, isHead: isHead, keepsAlive: keepsAlive)
-        case .file(let names):
-            sendFile(names, head, headers, keepsAlive: keepsAlive)
+        case .later(let make):
+            send(isHead: isHead, headers, keepsAlive: keepsAlive, make)
         }
     }
 
-    private func sendFile(_ names: [Substring], _ head: HTTPRequestHead, _ headers: HTTPHeaders, keepsAlive: Bool) {
-        guard let context, let folder = server.folder else { return }
+    /// Sends a response that is made on the background thread.
+    private func send(isHead: Bool, _ headers: HTTPHeaders, keepsAlive: Bool, _ make: @escaping @Sendable () -> WebResponse) {
+        guard let context else { return }
         state = .responding
         startTimer(Self.sendTimeout)
         let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
-        BackgroundThread.pool.runIfActive(eventLoop: context.eventLoop) {
-            WebServer.response(with: folder.open(names), for: head)
-        }.whenSuccess { response in
+        BackgroundThread.pool.runIfActive(eventLoop: context.eventLoop, make).whenSuccess { response in
             var response = response
             response.headers.add(contentsOf: headers)
-            handler.value.send(response, isHead: head.method == .HEAD, keepsAlive: keepsAlive)
+            handler.value.send(response, isHead: isHead, keepsAlive: keepsAlive)
         }
     }
 

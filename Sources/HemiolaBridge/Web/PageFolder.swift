@@ -8,8 +8,8 @@ public import HemiolaSystem
 public struct PageFolder: Sendable {
     /// The folder, without symbolic links.
     let root: String
-    /// The name of the page in the folder.
-    let index: String
+    /// The name of the page in the folder; nil: there is none.
+    private let index: String?
 
     /// A page that is a folder with an `index.html`, or an HTML file, whose folder is served.
     ///
@@ -18,8 +18,9 @@ public struct PageFolder: Sendable {
         guard let resolved = Self.resolve(path) else { throw Problem("\(path): \(SystemCallError.last)") }
         var status = stat()
         guard stat(resolved, &status) == 0 else { throw Problem("\(path): \(SystemCallError.last)") }
+        var index = "index.html"
         if status.st_mode & S_IFMT == S_IFDIR {
-            (root, index) = (resolved, "index.html")
+            root = resolved
         } else {
             let slash = resolved.lastIndex(of: "/") ?? resolved.startIndex
             (root, index) = (String(resolved[..<slash]), String(resolved[resolved.index(after: slash)...]))
@@ -27,10 +28,28 @@ public struct PageFolder: Sendable {
                 throw Problem("\(path): not an HTML file; name a folder with an index.html, or a .html file")
             }
         }
+        self.index = index
         guard root != "" else { throw Problem("\(path): the root folder is not served; use a folder of its own") }
         guard open([Substring(index)]) != nil else {
             throw Problem("\(path): no readable \(index) in this folder; name a folder with an index.html, or a .html file")
         }
+    }
+
+    /// A folder of files, without a page.
+    ///
+    /// - Returns: nil if there is no such folder.
+    init?(files path: String) {
+        guard let resolved = Self.resolve(path), (try? FileSystem.status(of: resolved).kind) == .folder else { return nil }
+        (root, index) = (resolved, nil)
+    }
+
+    /// The names of the files in the folder itself, in alphabetical order. Blocks.
+    func names(withExtensions extensions: Set<String>) -> [String] {
+        let files = ((try? FileSystem.entries(of: root)) ?? []).filter { $0.kind == .file && !$0.name.hasPrefix(".") }
+        let names = files.map(\.name).filter { name in
+            name.lastIndex(of: ".").map { extensions.contains(name[name.index(after: $0)...].lowercased()) } == true
+        }
+        return names.sorted()
     }
 
     /// Opens a file. Blocks.
@@ -39,7 +58,10 @@ public struct PageFolder: Sendable {
     /// - Returns: nil if there is no such regular file inside the folder.
     func open(_ names: [Substring]) -> PageFile? {
         var names = names
-        if names.last == "" { names[names.count - 1] = names.count == 1 ? Substring(index) : "index.html" }
+        if names.last == "" {
+            guard let index else { return nil }
+            names[names.count - 1] = names.count == 1 ? Substring(index) : "index.html"
+        }
         guard let path = Self.resolve("\(root)/\(names.joined(separator: "/"))"), path.hasPrefix("\(root)/"),
             path.dropFirst(root.count).split(separator: "/").allSatisfy({ !$0.hasPrefix(".") })
         else { return nil }

@@ -69,12 +69,14 @@ struct WebResponse {
 final class WebServer {
     enum Answer {
         case response(WebResponse)
-        /// The names of a file of the user's page, which is read on the background thread.
-        case file([Substring])
+        /// Is made on the background thread, because it reads files of the user.
+        case later(@Sendable () -> WebResponse)
     }
 
     private static let scriptPath = "/hemiola.js"
     private static let socketPath = "/hemiola/socket"
+    /// The document in which the page runs presets of others.
+    private static let framePath = "/stage/frame.html"
     /// Seconds for which a browser keeps the cookie: a year.
     private static let cookieAge = 31_536_000
 
@@ -93,9 +95,6 @@ final class WebServer {
             files[path] = (ByteBuffer(bytes: bytes), Self.tag(of: bytes))
         }
     }
-
-    /// The user's page; nil: the built-in page is served.
-    var folder: PageFolder? { site.folder }
 
     // MARK: - WebSocket
 
@@ -135,12 +134,20 @@ final class WebServer {
         }
         guard let names = request.names, names.first != "hemiola" else { return .response(Self.notFound) }
         // The declarations of the page script belong to it, whatever page is served.
-        if site.folder != nil, request.path != "/hemiola.d.ts" { return .file(names) }
+        if let folder = site.folder, request.path != "/hemiola.d.ts" {
+            return .later { Self.response(with: folder.open(names), for: head) }
+        }
+        if names.count == 2, names[0] == "presets", let folder = site.presets {
+            return .later { Self.response(withPreset: names[1], of: folder, for: head) }
+        }
         let path = request.path == "/" ? "/index.html" : request.path
         guard let file = files[path] else { return .response(Self.notFound) }
         let type = ContentType(fileName: path)
         var response = WebResponse(type: type.withCharacterSet, file.bytes, cache: "no-cache")
-        if type.isHTML { response.headers.add(name: "Content-Security-Policy", value: Self.policy(host: permission.host)) }
+        if type.isHTML {
+            let policy = path == Self.framePath ? Self.framePolicy : Self.policy(host: permission.host)
+            response.headers.add(name: "Content-Security-Policy", value: policy)
+        }
         response.setTag(file.tag, for: head)
         return .response(response)
     }
@@ -158,6 +165,22 @@ final class WebServer {
         }
         var response = WebResponse(type: type.text, body, cache: "no-cache")
         response.setTag(type.isHTML ? "page-\(file.tag)" : file.tag, for: head)
+        return response
+    }
+
+    /// The response with a file of the user's presets, or with the list of them. Blocks: called on the background thread.
+    ///
+    /// - Parameter name: Empty: the list.
+    private static func response(withPreset name: Substring, of path: String, for head: HTTPRequestHead) -> WebResponse {
+        let folder = PageFolder(files: path)
+        if name == "" {
+            let names = folder?.names(withExtensions: ["json", "js"]) ?? []
+            return WebResponse(type: "application/json", ByteBuffer(string: JSONValue.list(names.map(JSONValue.text)).line), cache: "no-store")
+        }
+        guard let file = folder?.open([name]) else { return notFound }
+        // Code of others: no type that a browser runs or shows.
+        var response = WebResponse(type: "application/octet-stream", WebBody(bytes: ByteBuffer(), rest: (file, 0)), cache: "no-cache")
+        response.setTag(file.tag, for: head)
         return response
     }
 
@@ -182,8 +205,13 @@ final class WebServer {
 
     private static func policy(host: String) -> String {
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self' ws://\(host); "
-            + "font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+            + "font-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     }
+
+    /// Code of any kind, but nothing of this server and no network.
+    private static let framePolicy =
+        "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval' blob:; style-src 'unsafe-inline'; "
+        + "img-src data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 
     /// FNV-1a of the bytes: it only has to differ between versions of a file.
     private static func tag(of bytes: [UInt8]) -> String {

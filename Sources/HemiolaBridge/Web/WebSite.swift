@@ -16,10 +16,13 @@ public struct WebSite: Sendable {
     /// The user's page, which is served instead of the built-in page; nil: none.
     public var folder: PageFolder?
 
+    /// The folder of the user's presets, which the built-in page shows beside its own; nil: none. It may be missing.
+    public var presets: String?
+
     /// A site with the built-in page, or with the user's page if a folder is given.
     public init(
         address: String, port: Int, token: String, origins: [String] = [], handlers: [String] = [], files: [String: [UInt8]],
-        folder: PageFolder? = nil
+        folder: PageFolder? = nil, presets: String? = nil
     ) {
         self.address = address
         self.port = port
@@ -28,6 +31,7 @@ public struct WebSite: Sendable {
         self.handlers = handlers
         self.files = files
         self.folder = folder
+        self.presets = presets
     }
 
     /// Whether only processes of this machine can connect.

@@ -31,8 +31,7 @@ struct Root: ParsableCommand {
         subcommands: [
             AnalyzeCommand.self, ListenCommand.self, BeatsCommand.self, RenderCommand.self, ReplayCommand.self, DevicesCommand.self,
             RunCommand.self, CheckCommand.self, EvaluateCommand.self, SendCommand.self, WindowCommand.self, PluginsCommand.self,
-            DemoCommand.self,
-            DoctorCommand.self, SchemaCommand.self,
+            PresetsCommand.self, DemoCommand.self, DoctorCommand.self, SchemaCommand.self,
         ])
 
     /// The text of `hemiola` without arguments: at most 10 lines of 80 columns, each command alone on its line.

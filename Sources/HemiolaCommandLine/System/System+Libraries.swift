@@ -52,7 +52,7 @@ extension System {
 
     /// All shared libraries of the program except the C library: those that it cannot work without, then the others.
     static func libraries(_ registry: PluginRegistry) -> [SharedLibrary] {
-        let all = [.fftw, .yaml, .zstd, .cairo] + registry.declarations.flatMap(\.libraries)
+        let all = [.fftw, .yaml, .zstd, .cairo, .archive] + registry.declarations.flatMap(\.libraries)
         let unique = all.reduce(into: [SharedLibrary]()) { found, library in
             if !found.contains(where: { "\($0.soname)" == "\(library.soname)" }) { found.append(library) }
         }

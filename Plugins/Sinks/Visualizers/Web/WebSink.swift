@@ -6,13 +6,15 @@ internal import HemiolaSystem
 
 extension SinkPlugin {
     /// Shows the music in a browser: serves a page, sends it samples and records, and receives controls from it.
-    public static let web = web(tokenFile: TokenFile.standard)
+    public static let web = web(tokenFile: TokenFile.standard, presets: EnvironmentVariable.presetFolder)
 
     /// - Parameters:
     ///   - tokenFile: The file with the token; nil: the token is valid for one run.
+    ///   - presets: The folder of the user's presets; nil: there is none.
     ///   - browser: The browser for `open=true`; nil: there is none.
     static func web(
-        tokenFile: @escaping @Sendable () -> TokenFile?, browser: @escaping @Sendable () -> DesktopBrowser? = { DesktopBrowser() }
+        tokenFile: @escaping @Sendable () -> TokenFile?, presets: @escaping @Sendable () -> String? = { nil },
+        browser: @escaping @Sendable () -> DesktopBrowser? = { DesktopBrowser() }
     ) -> SinkPlugin {
         SinkPlugin(
             "web", "Shows the music in a browser: serves a page, sends it samples and records, and receives controls from it.",
@@ -21,7 +23,7 @@ extension SinkPlugin {
             needs: { _ in Needs(samples: true, realTime: true, events: [.beat, .control, .device, .dropped, .gap, .preset, .speed]) },
             make: { settings throws(Problem) in
                 try settings.check()
-                return WebSink(settings, tokenFile: tokenFile(), browser: settings.opensBrowser ? browser() : nil)
+                return WebSink(settings, tokenFile: tokenFile(), presets: presets(), browser: settings.opensBrowser ? browser() : nil)
             })
     }
 }
@@ -80,12 +82,14 @@ final class WebSink: DirectingSink {
 
     private let settings: WebSettings
     private let tokenFile: TokenFile?
+    private let presets: String?
     private let browser: DesktopBrowser?
     private var bridge: Bridge?
 
-    init(_ settings: WebSettings, tokenFile: TokenFile?, browser: DesktopBrowser?) {
+    init(_ settings: WebSettings, tokenFile: TokenFile?, presets: String?, browser: DesktopBrowser?) {
         self.settings = settings
         self.tokenFile = tokenFile
+        self.presets = presets
         self.browser = browser
     }
 
@@ -100,7 +104,7 @@ final class WebSink: DirectingSink {
         let socket = try ListeningSocket(address: settings.address, port: settings.port)
         let site = WebSite(
             address: socket.address, port: socket.port, token: token, origins: settings.origins, handlers: settings.handlers,
-            files: PageFiles.all, folder: folder)
+            files: PageFiles.all, folder: folder, presets: presets)
         do {
             bridge = try Bridge.listen(
                 on: socket.descriptor, context, BridgeSettings(clientLimit: limit.clients, exitsOnClose: settings.exitsOnClose), site: site)

@@ -81,7 +81,7 @@ import Testing
         #expect(
             policy
                 == "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self' ws://\(fixture.host); "
-                + "font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+                + "font-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
         #expect(try fixture.get("/hemiola.js").headers["content-security-policy"] == nil)
         try await fixture.close()
     }
@@ -100,6 +100,38 @@ import Testing
         let delete = try connection.request("/", method: "DELETE", headers: fixture.fields)
         #expect(delete.status == 405 && delete.headers["allow"] == "GET, HEAD")
         #expect(try connection.request("/", headers: fixture.fields).body == first.body)
+        try await fixture.close()
+    }
+
+    // MARK: - The user's presets
+
+    @Test func `presets: the list of the folder and its files, as bytes; nothing beside, below or outside of it`() async throws {
+        let files = [
+            "presets/Été 1.json": "{}", "presets/butterchurn.min.js": "let a", "presets/notes.txt": "x", "presets/.hidden.json": "x",
+            "presets/page.html": "<script>", "presets/sub/x.json": "x", "secret.json": "x",
+        ]
+        let fixture = try await WebSinkFixture(files: files)
+        try FileManager.default.createSymbolicLink(atPath: fixture.folder("presets/link.json"), withDestinationPath: fixture.folder("secret.json"))
+        let list = try fixture.get("/presets/")
+        #expect(list.text == #"["butterchurn.min.js","Été 1.json"]"# + "\n" && list.headers["cache-control"] == "no-store")
+        for path in ["/presets/%C3%89t%C3%A9%201.json", "/presets/butterchurn.min.js", "/presets/page.html"] {
+            let response = try fixture.get(path)
+            #expect(response.status == 200 && response.headers["content-type"] == "application/octet-stream", "\(path)")
+            #expect(response.headers["x-content-type-options"] == "nosniff" && !response.text.contains("hemiola.js"))
+        }
+        for path in ["/presets", "/presets/link.json", "/presets/.hidden.json", "/presets/sub/x.json", "/presets/../secret.json"] {
+            #expect(try fixture.get(path).status >= 400, "\(path)")
+        }
+        try FileManager.default.removeItem(atPath: fixture.folder("presets"))
+        #expect(try fixture.get("/presets/").text == "[]\n" && fixture.get("/presets/butterchurn.min.js").status == 404)
+        try await fixture.close()
+    }
+
+    @Test func `frame of presets: any code, in a sandbox without the network and without this server's files`() async throws {
+        let fixture = try await WebSinkFixture(files: [:])
+        let policy = try #require(try fixture.get("/stage/frame.html").headers["content-security-policy"])
+        #expect(policy.hasPrefix("sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval' blob:; "))
+        #expect(!policy.contains("connect-src") && policy.hasSuffix("frame-ancestors 'self'") && !policy.contains("allow-same-origin"))
         try await fixture.close()
     }
 

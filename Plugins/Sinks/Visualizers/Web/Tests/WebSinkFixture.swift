@@ -15,10 +15,10 @@ extension ClientSinkFixture {
     ///
     /// - Parameters:
     ///   - settings: The part of the SPEC after the port.
-    ///   - files: Files that are written into the folder first, for `page=`: names and contents.
+    ///   - files: Files that are written into the folder first, for `page=`, and those of presets/: names and contents.
     convenience init(_ settings: String = "", port: Int = 0, files: [String: String] = [:]) async throws {
         try await self.init { folder in
-            SinkPlugin.web(tokenFile: { TokenFile(path: folder("state/hemiola/web-token")) })
+            SinkPlugin.web(tokenFile: { TokenFile(path: folder("state/hemiola/web-token")) }, presets: { folder("presets") })
         } spec: { folder in
             for (name, text) in files {
                 let parent = (folder(name) as NSString).deletingLastPathComponent

@@ -13,9 +13,11 @@ import { connectFullScreen, toggleFullScreen, WakeLock } from "./screen.js";
 import { connectSetting } from "./settings.js";
 import { connectDelaySlider, SpeedSlider } from "./sliders.js";
 import { createStage } from "../stage/stage.js";
+import { connectFiles } from "./files.js";
 import { StatusView } from "./statusview.js";
 import { readTheme } from "../panels/surface.js";
 import { TempoControl } from "./tempo.js";
+import { UserPresets } from "../stage/userpresets.js";
 import { Visibility } from "./visibility.js";
 
 const { hemiola } = window;
@@ -32,7 +34,22 @@ if (options.size) {
 }
 if (options.delay !== null) hemiola.setDelay(options.delay, false);
 
+const user = new UserPresets({
+    place: (frame) => element("stage").after(frame),
+    sampleRate: () => hemiola.sampleRate || 44100,
+    adaptive: options.seed === null,
+    onchange() {
+        presets.update();
+        element("forget").hidden = !user.hasDropped;
+    },
+    onstopped({ preset, message }) {
+        reportError(new Error(`preset ${preset}: ${message}`));
+        if (!options.bare) showMessage(`${preset}: ${message}`);
+        presets.replace(preset);
+    },
+});
 const stage = createStage(element("stage"), {
+    user,
     transparent: options.transparent,
     strobe: options.strobe,
     seed: options.seed ?? Math.floor(Math.random() * 2 ** 32),
@@ -66,7 +83,10 @@ connectSetting("light", false, (isLight) => {
     readTheme();
 });
 connectFullScreen();
-addDrawer("presets", "presets-button", () => element("search"), () => presets.list.refresh());
+addDrawer("presets", "presets-button", () => element("search"), () => {
+    presets.list.refresh();
+    user.refresh();
+});
 addDrawer("settings", "settings-button", () => element("delay"));
 
 /** Batches are sent only to a page that shows them. */
@@ -88,6 +108,8 @@ window.getCurrentPreset = () => stage.current;
 window.loadPresetByName = (name) => presets.loadForHost(name, hemiola.blendSeconds);
 window.setSpeed = (value) => speed.set(value);
 presets.loadFirst(options.preset);
+user.refresh();
+connectFiles(user, presets);
 
 const picture = new Picture({ hemiola, stage, analysis, beats, panels, visibility, speed, isSlow, fixed: options.size !== null }, (frame, dt) => {
     status.setSilent(frame.silent);
@@ -119,6 +141,8 @@ connectKeyboard({
     random: () => presets.change("random"),
     cycle: () => presets.toggleCycle(),
     favourite: () => presets.toggleFavourite(),
+    rateHigher: () => presets.rate(1),
+    rateLower: () => presets.rate(-1),
     tap: () => tempo.tap(),
     blackout,
     freeze,

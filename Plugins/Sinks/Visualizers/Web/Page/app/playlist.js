@@ -1,13 +1,16 @@
-// Order of the presets where Hemiola does not change them, and the favourites of this browser.
+// Order of the presets where Hemiola does not change them, and their ratings in this browser.
 
 const HISTORY_LENGTH = 256;
-const STORAGE_KEY = "hemiola.favourites";
+const STORAGE_KEY = "hemiola.ratings";
+const UNRATED = 3;
+const FAVOURITE = 5;
 
 /** Chooses presets: next and previous in a history, random ones in rounds without repetition. */
 export class Playlist {
-    /** `random`: a function that returns numbers of 0 ≤ x < 1. */
-    constructor(names, random = Math.random) {
+    /** `share(name)`: how often a name comes in a round; `random()` returns numbers of 0 ≤ x < 1. */
+    constructor(names, share = (_) => 1, random = Math.random) {
         this.names = names;
+        this.share = share;
         this.random = random;
         this.history = [];
         this.index = -1;
@@ -41,42 +44,62 @@ export class Playlist {
         return count === 0 ? null : this.names[((index < 0 ? (step > 0 ? -1 : 0) : index) + step + count) % count];
     }
 
-    /** A random name other than `current`; each name appears once per round. */
+    /** A random name other than `current`, in rounds. */
     randomName(current) {
         if (this.names.length < 2) return this.names[0] ?? null;
-        this.round = this.round.filter((name) => name !== current && this.names.includes(name));
-        if (this.round.length === 0) this.round = this.names.filter((name) => name !== current);
+        const others = this.names.filter((name) => name !== current);
+        const wanted = new Map(others.map((name) => [name, this.share(name)]).filter(([, share]) => share > 0));
+        this.round = this.round.filter((name) => wanted.has(name));
+        if (this.round.length === 0) this.round = [...wanted].flatMap(([name, share]) => Array(share).fill(name));
+        if (this.round.length === 0) this.round = others;
         const [name] = this.round.splice(Math.floor(this.random() * this.round.length), 1);
         return name;
     }
 }
 
-/** Names that the user has marked, stored in the browser. */
-export class Favourites {
+/** What the user thinks of the presets, 1…5, stored in the browser. */
+export class Ratings {
     constructor(storage) {
         this.storage = storage;
-        this.names = new Set();
+        this.values = new Map();
         try {
-            const stored = JSON.parse(storage?.getItem(STORAGE_KEY) ?? "[]");
-            if (Array.isArray(stored)) for (const name of stored.slice(0, 10000)) if (typeof name === "string") this.names.add(name);
+            const stored = JSON.parse(storage?.getItem(STORAGE_KEY) ?? "{}");
+            for (const [name, value] of Object.entries(stored).slice(0, 10000)) {
+                if (Number.isInteger(value) && value >= 1 && value <= FAVOURITE) this.values.set(name, value);
+            }
         } catch {
-            // Damaged or disabled storage: the list begins empty.
+            // Damaged or disabled storage: nothing is rated.
         }
     }
 
-    has(name) {
-        return this.names.has(name);
+    of(name) {
+        return this.values.get(name) ?? UNRATED;
     }
 
-    /** Marks or unmarks a name, and returns whether it is marked now. */
-    toggle(name) {
-        const marked = !this.names.delete(name);
-        if (marked) this.names.add(name);
+    isFavourite(name) {
+        return this.of(name) === FAVOURITE;
+    }
+
+    /** How often a preset comes in a round of random ones. */
+    share(name) {
+        return [0, 1, 1, 2, 3][this.of(name) - 1];
+    }
+
+    /** Rates a preset, and returns the rating. */
+    rate(name, rating) {
+        const value = Math.min(FAVOURITE, Math.max(1, rating));
+        if (value === UNRATED) this.values.delete(name);
+        else this.values.set(name, value);
         try {
-            this.storage?.setItem(STORAGE_KEY, JSON.stringify([...this.names]));
+            this.storage?.setItem(STORAGE_KEY, JSON.stringify(Object.fromEntries(this.values)));
         } catch {
-            // Full or disabled storage: the favourites last for this page view.
+            // Full or disabled storage: the ratings last for this page view.
         }
-        return marked;
+        return value;
+    }
+
+    /** Marks or unmarks a favourite, and returns whether it is one now. */
+    toggleFavourite(name) {
+        return this.rate(name, this.isFavourite(name) ? UNRATED : FAVOURITE) === FAVOURITE;
     }
 }

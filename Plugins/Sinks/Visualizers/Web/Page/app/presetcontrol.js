@@ -1,7 +1,7 @@
 // The preset and its changes. Hemiola's preset cycler is used where the pipeline has one; else this page changes the presets itself.
 
 import { announce, element, onClick, setText, showMessage } from "./dom.js";
-import { Favourites, Playlist } from "./playlist.js";
+import { Playlist, Ratings } from "./playlist.js";
 import { PresetList } from "./presetlist.js";
 
 const CYCLE_S = 20;
@@ -17,13 +17,15 @@ export class PresetControl {
         this.hemiola = hemiola;
         this.stage = stage;
         this.isPinned = pinned;
-        this.favourites = new Favourites(storage);
-        this.playlist = new Playlist(stage.names);
+        this.ratings = new Ratings(storage);
+        this.playlist = new Playlist(stage.names, (name) => this.ratings.share(name));
         this.cycling = false;
         this.elapsed = 0;
+        /** The preset to begin with, which is not in the list yet. */
+        this.awaited = null;
         /** Whether the pipeline has a preset cycler, which then changes the presets: null while unknown. */
         this.hasCycler = null;
-        this.list = new PresetList(stage.presets, this.favourites, { load: (name) => this.choose(name), marked: () => this.show() });
+        this.list = new PresetList(stage.presets, this.ratings, { load: (name) => this.choose(name), marked: () => this.show() });
         onClick("next", () => this.change("next"));
         onClick("previous", () => this.change("previous"));
         onClick("random", () => this.change("random"));
@@ -41,6 +43,21 @@ export class PresetControl {
         for (const id of ["presets-button", "favourite", "next", "previous", "random", "cycle"]) element(id).disabled = empty;
     }
 
+    /** Shows and reports the presets when they are others. */
+    update() {
+        const { presets, names } = this.stage;
+        this.list.presets = presets;
+        this.list.refresh();
+        this.playlist.names = names;
+        if (this.awaited !== null && names.includes(this.awaited)) this.load(this.awaited, 0);
+        if (this.hemiola.connected) this.hemiola.send({ type: "presetNames", names: names.slice(0, 10000) }).catch(() => {});
+    }
+
+    /** A preset failed: one of the page's own replaces it. */
+    replace(name) {
+        if (this.stage.current === name) this.choose(this.stage.lastOwn);
+    }
+
     /** Reads whether Hemiola changes the presets: from `cycling`, or from the time of the next change. Only a cycler gives them a value. */
     readCycling({ cycling, next_in_s: nextChange }) {
         if (typeof cycling !== "boolean" && typeof nextChange !== "number") return;
@@ -53,13 +70,18 @@ export class PresetControl {
         const stored = window.initialPresetNameB64;
         const bytes = stored ? Uint8Array.from(atob(stored), (character) => character.charCodeAt(0)) : null;
         const { names } = this.stage;
-        this.load([named, bytes && new TextDecoder().decode(bytes)].find((name) => names.includes(name)) ?? names[0], 0);
+        const wanted = [named, bytes && new TextDecoder().decode(bytes)].filter(Boolean);
+        const first = wanted.find((name) => names.includes(name)) ?? null;
+        this.load(first ?? names[0], 0);
+        // The presets of the user are listed later.
+        this.awaited = first === null ? wanted[0] ?? null : null;
         this.show();
     }
 
     /** Shows a preset. Returns false if there is none of this name. */
     load(name, blendSeconds) {
         if (!this.stage.load(name, blendSeconds)) return false;
+        this.awaited = null;
         this.elapsed = 0;
         this.playlist.shown(name);
         this.show();
@@ -75,7 +97,7 @@ export class PresetControl {
     /** A preset that the user or this page has chosen. */
     choose(name, blendSeconds = REQUEST_BLEND_S) {
         this.isPinned = false;
-        this.stage.retry();
+        if (name) this.stage.retry(name);
         if (!name || !this.load(name, blendSeconds)) return;
         window.webkit.messageHandlers.presetHandler.postMessage(name);
         announce(`Preset ${name}`);
@@ -134,17 +156,27 @@ export class PresetControl {
 
     toggleFavourite() {
         if (!this.stage.current) return;
-        const marked = this.favourites.toggle(this.stage.current);
+        const isMarked = this.ratings.toggleFavourite(this.stage.current);
         this.list.refreshMarks();
         this.show();
-        announce(marked ? "Added to the favourites" : "Removed from the favourites");
+        announce(isMarked ? "Added to the favourites" : "Removed from the favourites");
+    }
+
+    /** Rates the current preset one higher or lower. */
+    rate(step) {
+        const { current } = this.stage;
+        if (!current) return;
+        const rating = this.ratings.rate(current, this.ratings.of(current) + step);
+        this.list.refreshMarks();
+        this.show();
+        showMessage(`${"★".repeat(rating)}${"☆".repeat(5 - rating)} ${current}`);
     }
 
     show() {
         const name = this.stage.current;
         setText(element("preset-name"), name ?? "–");
         element("stage").setAttribute("aria-label", name ? `Visualizer: ${name}` : "Visualizer");
-        element("favourite").setAttribute("aria-pressed", String(Boolean(name) && this.favourites.has(name)));
+        element("favourite").setAttribute("aria-pressed", String(Boolean(name) && this.ratings.isFavourite(name)));
         this.list.setCurrent(name);
     }
 }

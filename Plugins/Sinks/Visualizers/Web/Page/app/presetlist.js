@@ -1,15 +1,17 @@
-// The list of presets with search and favourites: a combobox whose list of options is always visible.
+// The list of presets with search and favourites: a combobox whose list of options is always visible. Of thousands, only the first are
+// elements, and more when the list is scrolled.
 
 import { element, setText } from "./dom.js";
 import { searchNames } from "./search.js";
 
 const SVG = "http://www.w3.org/2000/svg";
+const ELEMENTS = 200;
 
 export class PresetList {
     /** `presets`: [{name, description}]; `load(name)`: the user has chosen a preset; `marked()`: the favourites have changed. */
-    constructor(presets, favourites, { load, marked }) {
+    constructor(presets, ratings, { load, marked }) {
         this.presets = presets;
-        this.favourites = favourites;
+        this.ratings = ratings;
         this.load = load;
         this.marked = marked;
         this.input = element("search");
@@ -22,6 +24,10 @@ export class PresetList {
         this.onlyFavourites.addEventListener("change", () => this.refresh());
         this.input.addEventListener("keydown", (event) => this.keydown(event));
         this.options.addEventListener("click", (event) => this.click(event));
+        this.options.addEventListener("scroll", () => {
+            const { scrollTop, clientHeight, scrollHeight } = this.options;
+            if (scrollTop + 2 * clientHeight > scrollHeight) this.addElements(this.options.children.length + ELEMENTS);
+        });
         // The focus stays in the search field.
         this.options.addEventListener("mousedown", (event) => event.preventDefault());
         this.refresh();
@@ -35,14 +41,21 @@ export class PresetList {
     /** Shows the presets that match the search. */
     refresh() {
         const matches = searchNames(this.presets.map((preset) => preset.name), this.input.value).map((index) => this.presets[index]);
-        this.shown = this.onlyFavourites.checked ? matches.filter((preset) => this.favourites.has(preset.name)) : matches;
-        this.options.replaceChildren(...this.shown.map((preset, index) => this.makeOption(preset, index)));
+        this.shown = this.onlyFavourites.checked ? matches.filter((preset) => this.ratings.isFavourite(preset.name)) : matches;
+        this.options.replaceChildren();
+        this.addElements(ELEMENTS);
         this.activate(this.input.value !== "" && this.shown.length > 0 ? 0 : -1);
         const count = this.shown.length;
         clearTimeout(this.countTimer);
         this.countTimer = setTimeout(() => {
             setText(element("preset-count"), count === 0 ? "No preset matches" : count === 1 ? "1 preset" : `${count} presets`);
         }, 400);
+    }
+
+    /** Makes the elements before the one at `end`. */
+    addElements(end) {
+        const start = this.options.children.length;
+        this.options.append(...this.shown.slice(start, end).map((preset, index) => this.makeOption(preset, start + index)));
     }
 
     makeOption(preset, index) {
@@ -58,12 +71,10 @@ export class PresetList {
         name.className = "option-name";
         name.textContent = preset.name;
         text.append(name);
-        if (preset.description) {
-            const description = document.createElement("span");
-            description.className = "option-description";
-            description.textContent = preset.description;
-            text.append(description);
-        }
+        const description = document.createElement("span");
+        description.className = "option-description";
+        description.dataset.text = preset.description;
+        text.append(description);
         const mark = document.createElement("span");
         mark.className = "visually-hidden";
         const star = document.createElement("span");
@@ -80,18 +91,23 @@ export class PresetList {
     }
 
     showMark(option) {
-        const marked = this.favourites.has(option.dataset.name);
-        option.dataset.favourite = String(marked);
-        option.querySelector(".visually-hidden").textContent = marked ? "Favourite" : "";
+        const rating = this.ratings.of(option.dataset.name);
+        const isFavourite = this.ratings.isFavourite(option.dataset.name);
+        option.dataset.favourite = String(isFavourite);
+        option.querySelector(".visually-hidden").textContent = isFavourite ? "Favourite" : "";
+        const description = option.querySelector(".option-description");
+        const stars = isFavourite || rating === 3 ? "" : "★".repeat(rating) + "☆".repeat(5 - rating);
+        description.textContent = [stars, description.dataset.text].filter(Boolean).join(" ");
     }
 
-    /** Shows changed favourites. */
+    /** Shows changed ratings. */
     refreshMarks() {
         if (this.onlyFavourites.checked) return this.refresh();
         for (const option of this.options.children) this.showMark(option);
     }
 
     activate(index) {
+        this.addElements(index + 1);
         this.options.children[this.active]?.classList.remove("active");
         this.active = index;
         const option = this.options.children[index];
@@ -132,7 +148,7 @@ export class PresetList {
     }
 
     toggle(name) {
-        this.favourites.toggle(name);
+        this.ratings.toggleFavourite(name);
         this.refreshMarks();
         this.marked();
     }

@@ -5,6 +5,15 @@ const BASE_LETTERS = {
     æ: "ae", œ: "oe", ø: "o", đ: "d", ð: "d", ħ: "h", ı: "i", ł: "l", ŋ: "n", ŧ: "t", þ: "th", ß: "ss",
 };
 
+const normalized = new Map();
+
+/** The normalized form of a name, which is remembered: there can be thousands of presets. */
+function normalizedName(name) {
+    let text = normalized.get(name);
+    if (text === undefined) normalized.set(name, (text = normalizeForSearch(name)));
+    return text;
+}
+
 /** Text in the form that is compared: lower case, base letters only, single spaces. */
 export function normalizeForSearch(text) {
     return text
@@ -27,7 +36,7 @@ export function searchNames(names, query) {
     const words = normalizedQuery.split(" ").filter(Boolean);
     const matches = [];
     names.forEach((name, index) => {
-        const text = normalizeForSearch(name);
+        const text = normalizedName(name);
         if (!words.every((word) => text.includes(word))) return;
         const rank = text.startsWith(normalizedQuery) ? 0 : ` ${text}`.includes(` ${normalizedQuery}`) ? 1 : 2;
         matches.push({ index, rank });

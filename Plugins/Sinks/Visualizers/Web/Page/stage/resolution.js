@@ -19,9 +19,9 @@ export class ResolutionControl {
     /// Whether the smallest pictures are too slow: presets cannot be drawn.
     isTooSlow = false;
     /// Whether the next picture is one of the first.
-    isTrial = true;
+    isTrial;
     #trial = [];
-    #level = LOWEST;
+    #level;
     #last = null;
     #average = 16;
     #slow = 0;
@@ -30,6 +30,12 @@ export class ResolutionControl {
     #hold = 20;
     #pause = 0;
     #before = null;
+
+    /// `isTrial`: whether the first pictures are waited for; else they have the full size.
+    constructor(isTrial = true) {
+        this.isTrial = isTrial;
+        this.#level = isTrial ? LOWEST : 0;
+    }
 
     get scale() { return SCALES[this.#level]; }
 

@@ -340,14 +340,18 @@ class Renderer {
     }
 }
 
-/// Draws presets, or the plain picture: where there is no WebGL2, and while presets are too slow.
+/// Draws presets, its own and the user's, or the plain picture: where there is no WebGL2, and while presets are too slow.
 class Stage {
     constructor(canvas, options) {
         this.canvas = canvas;
         this.options = options;
+        this.user = options.user ?? null;
         this.onerror = options.onerror ?? null;
         this.follower = new MusicFollower({ reducedMotion: options.reducedMotion === true });
         this.wanted = null;
+        /// Whether presets of the user were too slow.
+        this.isUserSlow = false;
+        this.isSlow = false;
         this.start();
     }
 
@@ -359,8 +363,20 @@ class Stage {
         });
         this.renderer = gl && new Renderer(canvas, gl, this.follower, { ...options, onerror: (error) => this.report(error) });
         this.plain = gl ? null : new CanvasFallback(canvas, { transparent: options.transparent === true });
-        this.presets = (this.renderer?.available() ?? []).map(({ name, description }) => ({ name, description }));
+        this.own = (this.renderer?.available() ?? []).map(({ name, description }) => ({ name, description }));
     }
+
+    /// The stage's own presets, then the user's.
+    get presets() {
+        // Without WebGL2 there are none.
+        const names = this.own.length > 0 ? this.user?.names ?? [] : [];
+        return [...this.own, ...names.filter((name) => !this.isOwn(name)).map((name) => ({ name, description: "" }))];
+    }
+
+    /// The last one of its own that was loaded, else the first.
+    get lastOwn() { return this.renderer?.wanted ?? this.own[0]?.name ?? null; }
+
+    isOwn(name) { return this.own.some((preset) => preset.name === name); }
 
     report(error) {
         if (this.onerror) this.onerror(error);
@@ -374,9 +390,25 @@ class Stage {
     get current() { return this.wanted; }
 
     load(name, blendSeconds = 0) {
-        if (!this.names.includes(name) || (this.renderer && !this.renderer.load(name, blendSeconds))) return false;
+        if (this.isOwn(name)) {
+            const isHidden = this.user?.opacity === 1;
+            if (this.renderer && !this.renderer.load(name, isHidden ? 0 : blendSeconds)) return false;
+            this.user?.hide(blendSeconds);
+        } else if (this.own.length > 0 && this.user?.has(name)) {
+            if (!this.isUserSlow) this.user.load(name, blendSeconds);
+        } else {
+            return false;
+        }
         this.wanted = name;
+        this.reportSlowness();
         return true;
+    }
+
+    reportSlowness() {
+        const isSlow = this.own.length > 0 && (this.isOwn(this.wanted) ? this.renderer === null : this.isUserSlow);
+        if (isSlow === this.isSlow) return;
+        this.isSlow = isSlow;
+        this.options.onslow?.(isSlow);
     }
 
     resize(width, height, pixelRatio = 1) {
@@ -388,9 +420,17 @@ class Stage {
 
     render(input) {
         const frame = this.follower.follow(input);
-        if (this.renderer) this.renderer.render(frame);
-        else this.plain.render(frame);
-        if (this.renderer?.resolution?.isTooSlow) this.fallBack();
+        // What is covered is not drawn.
+        if (!(this.user?.opacity === 1)) (this.renderer ?? this.plain).render(frame);
+        this.user?.render(frame, this.canvas.width, this.canvas.height);
+        if (this.user?.isTooSlow) {
+            this.isUserSlow = true;
+            this.user.close();
+        } else if (!this.renderer?.resolution?.isTooSlow) {
+            return;
+        }
+        if (this.renderer) this.fallBack();
+        this.reportSlowness();
     }
 
     /// Shows the plain picture, with the presets' names as before.
@@ -401,16 +441,20 @@ class Stage {
         this.renderer = null;
         this.replaceCanvas();
         this.plain = new CanvasFallback(this.canvas, { transparent: this.options.transparent === true });
-        this.options.onslow?.(true);
     }
 
-    /// Draws presets again after they were too slow.
-    retry() {
-        if (this.renderer || this.presets.length === 0) return;
-        this.replaceCanvas();
-        this.start();
+    /// Draws presets again after they were too slow: the stage's own, or the user's, as the one of this name.
+    retry(name = this.wanted) {
+        if (this.own.length === 0) return;
+        if (!this.isOwn(name)) {
+            if (!this.isUserSlow) return;
+            this.isUserSlow = false;
+        } else {
+            if (this.renderer) return;
+            this.replaceCanvas();
+            this.start();
+        }
         if (this.wanted) this.load(this.wanted, 0);
-        this.options.onslow?.(false);
     }
 
     /// A canvas keeps the kind of its first context.
@@ -428,9 +472,9 @@ class Stage {
 /// Creates the stage on a canvas, which it replaces when it changes to the plain picture or back.
 ///
 /// Options: `transparent` (the background is transparent, premultiplied alpha), `strobe` (no limit of flashes), `seed` (the same seed and
-/// frames give the same pictures), `reducedMotion` (slow, without pulses), `adaptive` (false: fixed resolution, and no plain picture), `onerror`
+/// frames give the same pictures), `user` (`UserPresets`), `reducedMotion` (slow, without pulses), `adaptive` (false: fixed resolution, and no plain picture), `onerror`
 /// (called with {preset, message, error} when a preset fails; the preset is replaced by a plain one), `onslow` (called with true when presets are
-/// drawn less than 20 times a second, so that the plain picture is shown; with false after `retry`).
+/// drawn less than 20 times a second, so that the plain picture is shown; with false when they are drawn again).
 ///
 /// The stage has: `webgl` (false: the plain picture is shown), `names`, `presets` ([{name, description}]; none without WebGL2), `current`,
 /// `load(name, blendSeconds)` (0: cut; false: no such preset), `render(frame)`, `resize(width, height, pixelRatio)` in CSS pixels, `retry()`,

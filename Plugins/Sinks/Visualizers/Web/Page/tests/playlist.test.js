@@ -1,7 +1,7 @@
 import { deepEqual, ok } from "node:assert/strict";
 import test from "node:test";
 
-import { Favourites, Playlist } from "../app/playlist.js";
+import { Playlist, Ratings } from "../app/playlist.js";
 import { seededRandom } from "./check.js";
 
 const names = ["A", "B", "C", "D"];
@@ -27,7 +27,7 @@ test("previous after other presets: the history backwards", () => {
 });
 
 test("random: every other preset once per round, never the current one", () => {
-    const list = new Playlist(names, seededRandom(4));
+    const list = new Playlist(names, undefined, seededRandom(4));
     let current = "A";
     for (let round = 0; round < 50; round++) {
         const next = list.randomName(current);
@@ -35,7 +35,7 @@ test("random: every other preset once per round, never the current one", () => {
         current = next;
     }
     const first = [];
-    const fresh = new Playlist(names, seededRandom(9));
+    const fresh = new Playlist(names, undefined, seededRandom(9));
     for (let i = 0; i < 3; i++) first.push(fresh.randomName("A"));
     deepEqual(first.sort(), ["B", "C", "D"]);
 });
@@ -50,16 +50,26 @@ test("history: limited to 256 presets", () => {
     deepEqual(list.history.length, 256);
 });
 
-test("favourites: stored, and read again", () => {
-    const store = storage();
-    const favourites = new Favourites(store);
-    deepEqual([favourites.toggle("Élan"), favourites.has("Élan"), favourites.has("Elan")], [true, true, false]);
-    deepEqual(new Favourites(store).has("Élan"), true);
-    deepEqual(favourites.toggle("Élan"), false);
-    deepEqual(new Favourites(store).has("Élan"), false);
+test("random with ratings: 1 does not come by itself, 4 and 5 come two and three times in a round", () => {
+    const ratings = new Ratings(storage());
+    for (const [name, rating] of [["B", 1], ["C", 4], ["D", 5]]) ratings.rate(name, rating);
+    const list = new Playlist(["A", "B", "C", "D", "E"], (name) => ratings.share(name), seededRandom(9));
+    const round = Array.from({ length: 6 }, () => list.randomName("A")).sort();
+    deepEqual(round, ["C", "C", "D", "D", "D", "E"]);
+    for (const name of ["C", "D", "E"]) ratings.rate(name, 1);
+    ok(list.randomName("A") !== "A", "all others are rated 1");
 });
 
-test("damaged or missing storage: no favourites, no error", () => {
-    deepEqual(new Favourites(storage({ "hemiola.favourites": "{" })).has("A"), false);
-    deepEqual(new Favourites(null).toggle("A"), true);
+test("ratings: stored, and read again; 5 is a favourite", () => {
+    const store = storage();
+    const ratings = new Ratings(store);
+    deepEqual([ratings.of("Élan"), ratings.rate("Élan", 4), ratings.rate("Élan", 7), ratings.isFavourite("Élan")], [3, 4, 5, true]);
+    deepEqual([new Ratings(store).of("Élan"), new Ratings(store).of("Elan")], [5, 3]);
+    deepEqual([ratings.toggleFavourite("Élan"), ratings.toggleFavourite("Rain"), ratings.rate("Rain", 0)], [false, true, 1]);
+    deepEqual([new Ratings(store).of("Élan"), new Ratings(store).of("Rain")], [3, 1]);
+});
+
+test("damaged or missing storage: no ratings, no error", () => {
+    for (const text of ["{", "[1]", "null", '{"A": 9, "B": "x"}']) deepEqual(new Ratings(storage({ "hemiola.ratings": text })).of("A"), 3);
+    deepEqual(new Ratings(null).rate("A", 5), 5);
 });

@@ -1,0 +1,118 @@
+// The frame in which presets of others run, seen from the page: what it may do, how long it may take, and its end.
+
+const DRAW_SECONDS = 4;
+const LOAD_SECONDS = 20;
+// Messages a second that are no answers, and those at once.
+const EXTRA_RATE = 20;
+const EXTRA_LIMIT = 100;
+
+/// A sandboxed frame, which `place(element)` puts into the page. `onfailure(message)` is called once, when it was removed.
+export class PresetFrame {
+    #element = document.createElement("iframe");
+    #port = null;
+    #pending = new Map();
+    #lastId = 0;
+    #extra = 0;
+    #isDrawing = false;
+    #onfailure;
+
+    constructor(place, onfailure) {
+        this.#onfailure = onfailure;
+        const frame = this.#element;
+        // Without allow-same-origin: no cookies, no storage, nothing of this page.
+        frame.setAttribute("sandbox", "allow-scripts");
+        frame.setAttribute("aria-hidden", "true");
+        frame.referrerPolicy = "no-referrer";
+        frame.className = "stage-frame";
+        frame.tabIndex = -1;
+        frame.src = "stage/frame.html";
+        frame.style.opacity = "0";
+        place(frame);
+    }
+
+    /// Waits until the frame is loaded, and starts its script.
+    async start() {
+        const loaded = new Promise((resolve) => this.#element.addEventListener("load", resolve, { once: true }));
+        const [script] = await Promise.all([fetch("stage/frame.js").then((response) => response.text()), loaded]);
+        const { port1, port2 } = new MessageChannel();
+        this.#port = port1;
+        port1.onmessage = ({ data }) => this.#receive(data);
+        this.#element.contentWindow?.postMessage(script, "*", [port2]);
+    }
+
+    #receive(data) {
+        const request = this.#pending.get(data?.id);
+        if (request) {
+            this.#pending.delete(data.id);
+            if (typeof data.error === "string") request.reject(new Error(data.error.slice(0, 500)));
+            else request.resolve(data.value);
+        } else if (typeof data?.error === "string") {
+            this.fail(data.error.slice(0, 500));
+        } else if ((this.#extra += 1) > EXTRA_LIMIT) {
+            this.fail("it sends too many messages");
+        }
+    }
+
+    #request(message, seconds) {
+        if (!this.#port) return Promise.reject(new Error("it has no frame"));
+        return new Promise((resolve, reject) => {
+            this.#lastId += 1;
+            this.#pending.set(this.#lastId, { resolve, reject, seconds });
+            this.#port.postMessage({ ...message, id: this.#lastId });
+        });
+    }
+
+    /// Runs the code of a file. Returns the names of the presets in it.
+    async run(code) {
+        const names = await this.#request({ action: "run", code }, LOAD_SECONDS);
+        return Array.isArray(names) ? names.filter((name) => typeof name === "string" && name.length < 500) : [];
+    }
+
+    /// Loads a preset of a pack, or one with its values.
+    load(name, preset, blend, sampleRate) {
+        return this.#request({ action: "load", name, preset, blend, sampleRate }, LOAD_SECONDS);
+    }
+
+    /// Requests a picture, unless one is being drawn. `drawn` is called when it was drawn.
+    draw(frame, width, height, drawn) {
+        if (this.#isDrawing) return;
+        this.#isDrawing = true;
+        const { left, right, waveform } = frame;
+        this.#request({ action: "draw", seconds: frame.dt * frame.speed, left, right, mono: waveform, width, height }, DRAW_SECONDS)
+            .then(() => {
+                this.#isDrawing = false;
+                drawn();
+            })
+            .catch((error) => this.fail(error.message));
+    }
+
+    /// Takes the time since the picture before: while the page is not shown, no time passes for the frame either.
+    pass(seconds) {
+        this.#extra = Math.max(0, this.#extra - EXTRA_RATE * seconds);
+        for (const request of this.#pending.values()) {
+            request.seconds -= seconds;
+            if (request.seconds < 0) return this.fail("it does not answer");
+        }
+    }
+
+    set opacity(value) {
+        this.#element.style.opacity = String(value);
+    }
+
+    /// Removes the frame, and with it all that runs in it.
+    remove() {
+        this.#element.remove();
+        if (this.#port) this.#port.onmessage = null;
+        this.#port?.close();
+        this.#port = null;
+        const requests = [...this.#pending.values()];
+        this.#pending.clear();
+        for (const request of requests) request.reject(new Error("it was stopped"));
+    }
+
+    fail(message) {
+        if (!this.#element.isConnected) return;
+        this.remove();
+        this.#onfailure(message);
+    }
+}

@@ -1,0 +1,226 @@
+// The presets of the user: files of Butterchurn in the folder of `hemiola presets add`, and those that were dropped on the page, which this
+// browser keeps. They run in a frame of their own.
+
+import { PresetFrame } from "./presetframe.js";
+import { ResolutionControl } from "./resolution.js";
+
+const FOLDER = "presets/";
+const MAXIMUM_PRESETS = 9000;
+const MAXIMUM_BYTES = { json: 1 << 20, js: 32 << 20 };
+
+/// The files that were dropped; null where the browser keeps nothing: without https, except on this machine.
+const droppedFiles = async () => (await window.caches?.open("hemiola-presets").catch(() => null)) ?? null;
+
+/// Address of a file by its name.
+const address = (file) => FOLDER + encodeURIComponent(file);
+
+/// Options: `place(element)` puts the frame above the stage, `sampleRate()`, `adaptive` (false: fixed resolution), `onchange` (the names are
+/// others), `onstopped({preset, message})` (a preset or file failed).
+export class UserPresets {
+    /// Names of the presets that can be loaded.
+    names = [];
+    /// How much the frame covers the stage: 0…1.
+    opacity = 0;
+    /// Whether the pictures are too slow also at the lowest resolution.
+    isTooSlow = false;
+    #options;
+    /// Readers of the files, by their names: of the presets without the extension.
+    #presets = new Map();
+    #scripts = new Map();
+    #dropped = new Set();
+    #packed = new Set();
+    #stopped = new Set();
+    #frame = null;
+    #opening = null;
+    /// What would be at fault now: a preset or a script.
+    #running = "";
+    #turn = 0;
+    #isShown = false;
+    #fadeSeconds = 0;
+    #resolution = null;
+
+    constructor(options) {
+        this.#options = options;
+    }
+
+    has(name) {
+        return this.#presets.has(name) || this.#packed.has(name);
+    }
+
+    get hasDropped() {
+        return this.#dropped.size > 0;
+    }
+
+    /// Reads which files there are. Those of the folder win over dropped ones with the same name.
+    async refresh() {
+        const before = this.names.length + this.#scripts.size;
+        const response = await fetch(FOLDER, { cache: "no-store" }).catch(() => null);
+        const files = response?.ok ? await response.json() : [];
+        for (const file of files) {
+            this.#add(file, async () => {
+                const response = await fetch(address(file));
+                if (!response.ok) throw new Error(`status ${response.status}`);
+                return response.text();
+            });
+        }
+        const cache = await droppedFiles();
+        for (const { url } of (await cache?.keys()) ?? []) {
+            const file = decodeURIComponent(url.slice(url.lastIndexOf("/") + 1));
+            if (!files.includes(file)) this.#addDropped(file, async () => (await cache.match(address(file))).text());
+        }
+        // The names in packs are known once they ran; a folder without presets has only packs.
+        if (this.#scripts.size > 0 && this.names.length + this.#scripts.size !== before) await this.#open().catch(() => {});
+        this.#update();
+    }
+
+    /// Adds a file: a preset, a pack, or Butterchurn. Throws where it is none of them.
+    async add(file, text) {
+        const kind = file.slice(file.lastIndexOf(".") + 1).toLowerCase();
+        if (kind === "milk" || kind === "milk2") throw new Error(`${file}: convert it first; milkdrop-preset-converter makes files for Butterchurn`);
+        if (!(kind in MAXIMUM_BYTES)) throw new Error(`${file}: not a preset of Butterchurn (.json), nor a pack (.js)`);
+        if (text.length > MAXIMUM_BYTES[kind]) throw new Error(`${file}: larger than ${MAXIMUM_BYTES[kind] >> 20} MiB`);
+        if (kind === "json" && !JSON.parse(text)?.baseVals) throw new Error(`${file}: not a preset of Butterchurn`);
+        this.#addDropped(file, async () => text);
+        const cache = await droppedFiles();
+        await cache?.put(address(file), new Response(text)).catch(() => {});
+    }
+
+    /// Ends a series of `add`: runs new packs. Returns the names that are new.
+    async added() {
+        const before = new Set(this.names);
+        if (this.#scripts.size > 0 && !this.#opening) await this.#open();
+        this.#update();
+        return this.names.filter((name) => !before.has(name));
+    }
+
+    /// Forgets the dropped files, in this browser too.
+    async forgetDropped() {
+        await window.caches?.delete("hemiola-presets").catch(() => false);
+        for (const file of this.#dropped) {
+            this.#presets.delete(presetName(file));
+            this.#scripts.delete(file);
+        }
+        this.#dropped.clear();
+        this.close();
+        await this.refresh();
+    }
+
+    #addDropped(file, read) {
+        this.#add(file, read);
+        this.#dropped.add(file);
+    }
+
+    #add(file, read) {
+        if (/\.json$/i.test(file)) {
+            this.#presets.set(presetName(file), read);
+            this.#stopped.delete(presetName(file));
+        } else if (!this.#scripts.has(file) || this.#dropped.has(file)) {
+            this.#scripts.set(file, read);
+            // The frame starts again with all scripts.
+            this.close();
+        }
+    }
+
+    #update() {
+        const all = this.#scripts.size > 0 ? new Set([...this.#presets.keys(), ...this.#packed]) : new Set();
+        const names = [...all].filter((name) => !this.#stopped.has(name)).slice(0, MAXIMUM_PRESETS);
+        if (names.length === this.names.length && names.every((name, index) => name === this.names[index])) return;
+        this.names = names;
+        this.#options.onchange();
+    }
+
+    #open() {
+        this.#opening ??= this.#start();
+        return this.#opening;
+    }
+
+    async #start() {
+        const frame = new PresetFrame(this.#options.place, (message) => this.#fail(this.#running, message));
+        this.#frame = frame;
+        await frame.start();
+        this.#packed.clear();
+        for (const [file, read] of this.#scripts) {
+            this.#running = file;
+            try {
+                for (const name of await frame.run(await read())) this.#packed.add(name);
+            } catch (error) {
+                this.#scripts.delete(file);
+                this.#options.onstopped({ preset: file, message: error.message });
+                if (this.#frame !== frame) throw error;
+            }
+        }
+        return frame;
+    }
+
+    /// Loads a preset, and shows it when it is ready: blended in its own way with another one of the user.
+    load(name, blendSeconds) {
+        this.#turn += 1;
+        const turn = this.#turn;
+        this.#load(name, blendSeconds, turn).catch((error) => turn === this.#turn && this.#fail(name, error.message));
+    }
+
+    async #load(name, blendSeconds, turn) {
+        let text = "null";
+        try {
+            text = (await this.#presets.get(name)?.()) ?? text;
+        } catch (error) {
+            // The file is missing, or the server: not the preset's fault.
+            if (turn === this.#turn) this.#options.onstopped({ preset: name, message: `its file cannot be read: ${error.message}` });
+            return;
+        }
+        const preset = JSON.parse(text);
+        const frame = await this.#open();
+        if (turn !== this.#turn) return;
+        this.#running = name;
+        await frame.load(name, preset, this.#isShown ? blendSeconds : 0, this.#options.sampleRate());
+        if (turn !== this.#turn) return;
+        if (!this.#isShown) this.#resolution = this.#options.adaptive ? new ResolutionControl(false) : null;
+        this.#isShown = true;
+        this.#fadeSeconds = blendSeconds;
+    }
+
+    /// Uncovers the stage.
+    hide(blendSeconds) {
+        this.#turn += 1;
+        this.#isShown = false;
+        this.#fadeSeconds = blendSeconds;
+    }
+
+    /// Draws a picture of at most this size.
+    render(frame, width, height) {
+        if (!this.#frame) return;
+        this.#frame.pass(frame.dt);
+        const step = this.#fadeSeconds > 0 ? frame.dt / this.#fadeSeconds : 1;
+        const opacity = Math.min(1, Math.max(0, this.opacity + (this.#isShown ? step : -step)));
+        if (opacity !== this.opacity && this.#frame) this.#frame.opacity = opacity;
+        this.opacity = opacity;
+        if (opacity === 0) return;
+        const scale = this.#resolution?.scale ?? 1;
+        this.#frame?.draw(frame, Math.max(16, Math.round(width * scale)), Math.max(16, Math.round(height * scale)), () => {
+            this.#resolution?.measure(performance.now());
+            this.isTooSlow = this.#resolution?.isTooSlow === true;
+        });
+    }
+
+    /// Removes the frame. It is made again for the next preset.
+    close() {
+        this.#frame?.remove();
+        this.#frame = null;
+        this.#opening = null;
+        this.#isShown = false;
+        this.#turn += 1;
+        this.opacity = 0;
+        this.isTooSlow = false;
+    }
+
+    /// Names what failed, which is not loaded again, and removes the frame.
+    #fail(name, message) {
+        this.close();
+        if (this.#scripts.delete(name)) this.#packed.clear();
+        this.#stopped.add(name);
+        this.#update();
+        this.#options.onstopped({ preset: name, message });
+    }
+}
+
+const presetName = (file) => file.replace(/\.json$/i, "");

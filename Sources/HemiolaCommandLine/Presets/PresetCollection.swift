@@ -1,0 +1,160 @@
+internal import HemiolaRecords
+internal import HemiolaSystem
+
+/// Copies presets of Butterchurn into the folder that the page of the sink `web` shows.
+struct PresetCollection {
+    /// What a file of a visualizer is.
+    private enum Kind {
+        /// A preset: a JSON object with `baseVals`.
+        case preset
+        /// A script: Butterchurn itself, or a pack of presets or pictures.
+        case script
+        /// A preset of MilkDrop, in another language.
+        case milkDrop
+
+        init?(_ name: String) {
+            switch name.lastIndex(of: ".").map({ name[name.index(after: $0)...].lowercased() }) {
+            case "json": self = .preset
+            case "js", "mjs": self = .script
+            case "milk", "milk2": self = .milkDrop
+            default: return nil
+            }
+        }
+
+        /// The largest file in bytes; nil: its contents are not read.
+        var limit: Int? {
+            switch self {
+            case .preset: 1 << 20
+            case .script: 32 << 20
+            case .milkDrop: nil
+            }
+        }
+    }
+
+    /// Folders within each other that are read.
+    private static let depth = 32
+
+    private let folder: String
+    private(set) var presets: Set<String> = []
+    /// The scripts by their names, until ``writeScripts()``: which are needed is known at the end.
+    private var scripts: [String: [UInt8]] = [:]
+    private(set) var milkDropCount = 0
+    private(set) var failures: [String] = []
+
+    /// - Parameter folder: The folder of the presets, which is created.
+    init(into folder: String) throws(Failure) {
+        self.folder = folder
+        do throws(SystemCallError) {
+            try FileSystem.createFolder(folder)
+        } catch {
+            throw Failure("\(folder): \(error)", status: .outputFailed)
+        }
+    }
+
+    var scriptNames: [String] { scripts.keys.sorted() }
+
+    /// Adds a file, the files of a folder and its folders, or those of an archive.
+    mutating func add(_ path: String) throws(Failure) {
+        do throws(Failure) {
+            if FileSystem.isFolder(path) {
+                try add(folder: path, depth: Self.depth)
+            } else if let kind = Kind(path) {
+                try add(path, kind)
+            } else {
+                // Without an exclusive access: `process` changes this value, and `read` does not.
+                var found = self
+                defer { self = found }
+                try Archive.read(path, limit: { name in Kind(name)?.limit }) { name, bytes throws(Failure) in
+                    try found.add(FileSystem.lastName(of: name), bytes, at: "\(path): \(name)")
+                }
+            }
+        } catch {
+            guard error.status == .inputFailed else { throw error }
+            failures += error.lines
+        }
+    }
+
+    private mutating func add(folder path: String, depth: Int) throws(Failure) {
+        let entries: [(name: String, kind: FileKind)]
+        do throws(SystemCallError) {
+            entries = try FileSystem.entries(of: path).sorted { $0.name < $1.name }
+        } catch {
+            return failures.append("\(path): \(error)")
+        }
+        for entry in entries where !entry.name.hasPrefix(".") {
+            let path = "\(path)/\(entry.name)"
+            if entry.kind == .folder, depth > 0 { try add(folder: path, depth: depth - 1) }
+            if entry.kind == .file, let kind = Kind(entry.name) { try add(path, kind) }
+        }
+    }
+
+    private mutating func add(_ path: String, _ kind: Kind) throws(Failure) {
+        var bytes: [UInt8]?
+        do throws(SystemCallError) {
+            let size = Int(try FileSystem.status(of: path).size)
+            if let limit = kind.limit, size <= limit { bytes = try FileSystem.bytes(of: path, count: size) }
+        } catch {
+            return failures.append("\(path): \(error)")
+        }
+        try add(FileSystem.lastName(of: path), bytes, at: path)
+    }
+
+    /// - Parameters:
+    ///   - bytes: nil: the file is too large, or its contents are not needed.
+    ///   - place: For messages.
+    private mutating func add(_ name: String, _ bytes: [UInt8]?, at place: String) throws(Failure) {
+        guard let kind = Kind(name), !name.hasPrefix(".") else { return }
+        guard kind != .milkDrop else {
+            milkDropCount += 1
+            return
+        }
+        guard let bytes else {
+            return failures.append("\(place): larger than \((kind.limit ?? 0) >> 20) MiB")
+        }
+        if kind == .script {
+            // As a module of several files it would need a bundler.
+            if Self.isVisualizer(bytes) || Self.isPack(bytes), !Self.importsFiles(bytes) {
+                scripts[name.hasSuffix(".mjs") ? "\(name.dropLast(4)).js" : name] = bytes
+            }
+        } else if (try? JSONValue(bytes))?["baseVals"]?.members != nil {
+            try write(bytes, as: name)
+            presets.insert(name)
+        }
+    }
+
+    /// Writes the scripts, without those of which there is a smaller form: `NAME.js` beside `NAME.min.js`.
+    mutating func writeScripts() throws(Failure) {
+        scripts = scripts.filter { name, _ in name.hasSuffix(".min.js") || scripts["\(name.dropLast(3)).min.js"] == nil }
+        for (name, bytes) in scripts.sorted(by: { $0.key < $1.key }) { try write(bytes, as: name) }
+    }
+
+    private func write(_ bytes: [UInt8], as name: String) throws(Failure) {
+        do throws(SystemCallError) {
+            try PartialFile.write(bytes, to: "\(folder)/\(name)")
+        } catch {
+            throw Failure("\(folder)/\(name): \(error)", status: .outputFailed)
+        }
+    }
+
+    /// Whether the folder has a visualizer, without which no preset can be shown.
+    var hasVisualizer: Bool {
+        let entries = (try? FileSystem.entries(of: folder)) ?? []
+        return entries.contains { entry in
+            guard entry.name.hasSuffix(".js"), let limit = Kind.script.limit,
+                let size = try? FileSystem.status(of: "\(folder)/\(entry.name)").size,
+                let bytes = try? FileSystem.bytes(of: "\(folder)/\(entry.name)", count: min(limit, Int(size)))
+            else { return false }
+            return Self.isVisualizer(bytes)
+        }
+    }
+
+    private static func isVisualizer(_ script: [UInt8]) -> Bool { contains(script, "createVisualizer") }
+
+    private static func isPack(_ script: [UInt8]) -> Bool { contains(script, "baseVals") || contains(script, "data:image/") }
+
+    private static func importsFiles(_ script: [UInt8]) -> Bool {
+        contains(script, "\nimport ") || script.starts(with: "import ".utf8)
+    }
+
+    private static func contains(_ script: [UInt8], _ text: String) -> Bool { script.firstRange(of: Array(text.utf8)) != nil }
+}

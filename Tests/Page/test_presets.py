@@ -1,0 +1,210 @@
+"""The presets of the user: files of Butterchurn, in a frame of their own. A stand-in with its interface takes the place of Butterchurn."""
+
+import base64
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import HEMIOLA, KEEP_SHOWN, errors, picture, wait, wait_for_presets
+
+COLOURS = {"Rose Field": (255, 0, 0), "Meadow": (0, 255, 0)}
+STAND_IN = Path(__file__).with_name("butterchurn.standin.js")
+
+
+def preset(colour, code=""):
+    return json.dumps({"version": 2, "baseVals": {"colour": colour}, "shapes": [], "waves": [], "frame_eqs_str": code})
+
+
+def add(folder, *paths):
+    return subprocess.run(
+        [HEMIOLA, "presets", "add", *paths], env={**os.environ, "XDG_DATA_HOME": str(folder / "data")}, capture_output=True, text=True,
+        timeout=60)
+
+
+@pytest.fixture
+def collection(tmp_path, monkeypatch):
+    """A folder with the stand-in, and a function that writes presets into it and adds them for the programs of the test."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    folder = tmp_path / "collection"
+    folder.mkdir()
+    (folder / "butterchurn.min.js").write_bytes(STAND_IN.read_bytes())
+
+    def collection(presets):
+        for name, text in presets.items():
+            (folder / f"{name}.json").write_text(text)
+        outcome = add(tmp_path, folder)
+        assert outcome.returncode == 0 and outcome.stderr == "", outcome.stderr
+        return outcome.stdout
+
+    collection.folder = folder
+    return collection
+
+
+def has_colour(page, red, green, blue):
+    pixels = picture(page)[200:300, 200:300, :3].mean(axis=(0, 1))
+    return abs(pixels - [red, green, blue]).max() < 12
+
+
+def until_colour(page, *colour):
+    for _ in range(100):
+        if has_colour(page, *colour):
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError(f"not {colour}")
+
+
+def open_bare(open_page, program, presets):
+    page = open_page(program.url, size=(640, 480), script=KEEP_SHOWN)
+    wait_for_presets(page)
+    wait(page, f"{json.dumps(presets)}.every(name => getPresetNames().includes(name))")
+    return page
+
+
+def test_presets_of_the_folder_are_listed_found_loaded_blended_and_reported(collection, start, open_page):
+    assert "butterchurn.min.js added to" in collection({"Rose Field": preset("#ff0000"), "Meadow": preset("#00ff00")})
+    program = start(sinks=["presets:list=" + str(collection.folder) + ",mode=manual"])
+    page = open_bare(open_page, program, ["Rose Field", "Meadow"])
+    # The cycler begins.
+    first = program.next("preset")["name"]
+    assert first in ("Meadow", "Rose Field")
+    until_colour(page, *COLOURS[first])
+    for name in ("Meadow", "Rose Field"):
+        page.keyboard.press("/")
+        page.fill("#search", name[:6].lower())
+        page.press("#search", "Enter")
+        page.keyboard.press("Escape")
+        until_colour(page, *COLOURS[name])
+    assert page.evaluate("getCurrentPreset()") == "Rose Field" and program.status()["preset"] == "Rose Field"
+    # Back to one of the page's own, which the frame covers no longer.
+    page.evaluate("loadPresetByName('Silk')")
+    wait(page, "document.querySelector('.stage-frame').style.opacity === '0'")
+    assert page.evaluate("getCurrentPreset()") == "Silk" and not has_colour(page, 0, 255, 0)
+    assert errors(page) == []
+
+
+def test_preset_of_the_last_run_is_shown_again_when_it_is_listed(collection, start, open_page):
+    collection({"Rose Field": preset("#ff0000")})
+    page = open_page(f"{start().url}&preset=Rose%20Field", size=(640, 480))
+    wait_for_presets(page)
+    until_colour(page, 255, 0, 0)
+
+
+def test_code_of_a_preset_reaches_neither_the_page_nor_the_network(collection, start, open_page, serve, tmp_path):
+    origin = serve(tmp_path)
+    reach = f"""
+        const is = (read) => {{ try {{ return Boolean(read()); }} catch {{ return false; }} }};
+        a.reached ??= [
+            is(() => parent.document), is(() => localStorage), is(() => document.cookie), is(() => parent.hemiola),
+            is(() => document.referrer), is(() => location.href.includes("token")),
+        ].some(Boolean);
+        if (!a.tried) {{
+            a.tried = true;
+            const image = new Image();
+            image.onload = () => a.reached = true;
+            image.src = "{origin}/pixel.png";
+            fetch("{origin}/").then(() => a.reached = true, () => {{}});
+            fetch("/").then(() => a.reached = true, () => {{}});
+            try {{ new WebSocket("ws://127.0.0.1:{program_port()}").onopen = () => a.reached = true; }} catch {{}}
+            setTimeout(() => a.done = true, 2000);
+        }}
+        a.colour = a.reached ? "#ff0000" : a.done ? "#0000ff" : "#00ff00";"""
+    (tmp_path / "pixel.png").write_bytes(base64.b64decode(
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="))
+    collection({"Spy": preset("#00ff00", reach)})
+    page = open_bare(open_page, start(), ["Spy"])
+    page.evaluate("loadPresetByName('Spy')")
+    until_colour(page, 0, 0, 255)
+
+
+def program_port():
+    return 9
+
+
+@pytest.mark.parametrize(("fault", "message"), [
+    ("throw new Error('no such variable')", "no such variable"),
+    ("if (a.count = (a.count ?? 0) + 1, a.count > 20) for (;;);", "it does not answer"),
+    ("for (let i = 0; i < 1000; i++) a.flood();", "it sends too many messages"),
+    ("document.body.remove(); a.colour = Symbol();", "Symbol"),
+])
+def test_preset_that_throws_hangs_or_floods_is_stopped_and_named_and_the_page_goes_on(fault, message, collection, start, open_page):
+    # The port of the frame is not reachable; its prototype is.
+    flood = """
+        if (!MessagePort.prototype.original) {
+            MessagePort.prototype.original = MessagePort.prototype.postMessage;
+            MessagePort.prototype.postMessage = function (...values) { window.port = this; this.original(...values); };
+        }
+        a.flood = () => window.port?.original({});"""
+    collection({"Good": preset("#00ff00"), "Bad": preset("#ff0000", flood + fault)})
+    program = start()
+    page = open_bare(open_page, program, ["Good", "Bad"])
+    page.evaluate("loadPresetByName('Silk')")
+    page.evaluate("loadPresetByName('Bad')")
+    line = program.message("error in the page")
+    assert "preset Bad: " in line and message in line
+    assert page.evaluate("getPresetNames().includes('Bad')") is False
+    wait(page, "getCurrentPreset() !== 'Bad'")
+    page.evaluate("loadPresetByName('Good')")
+    until_colour(page, 0, 255, 0)
+
+
+def test_dropped_files_are_presets_too_until_they_are_forgotten(start, open_page):
+    program = start()
+    page = open_page(program.url, size=(640, 480), script=KEEP_SHOWN)
+    wait_for_presets(page)
+
+    def drop(files):
+        page.evaluate("""(files) => {
+            const data = new DataTransfer();
+            for (const [name, text] of Object.entries(files)) data.items.add(new File([text], name));
+            document.getElementById("main").dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+        }""", files)
+
+    drop({"rain.milk": "[preset00]"})
+    wait(page, "document.getElementById('message').textContent.includes('milkdrop-preset-converter')")
+    drop({"note.json": "{}"})
+    wait(page, "document.getElementById('message').textContent.includes('not a preset of Butterchurn')")
+    drop({"Rose.json": preset("#ff0000"), "butterchurn.js": STAND_IN.read_text()})
+    wait(page, "document.getElementById('message').textContent === 'Rose added'")
+    until_colour(page, 255, 0, 0)
+    assert program.send("import", str(write_preset(program.folder, "Sea", "#0000ff"))).stdout == '["Sea"]\n'
+    until_colour(page, 0, 0, 255)
+    page.reload()
+    wait(page, "['Rose', 'Sea'].every(name => getPresetNames().includes(name))")
+    page.click("#presets-button")
+    page.click("#forget")
+    wait(page, "!['Rose', 'Sea'].some(name => getPresetNames().includes(name))")
+    page.reload()
+    wait_for_presets(page)
+    page.wait_for_timeout(1000)
+    assert page.evaluate("getPresetNames().includes('Rose')") is False
+
+
+def write_preset(folder, name, colour):
+    path = folder / f"{name}.json"
+    path.write_text(preset(colour))
+    return path
+
+
+def test_thousands_of_presets_are_searched_rated_and_scrolled(collection, start, open_page):
+    collection({f"Preset {number:04}": preset("#00ff00") for number in range(5000)})
+    page = open_bare(open_page, start(), ["Preset 0000", "Preset 4999"])
+    page.click("#presets-button")
+    assert page.evaluate("document.getElementById('preset-options').children.length") <= 200
+    page.evaluate("document.getElementById('preset-options').scrollTop = 1e9")
+    wait(page, "document.getElementById('preset-options').children.length > 200")
+    page.fill("#search", "4321")
+    wait(page, "document.getElementById('preset-options').children.length === 1")
+    page.press("#search", "Enter")
+    page.press("#search", "Escape")
+    until_colour(page, 0, 255, 0)
+    page.keyboard.press("+")
+    wait(page, "document.getElementById('message').textContent === '★★★★☆ Preset 4321'")
+    page.keyboard.press("+")
+    page.click("#presets-button")
+    page.fill("#search", "")
+    page.check("#favourites-only")
+    wait(page, "document.getElementById('preset-options').children.length === 1")
+    assert page.text_content("#preset-options .option-name") == "Preset 4321"
+    assert errors(page) == []
