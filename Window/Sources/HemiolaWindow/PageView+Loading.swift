@@ -36,10 +36,10 @@ extension PageView {
         return (try? PageSource(path)) == source
     }
 
-    /// Loads the page again, also one whose web process has ended.
-    func reload() {
+    /// Loads the page at a path again, also one whose web process has ended; or loads it, if another is shown.
+    func reload(_ path: String) {
         lastCrash = -.infinity
-        guard let source else { return load(path) }
+        guard let source, (try? PageSource(path)) == source else { return load(path) }
         updateScripts()
         gtk_stack_set_visible_child_name(OpaquePointer(widget), "page")
         if webkit_web_view_get_uri(view) == nil {

@@ -53,7 +53,7 @@ extension WindowController {
                 return true
             }
             webkit_web_inspector_show(webkit_web_view_get_inspector(page.view))
-        case (GDK_KEY_r, true, false), (GDK_KEY_F5, false, false): selectedPage?.reload()
+        case (GDK_KEY_r, true, false), (GDK_KEY_F5, false, false): reload()
         case (GDK_KEY_plus, true, false), (GDK_KEY_equal, true, false), (GDK_KEY_KP_Add, true, false): selectedPage?.zoom(by: PageZoom.step)
         case (GDK_KEY_minus, true, false), (GDK_KEY_KP_Subtract, true, false): selectedPage?.zoom(by: 1 / PageZoom.step)
         case (GDK_KEY_0, true, false), (GDK_KEY_KP_0, true, false): selectedPage?.zoom(by: nil)

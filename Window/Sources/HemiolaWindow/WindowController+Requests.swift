@@ -31,7 +31,7 @@ extension WindowController {
             select(container.id)
             control.send(request.result())
         case .reload:
-            selectedPage?.reload()
+            reload()
             control.send(request.result())
         case .snapshot:
             guard let page = selectedPage else { return control.send(request.failure("no page is visible")) }

@@ -109,6 +109,10 @@ extension WindowController {
         apply(tabs.select(id))
     }
 
+    func reload() {
+        selectedPage?.reload(tabs.reload())
+    }
+
     func updateShown() {
         for (id, page) in pages { page.setShown(id == tabs.selection && !isMinimized) }
     }

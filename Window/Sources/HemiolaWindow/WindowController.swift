@@ -120,7 +120,7 @@ final class WindowController: PageHost {
         let bar = gtk_header_bar_new()!
         backButton = button("go-previous-symbolic", "Back (Alt+Left)") { $0.selectedPage?.goBack() }
         forwardButton = button("go-next-symbolic", "Forward (Alt+Right)") { $0.selectedPage?.goForward() }
-        let reload = button("view-refresh-symbolic", "Load the page again (Ctrl+R)") { $0.selectedPage?.reload() }
+        let reload = button("view-refresh-symbolic", "Load the page again (Ctrl+R)") { $0.reload() }
         for button in [backButton!, forwardButton!, reload] { gtk_header_bar_pack_start(OpaquePointer(bar), button) }
         gtk_header_bar_pack_end(OpaquePointer(bar), button("list-add-symbolic", "Open a page in a new tab (Ctrl+O)") { $0.choosePage() })
         gtk_window_set_titlebar(window, bar)

@@ -6,7 +6,7 @@ public struct TabContainer: Sendable, Hashable, Identifiable {
     public let id: UUID
     /// The tab that the container represents; nil in a window without tabs.
     public var tab: Tab?
-    /// The page that the container has loaded.
+    /// The page that the container has loaded: that of its tab, or that of the tab whose place its tab has taken.
     public var path: String
 
     /// A container for a tab or, without one, for a page.
@@ -95,7 +95,7 @@ public struct TabState: Sendable, Hashable {
         public var created: [TabContainer] = []
         /// Containers that represent another tab, or whose tab has another title or icon.
         public var updated: [TabContainer] = []
-        /// Those of `updated` whose page is to be loaded, because its path differs from that of the loaded page.
+        /// Those of `updated` whose page is to be loaded.
         public var loaded: Set<UUID> = []
         /// Containers that are no longer part of the window.
         public var disposed: [UUID] = []
@@ -120,7 +120,8 @@ public struct TabState: Sendable, Hashable {
     /// Applies a list of tabs so that as many live pages as possible stay.
     ///
     /// 1. bootstrap to bootstrap: no change.
-    /// 2. bootstrap to tabbed: the container becomes the `active` tab, the others are created. Only here the server selects.
+    /// 2. bootstrap to tabbed: the container becomes the `active` tab, the others are created. Only here the server selects, and the page
+    ///    of that tab is loaded if the container shows another.
     /// 3. tabbed to bootstrap: the visible container stays, the others are disposed.
     /// 4. The same tabs: no change. 5. Only another `active`: no change. 6. Only another order: no change.
     /// 7. Tabs added: they are created, the order is adopted, the visible tab stays.
@@ -129,6 +130,9 @@ public struct TabState: Sendable, Hashable {
     /// 10. As many tabs added as removed: an invisible one is disposed and the new one created; the visible container becomes the new tab
     ///     that takes its place in the order of the added tabs.
     /// 11. All tabs replaced: the visible container becomes the `active` tab, the others are new.
+    ///
+    /// In the cases 9 to 11 the visible container keeps its live page, also when the page of the new tab is another: that one is shown when
+    /// the user or a request loads the tab again. A tab that stays is loaded when its own path changes.
     ///
     /// A `deprecated` tab is part of the list only while it is visible, and a tab that `replaces` it only when it is not.
     ///
@@ -221,9 +225,12 @@ public struct TabState: Sendable, Hashable {
                 return container
             }
             if container.tab != tab {
-                if container.path != tab.path { changes.loaded.insert(container.id) }
+                let hasNewPath = container.tab.map { $0.id == tab.id && $0.path != tab.path } ?? true
                 container.tab = tab
-                container.path = tab.path
+                if hasNewPath, container.path != tab.path {
+                    container.path = tab.path
+                    changes.loaded.insert(container.id)
+                }
                 changes.updated.append(container)
             }
             return container
@@ -248,6 +255,15 @@ public struct TabState: Sendable, Hashable {
         selection = id
         guard left?.isDeprecated == true else { return Changes() }
         return reconcile()
+    }
+
+    /// Loads the visible tab again.
+    ///
+    /// - Returns: The page to load: that of the tab, also when its container has kept another one.
+    public mutating func reload() -> String {
+        let path = selected.tab?.path ?? selected.path
+        containers[selectedIndex].path = path
+        return path
     }
 
     /// Opens a page in a new tab, which becomes visible, after all others. A deprecated tab that was visible is removed.

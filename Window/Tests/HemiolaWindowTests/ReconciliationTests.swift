@@ -1,172 +1,160 @@
 import Foundation
 import Testing
 
-/// The list of tabs of a server changes, with real pages. Each document has a random number and counts its seconds, which shows whether it was
-/// loaded again.
+/// A server changes its list of tabs, with real pages. Each document has a random number, an entry in its history and a scroll position, which
+/// show whether it was loaded again.
 extension WindowTests {
-    /// What a document reports.
+    /// What a document reports each second.
     private struct State {
         var document: Int
         var page: String
-        var seconds: Int
+        var history: Int
+        var scroll: Int
         var pushes: Int
         var isHidden: Bool
-    }
 
-    /// A window with tabs that a server has sent, and what its documents report.
-    private struct Tabs {
-        let fixture: Fixture
-        let window: RunningProgram
-        let pages: [String: String]
-
-        /// Sends a list of tabs: "id" or "id=page", where an id without a page is a page of the same name.
-        func send(active: String, _ tabs: String...) throws {
-            let list = tabs.map { tab in
-                let parts = tab.split(separator: "=").map(String.init)
-                return ["id": parts[0], "title": "Tab \(parts[0])", "path": pages[parts[parts.count - 1]] ?? ""]
-            }
-            let file = fixture.folder.appendingPathComponent("tabs.json")
-            try JSONSerialization.data(withJSONObject: ["active": active, "tabs": list] as [String: Any]).write(to: file)
-            let result = try fixture.send("tabs", file.path)
-            #expect(result.code == 0, "\(result.output)")
-        }
-
-        /// The states that were reported after a line.
-        func states(after line: Int) throws -> [State] {
-            try window.lines.dropFirst(line).filter { $0.contains("REPORT state ") }.compactMap { line in
-                guard let fields = try value(String(line), "state") as? [Any], fields.count == 5, let document = fields[0] as? Int,
-                    let page = fields[1] as? String, let seconds = fields[2] as? Int, let pushes = fields[3] as? Int,
-                    let isHidden = fields[4] as? Bool
-                else { throw FixtureError(description: String(line)) }
-                return State(document: document, page: page, seconds: seconds, pushes: pushes, isHidden: isHidden)
-            }
-        }
-
-        /// Waits until the living documents are as many of each page as given, and returns their last states.
-        func settle(_ expected: [String: Int]) throws -> [State] {
-            var last: [State] = []
-            try window.wait(until: "the documents \(expected)", seconds: 30) {
-                let line = window.lines.count
-                usleep(2_500_000)
-                let states = try states(after: line)
-                last = Set(states.map(\.document)).compactMap { document in states.last { $0.document == document } }
-                return Dictionary(grouping: last, by: \.page).mapValues(\.count) == expected
-            }
-            return last
-        }
-
-        /// The document that is visible: it gets samples.
-        func visible(_ states: [State]) throws -> State {
-            let shown = states.filter { !$0.isHidden }
-            #expect(shown.count == 1 && shown[0].pushes > 20, "\(states)")
-            return try #require(shown.first)
-        }
-
-        /// Expects that a document was not loaded again: it has counted on.
-        func expectAlive(_ document: State, in states: [State]) throws {
-            let now = try #require(states.first { $0.document == document.document }, "\(document) is not among \(states)")
-            #expect(now.seconds > document.seconds)
-            #expect(now.isHidden == document.isHidden)
-        }
-
-        /// Expects that the window has tabs with these ids, and none with those.
-        func expect(tabs: [String], not removed: [String]) throws {
-            for id in removed { #expect(try fixture.send("window", "tab", id).code != 0, "\(id) is still a tab") }
-            // The visible tab comes last, so that the selection does not change.
-            for id in tabs { #expect(try fixture.send("window", "tab", id).code == 0, "\(id) is no tab") }
+        init(_ line: Substring) throws {
+            guard let fields = try value(String(line), "state") as? [Any], fields.count == 6, let document = fields[0] as? Int,
+                let page = fields[1] as? String, let history = fields[2] as? Int, let scroll = fields[3] as? Int,
+                let pushes = fields[4] as? Int, let isHidden = fields[5] as? Bool
+            else { throw FixtureError(description: String(line)) }
+            (self.document, self.page, self.history, self.scroll) = (document, page, history, scroll)
+            (self.pushes, self.isHidden) = (pushes, isHidden)
         }
     }
 
-    /// Makes the pages one … four, and starts a window with the first.
-    private func start(_ fixture: Fixture) throws -> Tabs {
-        try fixture.startHemiola()
+    /// A list of tabs, and what the window shows afterwards.
+    private struct Step {
+        let condition: String
+        /// The tabs with their pages; none: a window without tabs.
+        let tabs: KeyValuePairs<String, String>
+        let active: String
+        /// The tab that is visible afterwards.
+        let visible: String
+        /// All documents that live afterwards, with their pages, the visible one first. A name stands for the same document in all steps.
+        let documents: KeyValuePairs<String, String>
+
+        init(
+            _ condition: String, _ tabs: KeyValuePairs<String, String>, active: String = "", visible: String = "",
+            _ documents: KeyValuePairs<String, String>
+        ) {
+            (self.condition, self.tabs, self.active, self.visible, self.documents) = (condition, tabs, active, visible, documents)
+        }
+    }
+
+    /// The eleven cases of `TabState.apply`, in an order in which each begins with what the one before has left.
+    private static let steps = [
+        Step("1 bootstrap to bootstrap", [:], ["A": "one"]),
+        Step(
+            "2 bootstrap to tabbed: the page becomes the active tab", ["a": "two", "b": "one", "c": "three"], active: "b", visible: "b",
+            ["A": "one", "B": "two", "C": "three"]),
+        Step(
+            "4 the same tabs", ["a": "two", "b": "one", "c": "three"], active: "b", visible: "b", ["A": "one", "B": "two", "C": "three"]),
+        Step(
+            "5 only another active", ["a": "two", "b": "one", "c": "three"], active: "a", visible: "b",
+            ["A": "one", "B": "two", "C": "three"]),
+        Step(
+            "6 only another order", ["c": "three", "b": "one", "a": "two"], active: "a", visible: "b",
+            ["A": "one", "B": "two", "C": "three"]),
+        Step(
+            "7 a tab added", ["d": "four", "c": "three", "b": "one", "a": "two"], active: "d", visible: "b",
+            ["A": "one", "B": "two", "C": "three", "D": "four"]),
+        Step(
+            "8 an invisible tab removed", ["d": "four", "b": "one", "c": "three"], active: "d", visible: "b",
+            ["A": "one", "C": "three", "D": "four"]),
+        Step(
+            "10 an invisible tab replaced", ["d": "four", "b": "one", "x": "two"], active: "d", visible: "b",
+            ["A": "one", "D": "four", "E": "two"]),
+        Step(
+            "10 the visible tab replaced by one with another page", ["d": "four", "y": "three", "x": "two"], active: "d", visible: "y",
+            ["A": "one", "D": "four", "E": "two"]),
+        Step("9 the visible tab removed", ["d": "four", "x": "two"], active: "x", visible: "x", ["A": "one", "D": "four"]),
+        Step("11 all tabs replaced", ["p": "one", "q": "two"], active: "q", visible: "q", ["A": "one", "F": "one"]),
+        Step("3 tabbed to bootstrap", [:], ["A": "one"]),
+        Step(
+            "2 with another page: that of the active tab is loaded", ["m": "two", "n": "three"], active: "m", visible: "m",
+            ["G": "two", "H": "three"]),
+        Step(
+            "10 again, before the tab is loaded again", ["k": "four", "n": "three"], active: "n", visible: "k",
+            ["G": "two", "H": "three"]),
+    ]
+
+    @Test(.releaseCheck, .enabled(if: hasWindowMessages, "this hemiola has no `send tabs`"))
+    func `list of tabs changes: pages that stay are not loaded again, in each of the eleven cases`() throws {
+        let fixture = try Fixture()
+        defer { fixture.stop() }
+        try fixture.startHemiola(music: 300)
         var pages: [String: String] = [:]
         for name in ["one", "two", "three", "four"] {
             pages[name] = try fixture.page(
                 name,
                 script: visualizer + """
                     const [number] = crypto.getRandomValues(new Uint32Array(1));
-                    let seconds = 0, last = 0;
-                    setInterval(() => { seconds += 1; report('state', [number, '\(name)', seconds, pushes - last, document.hidden]); last = pushes; }, 1000);
-                    """, body: "<h1>\(name)</h1>")
+                    let last = 0;
+                    addEventListener('load', () => { history.pushState(null, '', '#second'); scrollTo(0, 700); });
+                    setInterval(() => {
+                        report('state', [number, '\(name)', history.length, Math.round(scrollY), pushes - last, document.hidden]);
+                        last = pushes;
+                    }, 1000);
+                    """, body: "<h1>\(name)</h1><div style='height: 5000px'></div>")
         }
         let window = try fixture.window([pages["one"]!, "--no-restore"])
+        defer { window.stop() }
         try window.wait(for: "REPORT state")
-        return Tabs(fixture: fixture, window: window, pages: pages)
-    }
 
-    @Test(.releaseCheck, .enabled(if: hasWindowMessages, "this hemiola has no `send tabs`"))
-    func `9 the visible tab removed: its page becomes the active tab, and that tab's page ends`() throws {
-        let fixture = try Fixture()
-        defer { fixture.stop() }
-        let tabs = try start(fixture)
-        defer { tabs.window.stop() }
-        try tabs.send(active: "a", "a=one", "b=one", "c=two")
-        let before = try tabs.settle(["one": 2, "two": 1])
-        let visible = try tabs.visible(before)
-        let other = try #require(before.first { $0.page == "two" })
-        // b has the page of a: the visible document goes on as b, and the document that was b ends.
-        try tabs.send(active: "b", "b=one", "c=two")
-        var after = try tabs.settle(["one": 1, "two": 1])
-        try tabs.expectAlive(visible, in: after)
-        try tabs.expectAlive(other, in: after)
-        try tabs.expect(tabs: ["b"], not: ["a"])
-        // Again with pages that differ: the page of the active tab is loaded in the visible container, and the others go on.
-        try tabs.send(active: "b", "b=one", "c=two", "d=three")
-        after = try tabs.settle(["one": 1, "two": 1, "three": 1])
-        let third = try #require(after.first { $0.page == "three" })
-        try tabs.send(active: "c", "c=two", "d=three")
-        let last = try tabs.settle(["two": 1, "three": 1])
-        let loaded = try tabs.visible(last)
-        #expect(loaded.page == "two" && loaded.document != other.document)
-        try tabs.expectAlive(third, in: last)
-        try tabs.expect(tabs: ["d", "c"], not: ["b"])
-    }
+        /// Waits until these pages have a living document each, and returns the last states of all documents.
+        func settle(_ expected: [String]) throws -> [State] {
+            var last: [State] = []
+            let end = Date(timeIntervalSinceNow: 20)
+            repeat {
+                let line = window.lines.count
+                usleep(2_500_000)
+                let states = try window.lines.dropFirst(line).filter { $0.contains("REPORT state ") }.map(State.init)
+                last = Set(states.map(\.document)).compactMap { document in states.last { $0.document == document } }
+            } while last.map(\.page).sorted() != expected.sorted() && Date() < end
+            return last
+        }
 
-    @Test(.releaseCheck, .enabled(if: hasWindowMessages, "this hemiola has no `send tabs`"))
-    func `10 one tab replaced: an invisible page ends, a visible one becomes the new tab`() throws {
-        let fixture = try Fixture()
-        defer { fixture.stop() }
-        let tabs = try start(fixture)
-        defer { tabs.window.stop() }
-        try tabs.send(active: "a", "a=one", "b=two")
-        let before = try tabs.settle(["one": 1, "two": 1])
-        let visible = try tabs.visible(before)
-        // The invisible b is replaced by c.
-        try tabs.send(active: "a", "a=one", "c=three")
-        var after = try tabs.settle(["one": 1, "three": 1])
-        try tabs.expectAlive(visible, in: after)
-        let third = try #require(after.first { $0.page == "three" })
-        // The visible a is replaced by x with the same page: the document goes on.
-        try tabs.send(active: "c", "x=one", "c=three")
-        try tabs.expect(tabs: ["x"], not: ["a"])
-        after = try tabs.settle(["one": 1, "three": 1])
-        try tabs.expectAlive(visible, in: after)
-        try tabs.expectAlive(third, in: after)
-        // The visible x is replaced by y with another page: it is loaded in its place, and c goes on.
-        try tabs.send(active: "c", "y=four", "c=three")
-        after = try tabs.settle(["four": 1, "three": 1])
-        #expect(try tabs.visible(after).page == "four")
-        try tabs.expectAlive(third, in: after)
-        try tabs.expect(tabs: ["y"], not: ["x"])
-    }
-
-    @Test(.releaseCheck, .enabled(if: hasWindowMessages, "this hemiola has no `send tabs`"))
-    func `11 all tabs replaced: the visible page becomes the active tab, the others are new`() throws {
-        let fixture = try Fixture()
-        defer { fixture.stop() }
-        let tabs = try start(fixture)
-        defer { tabs.window.stop() }
-        try tabs.send(active: "a", "a=one", "b=two", "c=three")
-        let before = try tabs.settle(["one": 1, "two": 1, "three": 1])
-        let visible = try tabs.visible(before)
-        let third = try #require(before.first { $0.page == "three" })
-        // z has the page of a: the visible document goes on. y has that of c, which nevertheless is new.
-        try tabs.send(active: "z", "y=three", "z=one", "w=four")
-        try tabs.expect(tabs: ["z"], not: ["a", "b", "c"])
-        let after = try tabs.settle(["one": 1, "three": 1, "four": 1])
-        try tabs.expectAlive(visible, in: after)
-        #expect(after.first { $0.page == "three" }?.document != third.document)
-        try tabs.expect(tabs: ["y", "w", "z"], not: [])
+        var known: [String: State] = [:]
+        var ids: [String] = []
+        for step in Self.steps {
+            let list = step.tabs.map { ["id": $0, "title": "Tab \($0)", "path": pages[$1]!] }
+            let file = fixture.folder.appendingPathComponent("tabs.json")
+            try JSONSerialization.data(withJSONObject: ["active": step.active, "tabs": list] as [String: Any]).write(to: file)
+            let sent = try fixture.send("tabs", file.path)
+            #expect(sent.code == 0, "\(step.condition): \(sent.output)")
+            let states = try settle(step.documents.map(\.value))
+            #expect(states.count == step.documents.count, "\(step.condition): \(states)")
+            for (name, page) in step.documents {
+                let isNew = known[name] == nil
+                let others = known.filter { $0.key != name }.values.map(\.document)
+                let state = states.first { $0.document == known[name]?.document }
+                #expect(isNew || state?.page == page, "\(step.condition): \(name) was loaded again; \(states)")
+                if let state, let before = known[name] {
+                    #expect(
+                        state.history == before.history && state.scroll == before.scroll, "\(step.condition): \(before) became \(state)")
+                }
+                let new = states.first { $0.page == page && !others.contains($0.document) }
+                known[name] = try #require(state ?? new, "\(step.condition): \(states)")
+            }
+            let visible = try #require(step.documents.first.flatMap { known[$0.key] })
+            #expect(visible.history >= 2 && visible.scroll == 700, "\(step.condition): \(visible)")
+            #expect(visible.pushes > 20, "\(step.condition): the visible page gets no samples; \(states)")
+            #expect(states.filter { !$0.isHidden }.map(\.document) == [visible.document], "\(step.condition): \(states)")
+            let new = step.tabs.map(\.key)
+            for id in ids where !new.contains(id) {
+                #expect(try fixture.send("window", "tab", id).code != 0, "\(step.condition): \(id) is still a tab")
+            }
+            // The next step finds another document visible unless the visible one is this tab.
+            for id in new.filter({ $0 != step.visible }) + new.filter({ $0 == step.visible }) {
+                #expect(try fixture.send("window", "tab", id).code == 0, "\(step.condition): \(id) is no tab")
+            }
+            ids = new
+        }
+        // The tab k has its own page from now on.
+        #expect(try fixture.send("window", "reload").code == 0)
+        let states = try settle(["four", "three"])
+        #expect(states.map(\.page).sorted() == ["four", "three"] && states.first { !$0.isHidden }?.page == "four", "\(states)")
+        #expect(states.contains { $0.document == known["H"]?.document })
     }
 }
