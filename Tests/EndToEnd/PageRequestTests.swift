@@ -64,6 +64,7 @@ import Testing
             (["call"], "call needs function="), (["call", "f", "arguments={}"], "arguments is not a JSON list"),
             (["call", "f", "x=1"], "\"x=1\" is not a field of call"), (["import"], "import needs file="),
             (["import", "-"], "standard input has no name"), (["call", "f", "--timeout", "601"], "at most 600 seconds"),
+            (["tabs", "a.json", "--follow"], "it is for call and import"),
             (["tap", "--timeout", "0"], "0.0 is not above 0 and at most 3600 seconds"),
         ] {
             let outcome = try ChildProcess.run(Hemiola.path, ["send"] + arguments + ["--socket", "nowhere"], in: folder.path)
@@ -135,6 +136,38 @@ import Testing
         try terminal.read(until: "loading the picture")
         try terminal.read(until: "\"done\"")
         #expect(try terminal.finish() == 0)
+        process.send(SIGINT)
+        _ = try process.finish()
+        #expect(page.finish() == nil)
+    }
+
+    @Test func `--follow: each progress message is printed as received, before the value`() throws {
+        let process = try start()
+        let page = try PageStandIn(folder("s"))
+        let call = try send("call", "progress", "--follow")
+        #expect(call.status == 0 && call.errors == "")
+        #expect(
+            call.output == """
+                {"type":"progress","id":"send","value":0.5}
+                {"type":"progress","id":"send","value":"loading the picture"}
+                "done"
+
+                """)
+        let bytes = Data(count: 8 << 20)
+        try bytes.write(to: URL(filePath: folder("large.milk")))
+        let file = try send("import", "large.milk", "--follow")
+        #expect(
+            file.output == """
+                {"type":"progress","id":"send","value":"receiving"}
+                ["large.milk",8388608]
+
+                """, "\(file)")
+        // The line is there while the call has no answer.
+        let silent = try ChildProcess(
+            Hemiola.path, ["send", "call", "silent", "--follow", "--timeout", "600", "--socket", "s"], in: folder.path)
+        #expect(try silent.readLine() == #"{"type":"progress","id":"send","value":{"part":[1.0,"é"]}}"#)
+        silent.send(SIGTERM)
+        _ = try silent.finish()
         process.send(SIGINT)
         _ = try process.finish()
         #expect(page.finish() == nil)
@@ -260,13 +293,14 @@ private final class PageStandIn: Sendable {
                     try send("progress", "\"value\":\"loading the picture\"")
                     usleep(500_000)
                     try send("result", "\"value\":\"done\"")
-                case "silent": break
+                case "silent": try send("progress", #""value":{"part":[1.0,"é"]}"#)
                 case "leave": return
                 case let function: try send("result", "\"error\":\"the page has no function \(function ?? "")\"")
                 }
             case "import":
                 name = message["name"]?.string ?? ""
                 size = message["size"]?.int ?? 0
+                try send("progress", "\"value\":\"receiving\"")
                 try send("importReady", "")
                 state.withLock { $0.imported = Data() }
             default: break

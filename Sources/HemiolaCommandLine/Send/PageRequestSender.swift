@@ -12,6 +12,8 @@ struct PageRequestSender {
     let path: String
     /// Seconds for a call, and for each part of a file. The running program checks it too, and replies then.
     let timeLimit: Double
+    /// Whether progress messages are printed, as they are received.
+    let printsProgress: Bool
     let console: Console
 
     /// Sends a request and prints the value of the answer.
@@ -37,7 +39,7 @@ struct PageRequestSender {
     /// Sends a request with its file, if it has one, and waits for the answer.
     private func answer(to request: PageRequest, _ file: ImportFile?) throws(Failure) -> Reply {
         let line = try request.line(file, timeLimit: timeLimit)
-        let progress = RequestProgress(request.title, on: console)
+        let progress = RequestProgress(request.title, on: printsProgress ? nil : console)
         defer { progress.end() }
         let client = try SocketClient(path, until: MonotonicTime.now + timeLimit)
         try client.write(ControlMessage.quiet + line, until: MonotonicTime.now + timeLimit)
@@ -49,6 +51,7 @@ struct PageRequestSender {
                 while client.hasInput {
                     let message = try client.next(until: MonotonicTime.now + limit)
                     if let reply = Reply(message) { return reply }
+                    try printProgress(message)
                 }
                 try client.write(file.line(from: start), until: MonotonicTime.now + limit)
             }
@@ -60,6 +63,11 @@ struct PageRequestSender {
             let message = try client.next(until: deadline)
             if let reply = Reply(message) { return reply }
             if message.isAnswer("progress") { progress.show(message.value["value"]) }
+            try printProgress(message)
         }
+    }
+
+    private func printProgress(_ message: SocketMessage) throws(Failure) {
+        if printsProgress, message.isAnswer("progress") { _ = try Root.print(message.text) }
     }
 }

@@ -7,7 +7,8 @@ final class RequestProgress {
     private let console: Console?
     private var isShown = false
 
-    init(_ title: String, on console: Console) {
+    /// - Parameter console: nil: the progress is not shown.
+    init(_ title: String, on console: Console?) {
         self.title = title
         let fits =
             System.destination(of: System.standardError) == .terminal && ProgressLine.canMoveCursor(EnvironmentVariable.value("TERM"))

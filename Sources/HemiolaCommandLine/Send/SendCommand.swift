@@ -77,10 +77,16 @@ struct SendCommand: Command {
     @Flag(help: "Print the status as JSON, also on a terminal.")
     var json = false
 
+    @Flag(help: "Print each progress message of a call or import as a line of JSON, before the value.")
+    var follow = false
+
     func validate() throws {
         let longest = PageRequest.types.contains(type) ? 600.0 : 3600
         if let timeout, !(timeout > 0 && timeout <= longest) {
             throw ValidationError("--timeout: \(timeout) is not above 0 and at most \(Int(longest)) seconds")
+        }
+        if follow, !["call", "import"].contains(type) {
+            throw ValidationError("--follow: \(type) has no progress; it is for call and import")
         }
         if socket == "" { throw ValidationError("--socket: the path is empty; is a variable of the shell unset?") }
     }
@@ -88,7 +94,8 @@ struct SendCommand: Command {
     func run(with registry: PluginRegistry, on console: Console) throws(Failure) -> CommandStatus {
         let path = socket ?? SocketPath.standard().path
         if PageRequest.types.contains(type) {
-            return try PageRequestSender(path: path, timeLimit: timeout ?? PageRequestSender.standardTimeLimit, console: console)
+            let timeLimit = timeout ?? PageRequestSender.standardTimeLimit
+            return try PageRequestSender(path: path, timeLimit: timeLimit, printsProgress: follow, console: console)
                 .send(PageRequest(type, fields))
         }
         let deadline = MonotonicTime.now + (timeout ?? ControlSender.standardTimeLimit)
