@@ -1,6 +1,7 @@
 #include "CArchive.h"
 
 #include <dlfcn.h>
+#include <locale.h>
 #include <pthread.h>
 
 // The declarations of <archive.h> and <archive_entry.h>, version 3, as far as they are used here: the headers are not needed to build
@@ -30,8 +31,11 @@ FUNCTIONS(DEFINE)
 enum { END = 1, WARNING = -20, REGULAR_FILE = 0100000 };
 
 static const char *fault;
+// libarchive converts names to the character set of the locale, which the program does not set.
+static locale_t utf8;
 
 static void load(void) {
+    utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
     // Never unloaded.
     void *library = dlopen("libarchive.so.13", RTLD_NOW | RTLD_LOCAL);
     if (!library) {
@@ -65,7 +69,7 @@ const char *carchive_open(const char *path, carchive **archive) {
     return archive_read_open_filename(*archive, path, 64 << 10) ? message(*archive) : NULL;
 }
 
-int carchive_next(carchive *archive, const char **name, const char **fault) {
+static int next(carchive *archive, const char **name, const char **fault) {
     archive_entry *entry;
     *fault = NULL;
     for (;;) {
@@ -80,6 +84,13 @@ int carchive_next(carchive *archive, const char **name, const char **fault) {
         if (!*name) *name = archive_entry_pathname(entry);
         if (*name) return 1;
     }
+}
+
+int carchive_next(carchive *archive, const char **name, const char **fault) {
+    locale_t before = utf8 ? uselocale(utf8) : (locale_t)0;
+    int result = next(archive, name, fault);
+    if (before) uselocale(before);
+    return result;
 }
 
 long carchive_read(carchive *archive, void *bytes, size_t count) { return archive_read_data(archive, bytes, count); }

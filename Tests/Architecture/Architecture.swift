@@ -11,9 +11,9 @@ struct Architecture {
         "HemiolaFiles": 2, "HemiolaBridge": 2, "HemiolaFieldMaps": 2, "HemiolaNetwork": 2, "HemiolaPCM": 2,
         "Hemiola": 1, "HemiolaTonal": 1,
         "HemiolaRecords": 0, "HemiolaSignal": -1, "HemiolaSystem": -2,
-        "CAbletonLink": -3, "CALSA": -3, "CArchive": -3, "CBeatWeights": -3, "CBuildRecord": -3, "CCairo": -3, "CEBUR128": -3, "CFFTW": -3,
-        "CFLAC": -3, "CFieldMaps": -3, "CMPG123": -3, "CMosquitto": -3, "CPulse": -3, "CQREncode": -3, "CSndFile": -3, "CVamp": -3, "CWebPage": -3,
-        "CXiph": -3, "CYAML": -3, "CZstd": -3,
+        "CAbletonLink": -3, "CALSA": -3, "CArchive": -3, "CBeatWeights": -3, "CBuildRecord": -3, "CCairo": -3, "CEBUR128": -3,
+        "CFFTW": -3, "CFLAC": -3, "CFieldMaps": -3, "CMPG123": -3, "CMosquitto": -3, "CPulse": -3, "CQREncode": -3, "CSndFile": -3,
+        "CVamp": -3, "CWebPage": -3, "CXiph": -3, "CYAML": -3, "CZstd": -3,
     ]
     static let pluginLayer = 3
 

@@ -36,7 +36,10 @@ import Testing
     @Test func `no library on demand is installed: --version --verbose names each`() throws {
         let outcome = try run(["--version", "--verbose"])
         #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.errors)")
-        for library in ["libyaml", "Zstandard", "libpulse", "cairo", "libebur128", "libasound", "libmosquitto", "libqrencode", "libarchive"] {
+        let onDemand = [
+            "libyaml", "Zstandard", "libpulse", "cairo", "libebur128", "libasound", "libmosquitto", "libqrencode", "libarchive",
+        ]
+        for library in onDemand {
             #expect(outcome.lines.contains { $0.hasPrefix("\(library) ") && $0.hasSuffix(" not installed") }, "\(library)")
         }
         for library in ["FFTW", "libsndfile"] {

@@ -12,6 +12,9 @@ import Testing
 
     init() throws {
         folder = try TemporaryFolder()
+        for name in ["node/presets/converted", "node/lib", "node/.git", "milk"] {
+            try FileManager.default.createDirectory(atPath: folder(name), withIntermediateDirectories: true)
+        }
         try folder.write(Self.preset, to: "node/presets/converted/Rose Field.json")
         try folder.write(Self.preset, to: "node/presets/Été.json")
         try folder.write(#"{"name": "butterchurn-presets"}"#, to: "node/package.json")
@@ -41,21 +44,20 @@ import Testing
         #expect(try folder.text(of: "data/hemiola/presets/Été.json") == Self.preset)
     }
 
-    @Test(arguments: [["tar", "czf", "a.tgz", "node"], ["tar", "cJf", "a.tar.xz", "node"], ["python3", "-m", "zipfile", "-c", "a.zip", "node"]])
-    func `archive: the same as its folder`(command: [String]) throws {
-        let made = try ChildProcess.run("/usr/bin/env", command, in: folder.path, environment: [:], timeout: 60)
+    @Test(arguments: [("a.tgz", "tar czf"), ("a.tar.xz", "tar cJf"), ("a.zip", "python3 -m zipfile -c")])
+    func `archive: the same as its folder`(path: String, command: String) throws {
+        let made = try ChildProcess.run(
+            "/usr/bin/env", command.split(separator: " ").map(String.init) + [path, "node"], in: folder.path, environment: [:], timeout: 60)
         try #require(made.status == 0, "\(made.errors)")
-        let path = try #require(command.first { $0.hasPrefix("a.") })
         let outcome = try add(path)
         #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.errors)")
         #expect(names == ["Rose Field.json", "butterchurn.min.js", "pack.js", "Été.json"].sorted())
     }
 
     @Test func `damaged archive: exit code 1, a line with its name, and what comes before the damage is added`() throws {
-        // Not compressed: zeros beside the names, and contents that no compression shortens.
-        let made = try ChildProcess.run(
-            "/usr/bin/env", ["sh", "-c", "head -c 300000 /dev/urandom > node/z.js; tar czf a.tgz node/presets node/lib node/z.js; head -c 200000 a.tgz > b.tgz"],
-            in: folder.path, environment: [:], timeout: 60)
+        // No compression shortens the last file.
+        let script = "head -c 300000 /dev/urandom > z.js; tar czf a.tgz node/presets node/lib z.js; head -c 200000 a.tgz > b.tgz"
+        let made = try ChildProcess.run("/usr/bin/env", ["sh", "-c", script], in: folder.path, environment: [:], timeout: 60)
         try #require(made.status == 0, "\(made.errors)")
         let outcome = try add("b.tgz")
         #expect(outcome.status == 1 && outcome.errorLines.count == 1 && outcome.errors.contains("b.tgz: "), "\(outcome.errors)")
@@ -64,7 +66,8 @@ import Testing
 
     @Test func `presets without Butterchurn: added, with a warning that says where it comes from`() throws {
         let outcome = try add("node/presets")
-        #expect(outcome.status == 0 && outcome.errorLines.count == 1 && outcome.errors.contains("npm install butterchurn"), "\(outcome.errors)")
+        #expect(outcome.status == 0 && outcome.errorLines.count == 1, "\(outcome.errors)")
+        #expect(outcome.errors.contains("npm install butterchurn"))
         #expect(names == ["Rose Field.json", "Été.json"].sorted())
         #expect(try add("node/lib/butterchurn.min.js").errors.isEmpty)
     }

@@ -26,7 +26,7 @@ private let sinks = (PluginRegistry.standard.sinks.map(\.about.id) + [SinkPlugin
         (
             ["frobnicate"],
             "unknown command \"frobnicate\"; commands: analyze, listen, beats, render, replay, devices, run, check, "
-                + "evaluate, send, window, plugins, demo, doctor, schema, help"
+                + "evaluate, send, window, plugins, presets, demo, doctor, schema, help"
         ),
         (["--bogus"], "unknown option '--bogus'; see hemiola --help"),
         (["analyze", "a", "--bach", "3"], "unknown option '--bach'; did you mean '--batch'? See hemiola analyze --help"),

@@ -175,7 +175,8 @@ final class WebServer {
         let folder = PageFolder(files: path)
         if name == "" {
             let names = folder?.names(withExtensions: ["json", "js"]) ?? []
-            return WebResponse(type: "application/json", ByteBuffer(string: JSONValue.list(names.map(JSONValue.text)).line), cache: "no-store")
+            let list = JSONValue.list(names.map(JSONValue.text)).line
+            return WebResponse(type: "application/json", ByteBuffer(string: list), cache: "no-store")
         }
         guard let file = folder?.open([name]) else { return notFound }
         // Code of others: no type that a browser runs or shows.

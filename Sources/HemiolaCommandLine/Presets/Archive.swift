@@ -19,7 +19,7 @@ enum Archive {
     ///   - process: Receives the path of a file in the archive, and its bytes; nil: it is larger than its limit, or is not needed.
     /// - Throws: It is not an archive, is damaged, or libarchive is not installed. What comes before the damage has been processed.
     static func read(
-        _ path: String, limit: (_ name: String) -> Int?, _ process: (_ name: String, _ bytes: [UInt8]?) throws(Failure) -> Void
+        _ path: String, limit: (_ name: String) -> Int?, process: (_ name: String, _ bytes: [UInt8]?) throws(Failure) -> Void
     ) throws(Failure) {
         var archive: OpaquePointer?
         let fault = carchive_open(PathText.systemPath(path), &archive).map { String(cString: $0) }
@@ -37,8 +37,8 @@ enum Archive {
             let contents = try limit.map { limit throws(Failure) in try read(from: archive, count: limit + 1, path) }
             bytes += contents?.count ?? 0
             guard files <= limits.files, bytes <= limits.bytes else {
-                throw Failure(
-                    "\(path): more than \(limits.files) files or \(limits.bytes >> 30) GiB; unpack it and name the folders", status: .inputFailed)
+                let limits = "\(limits.files) files or \(limits.bytes >> 30) GiB"
+                throw Failure("\(path): more than \(limits); unpack it and name the folders", status: .inputFailed)
             }
             try process(entry, contents.flatMap { $0.count <= limit ?? 0 ? $0 : nil })
         }

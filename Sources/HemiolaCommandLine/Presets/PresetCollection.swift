@@ -61,12 +61,9 @@ struct PresetCollection {
             } else if let kind = Kind(path) {
                 try add(path, kind)
             } else {
-                // Without an exclusive access: `process` changes this value, and `read` does not.
-                var found = self
-                defer { self = found }
-                try Archive.read(path, limit: { name in Kind(name)?.limit }) { name, bytes throws(Failure) in
-                    try found.add(FileSystem.lastName(of: name), bytes, at: "\(path): \(name)")
-                }
+                try Archive.read(
+                    path, limit: { Kind($0)?.limit },
+                    process: { name, bytes throws(Failure) in try add(FileSystem.lastName(of: name), bytes, at: "\(path): \(name)") })
             }
         } catch {
             guard error.status == .inputFailed else { throw error }

@@ -7,7 +7,7 @@ struct PresetsCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "presets",
         abstract: "Add presets of Butterchurn to the page of the sink web.",
-        usage: "hemiola presets add <path> ...",
+        usage: "hemiola presets <action> <path> ...",
         discussion: """
             A path is a preset (.json), Butterchurn itself or a pack of presets (.js), or a folder or an archive of them (.tgz, .zip ...), \
             such as npm installs or downloads. They are copied to $XDG_DATA_HOME/hemiola/presets (default: ~/.local/share). To take one \
@@ -31,8 +31,9 @@ struct PresetsCommand: Command {
     var paths: [String] = []
 
     func validate() throws {
-        guard action == "add" else { throw ValidationError("unknown action '\(action)'; the only one is add, as in hemiola presets add PATH") }
-        guard !paths.isEmpty else { throw ValidationError("name a file, a folder or an archive, as in hemiola presets add PATH") }
+        let example = "as in hemiola presets add PATH"
+        guard action == "add" else { throw ValidationError("unknown action '\(action)'; the only one is add, \(example)") }
+        guard !paths.isEmpty else { throw ValidationError("name a file, a folder or an archive, \(example)") }
     }
 
     func run(with registry: PluginRegistry, on console: Console) throws(Failure) -> CommandStatus {
@@ -57,7 +58,8 @@ struct PresetsCommand: Command {
                     + "and add the .json files")
         }
         guard presets > 0 || !scripts.isEmpty else {
-            throw Failure("there are no presets of Butterchurn in \(paths.map(PathText.shown).joined(separator: ", "))", status: .inputFailed)
+            let places = paths.map(PathText.shown).joined(separator: ", ")
+            throw Failure("there are no presets of Butterchurn in \(places)", status: .inputFailed)
         }
         if !collection.hasVisualizer {
             console.warning("Butterchurn itself is missing: npm install butterchurn, and hemiola presets add node_modules/butterchurn")

@@ -111,7 +111,8 @@ import Testing
             "presets/page.html": "<script>", "presets/sub/x.json": "x", "secret.json": "x",
         ]
         let fixture = try await WebSinkFixture(files: files)
-        try FileManager.default.createSymbolicLink(atPath: fixture.folder("presets/link.json"), withDestinationPath: fixture.folder("secret.json"))
+        try FileManager.default.createSymbolicLink(
+            atPath: fixture.folder("presets/link.json"), withDestinationPath: fixture.folder("secret.json"))
         let list = try fixture.get("/presets/")
         #expect(list.text == #"["butterchurn.min.js","Été 1.json"]"# + "\n" && list.headers["cache-control"] == "no-store")
         for path in ["/presets/%C3%89t%C3%A9%201.json", "/presets/butterchurn.min.js", "/presets/page.html"] {

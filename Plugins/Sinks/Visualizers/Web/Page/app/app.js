@@ -102,13 +102,7 @@ hemiola.addEventListener("hello", () => {
 hemiola.addEventListener("samples", ({ detail }) => analysis.history.add(detail.samples, detail.frame));
 hemiola.addEventListener("beat", ({ detail }) => beats.add(detail));
 
-// The functions that Hemiola calls, as in any page.
-window.getPresetNames = () => stage.names;
-window.getCurrentPreset = () => stage.current;
-window.loadPresetByName = (name) => presets.loadForHost(name, hemiola.blendSeconds);
-window.setSpeed = (value) => speed.set(value);
 presets.loadFirst(options.preset);
-user.refresh();
 connectFiles(user, presets);
 
 const picture = new Picture({ hemiola, stage, analysis, beats, panels, visibility, speed, isSlow, fixed: options.size !== null }, (frame, dt) => {
@@ -174,3 +168,10 @@ if (options.strobe) {
 
 // The first hello can arrive before this module runs.
 if (hemiola.hello) hemiola.dispatchEvent(new CustomEvent("hello", { detail: hemiola.hello }));
+
+// The functions that Hemiola calls, as in any page, when it is known which presets the user has.
+await Promise.race([user.refresh().catch((error) => reportError(error)), new Promise((resolve) => setTimeout(resolve, 3000))]);
+window.getPresetNames = () => stage.names;
+window.getCurrentPreset = () => stage.current;
+window.loadPresetByName = (name) => presets.loadForHost(name, hemiola.blendSeconds);
+window.setSpeed = (value) => speed.set(value);

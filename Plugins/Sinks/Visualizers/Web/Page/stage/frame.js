@@ -24,13 +24,15 @@ class Presets {
     #bytes = [new Uint8Array(1024), new Uint8Array(1024), new Uint8Array(1024)];
     #canvas = /** @type {HTMLCanvasElement} */ (document.getElementById("canvas"));
 
-    /// Runs the file of a visualizer or of a pack. Returns the names of the presets in it.
+    /// Runs the file of a visualizer or of a pack. Returns the names of the presets in it, and whether it is a visualizer.
     async run({ code }) {
         const exported = await evaluate(code);
         const names = [];
+        let isVisualizer = false;
         for (const value of new Set([exported, exported?.default])) {
             if (typeof value?.createVisualizer === "function") {
                 this.#library = value;
+                isVisualizer = true;
                 continue;
             }
             const pack = typeof value?.getPresets === "function" ? value.getPresets() : value;
@@ -43,7 +45,7 @@ class Presets {
                 }
             }
         }
-        return names;
+        return { names, isVisualizer };
     }
 
     /// Shows a preset: one of a pack, unless its values are given.

@@ -1,6 +1,7 @@
 // The frame in which presets of others run, seen from the page: what it may do, how long it may take, and its end.
 
-const DRAW_SECONDS = 4;
+// The first picture of a preset can compile shaders.
+const DRAW_SECONDS = 8;
 const LOAD_SECONDS = 20;
 // Messages a second that are no answers, and those at once.
 const EXTRA_RATE = 20;
@@ -34,6 +35,7 @@ export class PresetFrame {
     async start() {
         const loaded = new Promise((resolve) => this.#element.addEventListener("load", resolve, { once: true }));
         const [script] = await Promise.all([fetch("stage/frame.js").then((response) => response.text()), loaded]);
+        if (!this.#element.isConnected) throw new Error("it was stopped");
         const { port1, port2 } = new MessageChannel();
         this.#port = port1;
         port1.onmessage = ({ data }) => this.#receive(data);
@@ -57,15 +59,16 @@ export class PresetFrame {
         if (!this.#port) return Promise.reject(new Error("it has no frame"));
         return new Promise((resolve, reject) => {
             this.#lastId += 1;
-            this.#pending.set(this.#lastId, { resolve, reject, seconds });
+            this.#pending.set(this.#lastId, { resolve, reject, seconds, isPicture: message.action === "draw" });
             this.#port.postMessage({ ...message, id: this.#lastId });
         });
     }
 
-    /// Runs the code of a file. Returns the names of the presets in it.
+    /// Runs the code of a file. Returns the names of the presets in it, and whether it is a visualizer.
     async run(code) {
-        const names = await this.#request({ action: "run", code }, LOAD_SECONDS);
-        return Array.isArray(names) ? names.filter((name) => typeof name === "string" && name.length < 500) : [];
+        const { names, isVisualizer } = (await this.#request({ action: "run", code }, LOAD_SECONDS)) ?? {};
+        const isName = (name) => typeof name === "string" && name.length < 500;
+        return { names: Array.isArray(names) ? names.filter(isName) : [], isVisualizer: isVisualizer === true };
     }
 
     /// Loads a preset of a pack, or one with its values.
@@ -89,7 +92,10 @@ export class PresetFrame {
     /// Takes the time since the picture before: while the page is not shown, no time passes for the frame either.
     pass(seconds) {
         this.#extra = Math.max(0, this.#extra - EXTRA_RATE * seconds);
+        const isLoading = [...this.#pending.values()].some((request) => !request.isPicture);
         for (const request of this.#pending.values()) {
+            // Pictures wait for what is loaded.
+            if (isLoading && request.isPicture) continue;
             request.seconds -= seconds;
             if (request.seconds < 0) return this.fail("it does not answer");
         }

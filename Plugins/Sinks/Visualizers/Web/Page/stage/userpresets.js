@@ -29,12 +29,16 @@ export class UserPresets {
     #scripts = new Map();
     #dropped = new Set();
     #packed = new Set();
+    /// What failed: names of presets and of scripts.
     #stopped = new Set();
+    #hasVisualizer = false;
     #frame = null;
     #opening = null;
     /// What would be at fault now: a preset or a script.
     #running = "";
     #turn = 0;
+    /// The preset that is shown again when the frame has started again.
+    #next = null;
     #isShown = false;
     #fadeSeconds = 0;
     #resolution = null;
@@ -44,7 +48,7 @@ export class UserPresets {
     }
 
     has(name) {
-        return this.#presets.has(name) || this.#packed.has(name);
+        return this.names.includes(name);
     }
 
     get hasDropped() {
@@ -53,11 +57,11 @@ export class UserPresets {
 
     /// Reads which files there are. Those of the folder win over dropped ones with the same name.
     async refresh() {
-        const before = this.names.length + this.#scripts.size;
         const response = await fetch(FOLDER, { cache: "no-store" }).catch(() => null);
         const files = response?.ok ? await response.json() : [];
         for (const file of files) {
-            this.#add(file, async () => {
+            if (this.#knows(file) && !this.#dropped.delete(file)) continue;
+            this.#set(file, async () => {
                 const response = await fetch(address(file));
                 if (!response.ok) throw new Error(`status ${response.status}`);
                 return response.text();
@@ -66,11 +70,11 @@ export class UserPresets {
         const cache = await droppedFiles();
         for (const { url } of (await cache?.keys()) ?? []) {
             const file = decodeURIComponent(url.slice(url.lastIndexOf("/") + 1));
-            if (!files.includes(file)) this.#addDropped(file, async () => (await cache.match(address(file))).text());
+            if (this.#knows(file)) continue;
+            this.#set(file, async () => (await cache.match(address(file))).text());
+            this.#dropped.add(file);
         }
-        // The names in packs are known once they ran; a folder without presets has only packs.
-        if (this.#scripts.size > 0 && this.names.length + this.#scripts.size !== before) await this.#open().catch(() => {});
-        this.#update();
+        await this.#update();
     }
 
     /// Adds a file: a preset, a pack, or Butterchurn. Throws where it is none of them.
@@ -80,16 +84,18 @@ export class UserPresets {
         if (!(kind in MAXIMUM_BYTES)) throw new Error(`${file}: not a preset of Butterchurn (.json), nor a pack (.js)`);
         if (text.length > MAXIMUM_BYTES[kind]) throw new Error(`${file}: larger than ${MAXIMUM_BYTES[kind] >> 20} MiB`);
         if (kind === "json" && !JSON.parse(text)?.baseVals) throw new Error(`${file}: not a preset of Butterchurn`);
-        this.#addDropped(file, async () => text);
+        this.#stopped.delete(file);
+        this.#stopped.delete(presetName(file));
+        this.#set(file, async () => text);
+        this.#dropped.add(file);
         const cache = await droppedFiles();
         await cache?.put(address(file), new Response(text)).catch(() => {});
     }
 
-    /// Ends a series of `add`: runs new packs. Returns the names that are new.
+    /// Ends a series of `add`. Returns the names that are new.
     async added() {
         const before = new Set(this.names);
-        if (this.#scripts.size > 0 && !this.#opening) await this.#open();
-        this.#update();
+        await this.#update();
         return this.names.filter((name) => !before.has(name));
     }
 
@@ -105,28 +111,32 @@ export class UserPresets {
         await this.refresh();
     }
 
-    #addDropped(file, read) {
-        this.#add(file, read);
-        this.#dropped.add(file);
+    #knows(file) {
+        return isPreset(file) ? this.#presets.has(presetName(file)) : this.#scripts.has(file);
     }
 
-    #add(file, read) {
-        if (/\.json$/i.test(file)) {
+    #set(file, read) {
+        if (isPreset(file)) {
             this.#presets.set(presetName(file), read);
-            this.#stopped.delete(presetName(file));
-        } else if (!this.#scripts.has(file) || this.#dropped.has(file)) {
+        } else {
             this.#scripts.set(file, read);
             // The frame starts again with all scripts.
+            this.#next ??= this.#isShown ? this.#running : null;
             this.close();
         }
     }
 
-    #update() {
-        const all = this.#scripts.size > 0 ? new Set([...this.#presets.keys(), ...this.#packed]) : new Set();
+    /// Lists the presets again. The names in packs are known when they ran.
+    async #update() {
+        if (this.#scripts.size > 0) await this.#open().catch(() => {});
+        const all = this.#hasVisualizer ? new Set([...this.#presets.keys(), ...this.#packed]) : new Set();
         const names = [...all].filter((name) => !this.#stopped.has(name)).slice(0, MAXIMUM_PRESETS);
-        if (names.length === this.names.length && names.every((name, index) => name === this.names[index])) return;
-        this.names = names;
-        this.#options.onchange();
+        if (names.length !== this.names.length || names.some((name, index) => name !== this.names[index])) {
+            this.names = names;
+            this.#options.onchange();
+        }
+        if (this.has(this.#next)) this.load(this.#next, 0);
+        this.#next = null;
     }
 
     #open() {
@@ -139,14 +149,18 @@ export class UserPresets {
         this.#frame = frame;
         await frame.start();
         this.#packed.clear();
+        this.#hasVisualizer = false;
         for (const [file, read] of this.#scripts) {
+            if (this.#stopped.has(file)) continue;
             this.#running = file;
             try {
-                for (const name of await frame.run(await read())) this.#packed.add(name);
+                const { names, isVisualizer } = await frame.run(await read());
+                for (const name of names) this.#packed.add(name);
+                this.#hasVisualizer ||= isVisualizer;
             } catch (error) {
-                this.#scripts.delete(file);
-                this.#options.onstopped({ preset: file, message: error.message });
                 if (this.#frame !== frame) throw error;
+                this.#stopped.add(file);
+                this.#options.onstopped({ preset: file, message: error.message });
             }
         }
         return frame;
@@ -216,11 +230,12 @@ export class UserPresets {
     /// Names what failed, which is not loaded again, and removes the frame.
     #fail(name, message) {
         this.close();
-        if (this.#scripts.delete(name)) this.#packed.clear();
         this.#stopped.add(name);
-        this.#update();
+        this.names = this.names.filter((other) => other !== name);
+        this.#options.onchange();
         this.#options.onstopped({ preset: name, message });
     }
 }
 
+const isPreset = (file) => /\.json$/i.test(file);
 const presetName = (file) => file.replace(/\.json$/i, "");
