@@ -209,10 +209,8 @@ final class WebServer {
             + "font-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     }
 
-    /// Code of any kind, but nothing of this server and no network.
-    private static let framePolicy =
-        "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval' blob:; style-src 'unsafe-inline'; "
-        + "img-src data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+    /// The frame has its own policy for code. This is what a document cannot say of itself.
+    private static let framePolicy = "sandbox allow-scripts; frame-ancestors 'self'"
 
     /// FNV-1a of the bytes: it only has to differ between versions of a file.
     private static func tag(of bytes: [UInt8]) -> String {

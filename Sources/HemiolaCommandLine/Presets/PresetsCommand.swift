@@ -21,6 +21,7 @@ struct PresetsCommand: Command {
             Examples:
               npm install butterchurn butterchurn-presets
               hemiola presets add node_modules/butterchurn node_modules/butterchurn-presets
+              hemiola presets add ~/Downloads/presets.zip
               hemiola listen --sink web
             """)
 

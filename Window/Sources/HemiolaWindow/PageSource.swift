@@ -1,6 +1,7 @@
 import CWebKit
 import CWebPage
 import CWindow
+import FoundationEssentials
 import Glibc
 
 /// Where the files of a page come from.
@@ -153,6 +154,7 @@ nonisolated enum PageSource: Hashable, Sendable {
         guard !components.contains(".."), !path.utf8.contains(0), path.utf8.count <= 4096 else { throw Fault(message: "invalid path") }
         switch self {
         case .builtIn:
+            if components.count == 2, components[0] == "presets" { return try Self.preset(path.hasSuffix("/") ? nil : components[1]) }
             guard let bytes = Self.builtInFiles[components.joined(separator: "/")] else { throw Fault(message: "no such file") }
             return .bytes(bytes)
         case .folder(let folder):
@@ -165,6 +167,23 @@ nonisolated enum PageSource: Hashable, Sendable {
         case .address:
             throw Fault(message: "no such file")
         }
+    }
+
+    /// A file of the user's presets, which `hemiola presets add` copies; nil: the list of their names, empty where there is no folder.
+    private static func preset(_ name: String?) throws(Fault) -> File {
+        let folder = "\(String(cString: g_get_user_data_dir()))/hemiola/presets"
+        func isPreset(_ name: String) -> Bool { !name.hasPrefix(".") && (name.hasSuffix(".json") || name.hasSuffix(".js")) }
+        if let name {
+            guard isPreset(name), let real = realpath(folder, nil) else { throw Fault(message: "no such file") }
+            defer { free(real) }
+            return try open("\(folder)/\(name)", inside: "\(String(cString: real))/")
+        }
+        var names: [String] = []
+        if let entries = g_dir_open(folder, 0, nil) {
+            defer { g_dir_close(entries) }
+            while let name = g_dir_read_name(entries) { names.append(String(cString: name)) }
+        }
+        return .bytes(Array((try? JSONEncoder().encode(names.filter(isPreset).sorted())) ?? Data("[]".utf8)))
     }
 
     private static func open(_ path: String, inside prefix: String) throws(Fault) -> File {

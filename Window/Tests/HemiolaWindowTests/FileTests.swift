@@ -79,3 +79,29 @@ extension WindowTests {
         #expect(result.code == 1 && result.output.contains("no display"))
     }
 }
+
+extension WindowTests {
+    @Test func `presets of the user: the page of the web sink lists and shows them`() throws {
+        let fixture = try Fixture()
+        defer { fixture.stop() }
+        let folder = fixture.folder.appendingPathComponent("home/data/hemiola/presets")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        // A stand-in with the interface of Butterchurn.
+        let standIn = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../../Tests/Page/butterchurn.standin.js").standardized
+        try FileManager.default.copyItem(at: standIn, to: folder.appendingPathComponent("butterchurn.min.js"))
+        try #"{"baseVals": {"colour": "\#u{23}00ff00"}, "frame_eqs_str": ""}"#.write(
+            to: folder.appendingPathComponent("Été.json"), atomically: true, encoding: .utf8)
+        try "<p>".write(to: folder.appendingPathComponent("page.html"), atomically: true, encoding: .utf8)
+        try fixture.startHemiola(sinks: ["presets:mode=manual"])
+        let window = try fixture.window([])
+        defer { window.stop() }
+        try window.wait(until: "the preset is listed", seconds: 30) {
+            try fixture.send("call", "getPresetNames").output.contains("Été")
+        }
+        #expect(try fixture.send("loadPreset", "name=Été").code == 0)
+        try window.wait(until: "the preset is current") { try fixture.send("call", "getCurrentPreset").output.contains("Été") }
+        usleep(3_000_000)
+        #expect(try fixture.send("call", "getCurrentPreset").output.contains("Été"))
+        #expect(!window.output.contains("error") && !window.output.contains("presets/"), "\(window.output)")
+    }
+}

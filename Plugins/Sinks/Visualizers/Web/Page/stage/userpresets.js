@@ -81,7 +81,7 @@ export class UserPresets {
     async add(file, text) {
         const kind = file.slice(file.lastIndexOf(".") + 1).toLowerCase();
         if (kind === "milk" || kind === "milk2") throw new Error(`${file}: convert it first; milkdrop-preset-converter makes files for Butterchurn`);
-        if (!(kind in MAXIMUM_BYTES)) throw new Error(`${file}: not a preset of Butterchurn (.json), nor a pack (.js)`);
+        if (!Object.hasOwn(MAXIMUM_BYTES, kind)) throw new Error(`${file}: not a preset of Butterchurn (.json), nor a pack (.js)`);
         if (text.length > MAXIMUM_BYTES[kind]) throw new Error(`${file}: larger than ${MAXIMUM_BYTES[kind] >> 20} MiB`);
         if (kind === "json" && !JSON.parse(text)?.baseVals) throw new Error(`${file}: not a preset of Butterchurn`);
         this.#stopped.delete(file);
