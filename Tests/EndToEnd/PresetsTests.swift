@@ -23,7 +23,7 @@ import Testing
         try folder.write("import presets from './pack.js'; createVisualizer", to: "node/lib/all.mjs")
         try folder.write("let unused = 1", to: "node/lib/isSupported.min.js")
         try folder.write(Self.pack, to: "node/lib/pack.js")
-        try folder.write("hidden", to: "node/.git/x.json")
+        try folder.write(Self.preset, to: "node/.git/x.json")
     }
 
     private func add(_ paths: String...) throws -> ChildProcess.Outcome {
@@ -94,8 +94,9 @@ import Testing
     @Test func `large files, and files that are no archives: refused one by one`() throws {
         try folder.write(Self.preset + String(repeating: " ", count: 1 << 20), to: "large.json")
         try folder.write("text", to: "notes.txt")
-        let outcome = try add("large.json", "notes.txt", "node/presets/Été.json", "node/lib/butterchurn.min.js")
-        #expect(outcome.status == 1 && outcome.errorLines.count == 2, "\(outcome.errors)")
+        let outcome = try add("large.json", "notes.txt", "node/package.json", "node/presets/Été.json", "node/lib/butterchurn.min.js")
+        #expect(outcome.status == 1 && outcome.errorLines.count == 3, "\(outcome.errors)")
+        #expect(outcome.errors.contains("node/package.json: not a preset of Butterchurn"))
         #expect(outcome.errors.contains("large.json: larger than 1 MiB") && outcome.errors.contains("notes.txt: cannot read the archive"))
         #expect(names == ["butterchurn.min.js", "Été.json"])
     }

@@ -241,14 +241,15 @@ def clicks(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def serve():
-    """Serves a folder on 127.0.0.1, and returns its origin."""
+    """Serves a folder on 127.0.0.1, and returns its origin. The paths of the requests are added to a list."""
     servers = []
 
-    class Handler(SimpleHTTPRequestHandler):
-        def log_message(self, *arguments):
-            pass
+    def serve(folder, requests=None):
+        class Handler(SimpleHTTPRequestHandler):
+            def log_message(self, *arguments):
+                if requests is not None:
+                    requests.append(self.path)
 
-    def serve(folder):
         server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=folder))
         threading.Thread(target=server.serve_forever, daemon=True).start()
         servers.append(server)

@@ -45,7 +45,7 @@ public struct PageFolder: Sendable {
 
     /// The names of the files in the folder itself, in alphabetical order. Blocks.
     func names(withExtensions extensions: Set<String>) -> [String] {
-        let files = ((try? FileSystem.entries(of: root)) ?? []).filter { $0.kind == .file && !$0.name.hasPrefix(".") }
+        let files = ((try? FileSystem.entries(of: root)) ?? []).filter { [.file, .unknown].contains($0.kind) && !$0.name.hasPrefix(".") }
         let names = files.map(\.name).filter { name in
             name.lastIndex(of: ".").map { extensions.contains(name[name.index(after: $0)...].lowercased()) } == true
         }

@@ -59,11 +59,20 @@ struct PresetCollection {
             if FileSystem.isFolder(path) {
                 try add(folder: path, depth: Self.depth)
             } else if let kind = Kind(path) {
+                let (count, name) = (milkDropCount + failures.count, FileSystem.lastName(of: path))
                 try add(path, kind)
+                // In folders, other files are expected.
+                if count == milkDropCount + failures.count, !presets.contains(name), scripts[Self.scriptName(name)] == nil {
+                    failures.append("\(path): not a preset of Butterchurn, nor a script of it")
+                }
             } else {
                 try Archive.read(
                     path, limit: { Kind($0)?.limit },
-                    process: { name, bytes throws(Failure) in try add(FileSystem.lastName(of: name), bytes, at: "\(path): \(name)") })
+                    process: { name, bytes throws(Failure) in
+                        // As in folders, hidden ones are skipped.
+                        guard !name.split(separator: "/").contains(where: { $0.hasPrefix(".") && $0 != "." }) else { return }
+                        try add(FileSystem.lastName(of: name), bytes, at: "\(path): \(name)")
+                    })
             }
         } catch {
             guard error.status == .inputFailed else { throw error }
@@ -80,8 +89,9 @@ struct PresetCollection {
         }
         for entry in entries where !entry.name.hasPrefix(".") {
             let path = "\(path)/\(entry.name)"
-            if entry.kind == .folder, depth > 0 { try add(folder: path, depth: depth - 1) }
-            if entry.kind == .file, let kind = Kind(entry.name) { try add(path, kind) }
+            let type = entry.kind == .unknown ? (try? FileSystem.status(of: path).kind) ?? .other : entry.kind
+            if type == .folder, depth > 0 { try add(folder: path, depth: depth - 1) }
+            if type == .file, let kind = Kind(entry.name) { try add(path, kind) }
         }
     }
 
@@ -111,13 +121,16 @@ struct PresetCollection {
         if kind == .script {
             // As a module of several files it would need a bundler.
             if Self.isVisualizer(bytes) || Self.isPack(bytes), !Self.importsFiles(bytes) {
-                scripts[name.hasSuffix(".mjs") ? "\(name.dropLast(4)).js" : name] = bytes
+                scripts[Self.scriptName(name)] = bytes
             }
         } else if (try? JSONValue(bytes))?["baseVals"]?.members != nil {
             try write(bytes, as: name)
             presets.insert(name)
         }
     }
+
+    /// The page reads `.js` only.
+    private static func scriptName(_ name: String) -> String { name.hasSuffix(".mjs") ? "\(name.dropLast(4)).js" : name }
 
     /// Writes the scripts, without those of which there is a smaller form: `NAME.js` beside `NAME.min.js`.
     mutating func writeScripts() throws(Failure) {

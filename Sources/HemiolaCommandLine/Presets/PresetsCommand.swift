@@ -11,7 +11,7 @@ struct PresetsCommand: Command {
         discussion: """
             A path is a preset (.json), Butterchurn itself or a pack of presets (.js), or a folder or an archive of them (.tgz, .zip ...), \
             such as npm installs or downloads. They are copied to $XDG_DATA_HOME/hemiola/presets (default: ~/.local/share). To take one \
-            away, remove its file there.
+            away, remove its file there and load the page again.
 
             The page lists them beside its own presets. They are code of others, so they run in a frame of their own, without the \
             network and without access to the page. One that fails or hangs is stopped and named.

@@ -69,7 +69,7 @@ extension PageView {
         var initial = "{"
         if let preset = stored?.preset { initial += #""presetB64":""# + Self.base64(Array(preset.utf8)) + #"","# }
         if let speed = stored?.speed { initial += #""speed":"# + "\(speed)," }
-        initial += #""handlers":[]}"#
+        initial += #""windowKey":"\#(key)","handlers":[]}"#
         var script = String(decoding: PageSource.pageScript, as: UTF8.self)
         let placeholder = "const hemiolaInitial = null;"
         precondition(script.hasPrefix(placeholder), "the page script has no first line for the initial state")

@@ -167,6 +167,7 @@ extension PageView {
         guard jsc_value_is_array(value) != 0, let sender = text(value, 0), let kind = text(value, 1) else {
             return report("invalid message to the window")
         }
+        guard sender.hasPrefix(key) else { return }
         guard let first = text(value, 2) ?? (kind == "closeViz" ? "" : nil) else {
             return report("a message to the window is invalid or longer than 1 MiB")
         }
@@ -218,7 +219,8 @@ extension PageView {
     private func receivedRequest(_ value: OpaquePointer, _ reply: OpaquePointer) {
         let context = jsc_value_get_context(value)
         do throws(PageSource.Fault) {
-            guard admitMessage(), jsc_value_is_array(value) != 0, let action = text(value, 1), let argument = text(value, 2), let host
+            guard admitMessage(), jsc_value_is_array(value) != 0, text(value, 0)?.hasPrefix(key) == true,
+                let action = text(value, 1), let argument = text(value, 2), let host
             else {
                 throw PageSource.Fault(message: "invalid request to the window")
             }

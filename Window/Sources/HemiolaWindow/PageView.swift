@@ -61,6 +61,8 @@ final class PageView {
     /// Incremented when the web process has ended: acknowledgements of the earlier one do not count.
     var process = 0
     var lastCrash = -Double.infinity
+    /// What the page's messages begin with. Frames within the page, whose code may be anybody's, do not have it.
+    let key = (0..<4).map { _ in String(UInt32.random(in: .min ... .max), radix: 36) }.joined()
     /// Whether the preset or speed has changed since the scripts were made.
     var isScriptOutdated = false
     var messages = RateLimit(count: 4000, seconds: 1)

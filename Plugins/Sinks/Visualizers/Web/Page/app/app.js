@@ -36,6 +36,7 @@ if (options.delay !== null) hemiola.setDelay(options.delay, false);
 
 const user = new UserPresets({
     place: (frame) => element("stage").after(frame),
+    isOwn: (name) => stage.isOwn(name),
     sampleRate: () => hemiola.sampleRate || 44100,
     adaptive: options.seed === null,
     onchange() {

@@ -23,15 +23,25 @@ async function droppedFiles(items) {
     return files;
 }
 
-/** Adds files, and shows the first new preset. Returns the names of the new ones. */
+/** Adds files, and shows the first preset of them. Returns the names of the presets, and a text for the user. */
 async function addFiles(user, presets, files) {
     const failures = [];
-    for (const file of files) await user.add(file.name, await file.text()).catch((error) => failures.push(error.message));
-    const names = await user.added();
+    const added = [];
+    for (const file of files) {
+        try {
+            added.push((await user.add(file)) ?? file.name);
+        } catch (error) {
+            failures.push(error.message);
+        }
+    }
+    const packed = await user.added();
+    const names = [...new Set([...added, ...packed])].filter((name) => user.has(name));
     if (names.length > 0) presets.choose(names[0], 1);
     const refused = failures.length > 1 ? `${failures[0]}; ${failures.length - 1} more were refused` : failures[0];
-    if (names.length === 0) throw new Error(refused ?? "No new preset. Butterchurn itself is needed too: drop its file butterchurn.min.js");
-    return { names, text: `${names.length === 1 ? names[0] : `${names.length} presets`} added${refused ? `. ${refused}` : ""}` };
+    if (added.length === 0) throw new Error(refused ?? "there is no file");
+    const hint = names.length === 0 ? ". Presets need Butterchurn and a preset or a pack" : "";
+    const text = names.length > 1 ? `${names.length} presets` : names[0] ?? added[0];
+    return { names, text: `${text} added${hint}${refused ? `. ${refused}` : ""}` };
 }
 
 export function connectFiles(user, presets) {

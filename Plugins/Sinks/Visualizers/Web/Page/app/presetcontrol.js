@@ -49,6 +49,7 @@ export class PresetControl {
         this.list.presets = presets;
         this.list.refresh();
         this.playlist.names = names;
+        if (this.stage.current && !names.includes(this.stage.current)) this.choose(this.stage.lastOwn);
         if (this.awaited !== null && names.includes(this.awaited)) this.load(this.awaited, 0);
         if (this.hemiola.connected) this.hemiola.send({ type: "presetNames", names: names.slice(0, 10000) }).catch(() => {});
     }

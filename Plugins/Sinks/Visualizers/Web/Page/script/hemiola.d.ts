@@ -111,7 +111,7 @@ export interface HemiolaMessageHandler<Body = unknown> {
 
 declare global {
     /** What Hemiola knows when the page is loaded. Pages read it from `initialPresetNameB64` and `initialSpeed`. */
-    const hemiolaInitial: { presetB64?: string | null; speed?: number | null; handlers: string[] } | null;
+    const hemiolaInitial: { presetB64?: string | null; speed?: number | null; handlers: string[]; windowKey?: string } | null;
 
     interface Window {
         hemiola: Hemiola;

@@ -9,7 +9,8 @@ const MAX_NAME = 100;
 const nativeWindow = window === window.top ? window.webkit?.messageHandlers?.hemiolaWindow : undefined;
 // A page may replace these functions.
 const { parse, stringify } = JSON;
-const documentNumber = `${Date.now().toString(36)}${Math.random().toString(36).slice(2)}`;
+// Frames of the page have the handlers too, but not the key, without which the window accepts nothing.
+const documentNumber = `${hemiolaInitial?.windowKey ?? ""}${Date.now().toString(36)}${Math.random().toString(36).slice(2)}`;
 const sendToWindow = (kind, ...values) => nativeWindow?.postMessage([documentNumber, kind, ...values]);
 
 const sockets = new Map();

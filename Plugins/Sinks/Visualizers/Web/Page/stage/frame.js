@@ -21,6 +21,7 @@ class Presets {
     #packed = new Map();
     #images = {};
     #size = "";
+    #picture = Promise.resolve();
     #bytes = [new Uint8Array(1024), new Uint8Array(1024), new Uint8Array(1024)];
     #canvas = /** @type {HTMLCanvasElement} */ (document.getElementById("canvas"));
 
@@ -63,7 +64,8 @@ class Presets {
 
     /// Draws a picture, when the browser shows one.
     async draw({ seconds, left, right, mono, width, height }) {
-        await new Promise(requestAnimationFrame);
+        this.#picture = this.#picture.then(() => new Promise((resolve) => requestAnimationFrame(() => resolve())));
+        await this.#picture;
         if (this.#size !== `${width} ${height}`) {
             this.#size = `${width} ${height}`;
             this.#canvas.width = width;

@@ -14,8 +14,10 @@ export class PresetFrame {
     #pending = new Map();
     #lastId = 0;
     #extra = 0;
-    #isDrawing = false;
+    #drawing = 0;
+    #elapsed = 0;
     #onfailure;
+    #abandon = (_) => {};
 
     constructor(place, onfailure) {
         this.#onfailure = onfailure;
@@ -25,7 +27,8 @@ export class PresetFrame {
         frame.setAttribute("aria-hidden", "true");
         frame.referrerPolicy = "no-referrer";
         frame.className = "stage-frame";
-        frame.tabIndex = -1;
+        // It takes no key and no click.
+        frame.inert = true;
         frame.src = "stage/frame.html";
         frame.style.opacity = "0";
         place(frame);
@@ -33,8 +36,13 @@ export class PresetFrame {
 
     /// Waits until the frame is loaded, and starts its script.
     async start() {
-        const loaded = new Promise((resolve) => this.#element.addEventListener("load", resolve, { once: true }));
-        const [script] = await Promise.all([fetch("stage/frame.js").then((response) => response.text()), loaded]);
+        const loaded = new Promise((resolve, reject) => {
+            this.#abandon = reject;
+            this.#element.addEventListener("load", resolve, { once: true });
+        });
+        const [response] = await Promise.all([fetch("stage/frame.js"), loaded]);
+        if (!response.ok) throw new Error(`status ${response.status}`);
+        const script = await response.text();
         if (!this.#element.isConnected) throw new Error("it was stopped");
         const { port1, port2 } = new MessageChannel();
         this.#port = port1;
@@ -67,7 +75,7 @@ export class PresetFrame {
     /// Runs the code of a file. Returns the names of the presets in it, and whether it is a visualizer.
     async run(code) {
         const { names, isVisualizer } = (await this.#request({ action: "run", code }, LOAD_SECONDS)) ?? {};
-        const isName = (name) => typeof name === "string" && name.length < 500;
+        const isName = (name) => typeof name === "string" && name !== "" && name.length < 300;
         return { names: Array.isArray(names) ? names.filter(isName) : [], isVisualizer: isVisualizer === true };
     }
 
@@ -76,17 +84,19 @@ export class PresetFrame {
         return this.#request({ action: "load", name, preset, blend, sampleRate }, LOAD_SECONDS);
     }
 
-    /// Requests a picture, unless one is being drawn. `drawn` is called when it was drawn.
+    /// Requests a picture, unless two are being drawn. `drawn` is called when it was drawn.
     draw(frame, width, height, drawn) {
-        if (this.#isDrawing) return;
-        this.#isDrawing = true;
+        this.#elapsed += frame.dt * frame.speed;
+        if (this.#drawing === 2) return;
+        this.#drawing += 1;
         const { left, right, waveform } = frame;
-        this.#request({ action: "draw", seconds: frame.dt * frame.speed, left, right, mono: waveform, width, height }, DRAW_SECONDS)
+        this.#request({ action: "draw", seconds: this.#elapsed, left, right, mono: waveform, width, height }, DRAW_SECONDS)
             .then(() => {
-                this.#isDrawing = false;
+                this.#drawing -= 1;
                 drawn();
             })
             .catch((error) => this.fail(error.message));
+        this.#elapsed = 0;
     }
 
     /// Takes the time since the picture before: while the page is not shown, no time passes for the frame either.
@@ -108,6 +118,7 @@ export class PresetFrame {
     /// Removes the frame, and with it all that runs in it.
     remove() {
         this.#element.remove();
+        this.#abandon(new Error("it was stopped"));
         if (this.#port) this.#port.onmessage = null;
         this.#port?.close();
         this.#port = null;

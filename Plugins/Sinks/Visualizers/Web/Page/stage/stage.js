@@ -351,6 +351,8 @@ class Stage {
         this.wanted = null;
         /// Whether presets of the user were too slow.
         this.isUserSlow = false;
+        /// Whether the plain picture is shown because of them: the stage's own were not too slow.
+        this.isPlainForUser = false;
         this.isSlow = false;
         this.start();
     }
@@ -391,6 +393,7 @@ class Stage {
 
     load(name, blendSeconds = 0) {
         if (this.isOwn(name)) {
+            if (this.isPlainForUser) this.restart();
             const isHidden = this.user?.opacity === 1;
             if (this.renderer && !this.renderer.load(name, isHidden ? 0 : blendSeconds)) return false;
             this.user?.hide(blendSeconds);
@@ -425,6 +428,7 @@ class Stage {
         this.user?.render(frame, this.canvas.width, this.canvas.height);
         if (this.user?.isTooSlow) {
             this.isUserSlow = true;
+            this.isPlainForUser = this.renderer !== null;
             this.user.close();
         } else if (!this.renderer?.resolution?.isTooSlow) {
             return;
@@ -451,10 +455,15 @@ class Stage {
             this.isUserSlow = false;
         } else {
             if (this.renderer) return;
-            this.replaceCanvas();
-            this.start();
+            this.restart();
         }
         if (this.wanted) this.load(this.wanted, 0);
+    }
+
+    restart() {
+        this.isPlainForUser = false;
+        this.replaceCanvas();
+        this.start();
     }
 
     /// A canvas keeps the kind of its first context.

@@ -6,6 +6,8 @@ import { ResolutionControl } from "./resolution.js";
 
 const FOLDER = "presets/";
 const MAXIMUM_PRESETS = 9000;
+// All names go to Hemiola in one message.
+const MAXIMUM_NAME_BYTES = 900_000;
 const MAXIMUM_BYTES = { json: 1 << 20, js: 32 << 20 };
 
 /// The files that were dropped; null where the browser keeps nothing: without https, except on this machine.
@@ -14,7 +16,7 @@ const droppedFiles = async () => (await window.caches?.open("hemiola-presets").c
 /// Address of a file by its name.
 const address = (file) => FOLDER + encodeURIComponent(file);
 
-/// Options: `place(element)` puts the frame above the stage, `sampleRate()`, `adaptive` (false: fixed resolution), `onchange` (the names are
+/// Options: `place(element)` puts the frame above the stage, `isOwn(name)` (whether the stage has a preset of this name), `sampleRate()`, `adaptive` (false: fixed resolution), `onchange` (the names are
 /// others), `onstopped({preset, message})` (a preset or file failed).
 export class UserPresets {
     /// Names of the presets that can be loaded.
@@ -34,11 +36,12 @@ export class UserPresets {
     #hasVisualizer = false;
     #frame = null;
     #opening = null;
-    /// What would be at fault now: a preset or a script.
-    #running = "";
+    /// The script that runs, the preset whose pictures are drawn, and the one that is to be shown.
+    #script = null;
+    #shown = null;
+    #wanted = null;
+    #loading = Promise.resolve();
     #turn = 0;
-    /// The preset that is shown again when the frame has started again.
-    #next = null;
     #isShown = false;
     #fadeSeconds = 0;
     #resolution = null;
@@ -77,19 +80,22 @@ export class UserPresets {
         await this.#update();
     }
 
-    /// Adds a file: a preset, a pack, or Butterchurn. Throws where it is none of them.
-    async add(file, text) {
-        const kind = file.slice(file.lastIndexOf(".") + 1).toLowerCase();
-        if (kind === "milk" || kind === "milk2") throw new Error(`${file}: convert it first; milkdrop-preset-converter makes files for Butterchurn`);
-        if (!Object.hasOwn(MAXIMUM_BYTES, kind)) throw new Error(`${file}: not a preset of Butterchurn (.json), nor a pack (.js)`);
-        if (text.length > MAXIMUM_BYTES[kind]) throw new Error(`${file}: larger than ${MAXIMUM_BYTES[kind] >> 20} MiB`);
-        if (kind === "json" && !JSON.parse(text)?.baseVals) throw new Error(`${file}: not a preset of Butterchurn`);
-        this.#stopped.delete(file);
-        this.#stopped.delete(presetName(file));
-        this.#set(file, async () => text);
-        this.#dropped.add(file);
+    /// Adds a file: a preset, a pack, or Butterchurn. Returns the name of a preset, or null. Throws where it is none of them.
+    async add(file) {
+        const kind = file.name.slice(file.name.lastIndexOf(".") + 1).toLowerCase();
+        if (["milk", "milk2"].includes(kind)) throw new Error(`${file.name}: convert it to .json first, with milkdrop-preset-converter`);
+        if (!Object.hasOwn(MAXIMUM_BYTES, kind)) throw new Error(`${file.name}: not a preset of Butterchurn (.json), nor a pack (.js)`);
+        if (file.size > MAXIMUM_BYTES[kind]) throw new Error(`${file.name}: larger than ${MAXIMUM_BYTES[kind] >> 20} MiB`);
+        const text = await file.text();
+        const name = kind === "json" ? presetName(file.name) : null;
+        if (name !== null && !JSON.parse(text)?.baseVals) throw new Error(`${file.name}: not a preset of Butterchurn`);
+        if (this.#options.isOwn(name)) throw new Error(`${file.name}: the page has a preset of its own with this name`);
+        this.#stopped.delete(name ?? file.name);
+        this.#set(file.name, async () => text);
+        this.#dropped.add(file.name);
         const cache = await droppedFiles();
-        await cache?.put(address(file), new Response(text)).catch(() => {});
+        await cache?.put(address(file.name), new Response(text)).catch(() => {});
+        return name;
     }
 
     /// Ends a series of `add`. Returns the names that are new.
@@ -121,40 +127,53 @@ export class UserPresets {
         } else {
             this.#scripts.set(file, read);
             // The frame starts again with all scripts.
-            this.#next ??= this.#isShown ? this.#running : null;
             this.close();
         }
     }
 
     /// Lists the presets again. The names in packs are known when they ran.
     async #update() {
-        if (this.#scripts.size > 0) await this.#open().catch(() => {});
+        if (this.#scripts.size > 0) {
+            try {
+                await this.#open();
+            } catch {
+                // A script was stopped, and the others run again; else the files cannot be read now.
+                return this.#opening ? this.#update() : undefined;
+            }
+        }
         const all = this.#hasVisualizer ? new Set([...this.#presets.keys(), ...this.#packed]) : new Set();
-        const names = [...all].filter((name) => !this.#stopped.has(name)).slice(0, MAXIMUM_PRESETS);
+        let bytes = 0;
+        const fits = (name) => (bytes += 4 + 3 * name.length) < MAXIMUM_NAME_BYTES;
+        const names = [...all].filter((name) => !this.#stopped.has(name)).slice(0, MAXIMUM_PRESETS).filter(fits);
         if (names.length !== this.names.length || names.some((name, index) => name !== this.names[index])) {
             this.names = names;
             this.#options.onchange();
         }
-        if (this.has(this.#next)) this.load(this.#next, 0);
-        this.#next = null;
+        if (!this.#isShown && this.has(this.#wanted)) this.load(this.#wanted, 0);
     }
 
     #open() {
-        this.#opening ??= this.#start();
+        if (!this.#opening) {
+            const opening = this.#start();
+            this.#opening = opening;
+            opening.catch(() => this.#opening === opening && this.close());
+        }
         return this.#opening;
     }
 
     async #start() {
-        const frame = new PresetFrame(this.#options.place, (message) => this.#fail(this.#running, message));
+        const frame = new PresetFrame(this.#options.place, (message) => this.#fail(this.#script ?? this.#shown ?? this.#wanted, message));
         this.#frame = frame;
         await frame.start();
         this.#packed.clear();
         this.#hasVisualizer = false;
         for (const [file, read] of this.#scripts) {
             if (this.#stopped.has(file)) continue;
-            this.#running = file;
+            const code = await read();
+            if (this.#frame !== frame) throw new Error("it was stopped");
+            this.#script = file;
             try {
-                const { names, isVisualizer } = await frame.run(await read());
+                const { names, isVisualizer } = await frame.run(code);
                 for (const name of names) this.#packed.add(name);
                 this.#hasVisualizer ||= isVisualizer;
             } catch (error) {
@@ -162,31 +181,43 @@ export class UserPresets {
                 this.#stopped.add(file);
                 this.#options.onstopped({ preset: file, message: error.message });
             }
+            this.#script = null;
         }
         return frame;
     }
 
-    /// Loads a preset, and shows it when it is ready: blended in its own way with another one of the user.
+    /// Loads a preset, and shows it when it is ready: blended in its own way with another one of the user. One after the other.
     load(name, blendSeconds) {
         this.#turn += 1;
+        this.#wanted = name;
         const turn = this.#turn;
-        this.#load(name, blendSeconds, turn).catch((error) => turn === this.#turn && this.#fail(name, error.message));
+        this.#loading = this.#loading
+            .then(() => turn === this.#turn && this.#load(name, blendSeconds, turn))
+            .catch((error) => turn === this.#turn && this.#fail(name, error.message));
     }
 
     async #load(name, blendSeconds, turn) {
         let text = "null";
+        let frame = null;
         try {
             text = (await this.#presets.get(name)?.()) ?? text;
+            frame = await this.#open();
         } catch (error) {
-            // The file is missing, or the server: not the preset's fault.
-            if (turn === this.#turn) this.#options.onstopped({ preset: name, message: `its file cannot be read: ${error.message}` });
+            // The file or the server is missing: not the preset's fault. Or a script was stopped, and `#update` loads the preset again.
+            if (turn !== this.#turn || this.#opening) return;
+            this.#wanted = null;
+            this.#options.onstopped({ preset: name, message: `its file cannot be read: ${error.message}` });
             return;
         }
         const preset = JSON.parse(text);
-        const frame = await this.#open();
         if (turn !== this.#turn) return;
-        this.#running = name;
-        await frame.load(name, preset, this.#isShown ? blendSeconds : 0, this.#options.sampleRate());
+        try {
+            await frame.load(name, preset, this.#isShown ? blendSeconds : 0, this.#options.sampleRate());
+        } catch (error) {
+            if (this.#frame === frame) throw error;
+        }
+        if (this.#frame !== frame) return;
+        this.#shown = name;
         if (turn !== this.#turn) return;
         if (!this.#isShown) this.#resolution = this.#options.adaptive ? new ResolutionControl(false) : null;
         this.#isShown = true;
@@ -196,6 +227,7 @@ export class UserPresets {
     /// Uncovers the stage.
     hide(blendSeconds) {
         this.#turn += 1;
+        this.#wanted = null;
         this.#isShown = false;
         this.#fadeSeconds = blendSeconds;
     }
@@ -211,6 +243,7 @@ export class UserPresets {
         if (opacity === 0) return;
         const scale = this.#resolution?.scale ?? 1;
         this.#frame?.draw(frame, Math.max(16, Math.round(width * scale)), Math.max(16, Math.round(height * scale)), () => {
+            if (!this.#isShown) return;
             this.#resolution?.measure(performance.now());
             this.isTooSlow = this.#resolution?.isTooSlow === true;
         });
@@ -221,19 +254,23 @@ export class UserPresets {
         this.#frame?.remove();
         this.#frame = null;
         this.#opening = null;
+        this.#script = null;
+        this.#shown = null;
         this.#isShown = false;
-        this.#turn += 1;
         this.opacity = 0;
         this.isTooSlow = false;
     }
 
-    /// Names what failed, which is not loaded again, and removes the frame.
+    /// Names what failed, which is not loaded again, and starts a new frame.
     #fail(name, message) {
         this.close();
+        if (!name || this.#stopped.has(name)) return;
         this.#stopped.add(name);
         this.names = this.names.filter((other) => other !== name);
-        this.#options.onchange();
+        if (this.#wanted === name) this.#wanted = null;
         this.#options.onstopped({ preset: name, message });
+        this.#options.onchange();
+        this.#update();
     }
 }
 
