@@ -77,6 +77,7 @@ def test_page_reconnects_to_a_restarted_program_by_itself_with_a_visible_outage(
 def test_reloaded_page_keeps_preset_and_speed_also_without_the_token_in_the_url(start, connect):
     program = start()
     page = connect(program.url)
+    wait_for_presets(page)
     name = page.evaluate("getPresetNames()")[-1]
     page.evaluate(
         """name => {
@@ -101,6 +102,8 @@ def test_two_tabs_receive_all_samples_and_show_a_preset_that_is_chosen_in_one(st
         page.evaluate(RECORD)
     for page in pages:
         wait(page, "received.length > 100")
+        wait_for_presets(page)
+    for page in pages:
         wait_for_presets(page)
     current = pages[1].evaluate("getCurrentPreset()")
     name = [name for name in pages[0].evaluate("getPresetNames()") if name != current][-1]
