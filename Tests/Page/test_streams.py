@@ -103,8 +103,6 @@ def test_two_tabs_receive_all_samples_and_show_a_preset_that_is_chosen_in_one(st
     for page in pages:
         wait(page, "received.length > 100")
         wait_for_presets(page)
-    for page in pages:
-        wait_for_presets(page)
     current = pages[1].evaluate("getCurrentPreset()")
     name = [name for name in pages[0].evaluate("getPresetNames()") if name != current][-1]
     assert program.send("loadPreset", f"name={name}").returncode == 0
