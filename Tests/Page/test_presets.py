@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import HEMIOLA, KEEP_SHOWN, errors, picture, wait, wait_for_presets
+from conftest import HEMIOLA, KEEP_SHOWN, errors, picture, until, wait, wait_for_presets
 
 COLOURS = {"Rose Field": (255, 0, 0), "Meadow": (0, 255, 0)}
 STAND_IN = Path(__file__).with_name("butterchurn.standin.js")
@@ -48,11 +48,7 @@ def has_colour(page, red, green, blue):
 
 
 def until_colour(page, *colour):
-    for _ in range(100):
-        if has_colour(page, *colour):
-            return
-        page.wait_for_timeout(100)
-    raise AssertionError(f"not {colour}")
+    until(lambda: has_colour(page, *colour), colour)
 
 
 def open_bare(open_page, program, presets):

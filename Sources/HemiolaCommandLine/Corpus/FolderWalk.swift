@@ -1,12 +1,12 @@
 internal import Hemiola
 internal import HemiolaSystem
 
-/// The sound files in a folder and the folders below it, in the order of their names.
+/// The files of some types in a folder and the folders below it, in the order of their names.
 ///
 /// Hidden files and folders are skipped. Links to files are followed. A link to a folder is followed if the folder lies outside of the
 /// walk; every folder is read once, so that the walk ends also where links form a loop.
 struct FolderWalk: Sendable {
-    /// A sound file, or a folder or link that cannot be read.
+    /// A file, or a folder or link that cannot be read.
     enum Item: Sendable, Hashable {
         /// - relative: The path below the folder of the walk.
         case file(path: String, relative: String)
@@ -55,7 +55,7 @@ struct FolderWalk: Sendable {
             let path = Self.withSlash(levels[last].path) + entry.name
             let relative = levels[last].relative.isEmpty ? entry.name : levels[last].relative + "/" + entry.name
             switch entry.kind {
-            case .file: if isSound(path, entry.name) { return .file(path: path, relative: relative) }
+            case .file: if isWanted(path, entry.name) { return .file(path: path, relative: relative) }
             case .folder: open(path, relative: relative)
             case .link, .unknown: if let item = follow(path, entry.name, relative: relative, isLink: entry.kind == .link) { return item }
             case .other: break
@@ -72,7 +72,7 @@ struct FolderWalk: Sendable {
             return .failure(path: path, message: "cannot be opened (\(error)); the link leads to no file")
         }
         switch status.kind {
-        case .file: return isSound(path, name) ? .file(path: path, relative: relative) : nil
+        case .file: return isWanted(path, name) ? .file(path: path, relative: relative) : nil
         case .folder:
             if isLink {
                 guard let target = FileSystem.realPath(path).map(Self.withSlash) else { return nil }
@@ -95,7 +95,7 @@ struct FolderWalk: Sendable {
         }
     }
 
-    private func isSound(_ path: String, _ name: String) -> Bool {
+    private func isWanted(_ path: String, _ name: String) -> Bool {
         let ending = Self.fileExtension(of: name)
         if types.extensions.contains(ending) { return true }
         if types.otherExtensions.contains(ending) { return false }

@@ -1,3 +1,4 @@
+internal import Hemiola
 internal import HemiolaRecords
 internal import HemiolaSystem
 
@@ -12,13 +13,12 @@ struct PresetCollection {
         /// A preset of MilkDrop, in another language.
         case milkDrop
 
+        static let extensions: [String: Kind] = ["json": .preset, "js": .script, "mjs": .script, "milk": .milkDrop, "milk2": .milkDrop]
+
         init?(_ name: String) {
-            switch name.lastIndex(of: ".").map({ name[name.index(after: $0)...].lowercased() }) {
-            case "json": self = .preset
-            case "js", "mjs": self = .script
-            case "milk", "milk2": self = .milkDrop
-            default: return nil
-            }
+            let ending = name.lastIndex(of: ".").map { name[name.index(after: $0)...].lowercased() } ?? ""
+            guard let kind = Self.extensions[ending] else { return nil }
+            self = kind
         }
 
         /// The largest file in bytes; nil: its contents are not read.
@@ -30,9 +30,6 @@ struct PresetCollection {
             }
         }
     }
-
-    /// Folders within each other that are read.
-    private static let depth = 32
 
     private let folder: String
     private(set) var presets: Set<String> = []
@@ -57,7 +54,7 @@ struct PresetCollection {
     mutating func add(_ path: String) throws(Failure) {
         do throws(Failure) {
             if FileSystem.isFolder(path) {
-                try add(folder: path, depth: Self.depth)
+                try add(folder: path)
             } else if let kind = Kind(path) {
                 let (count, name) = (milkDropCount + failures.count, FileSystem.lastName(of: path))
                 try add(path, kind)
@@ -80,18 +77,13 @@ struct PresetCollection {
         }
     }
 
-    private mutating func add(folder path: String, depth: Int) throws(Failure) {
-        let entries: [(name: String, kind: FileKind)]
-        do throws(SystemCallError) {
-            entries = try FileSystem.entries(of: path).sorted { $0.name < $1.name }
-        } catch {
-            return failures.append("\(path): \(error)")
-        }
-        for entry in entries where !entry.name.hasPrefix(".") {
-            let path = "\(path)/\(entry.name)"
-            let type = entry.kind == .unknown ? (try? FileSystem.status(of: path).kind) ?? .other : entry.kind
-            if type == .folder, depth > 0 { try add(folder: path, depth: depth - 1) }
-            if type == .file, let kind = Kind(entry.name) { try add(path, kind) }
+    private mutating func add(folder: String) throws(Failure) {
+        var walk = FolderWalk(folder, types: FileTypes(extensions: Set(Kind.extensions.keys), signatureLength: 0, matches: { _ in false }))
+        while let item = walk.next() {
+            switch item {
+            case .file(let path, _): if let kind = Kind(path) { try add(path, kind) }
+            case .failure(let path, let message): failures.append("\(path): \(message)")
+            }
         }
     }
 

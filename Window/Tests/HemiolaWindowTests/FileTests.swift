@@ -89,8 +89,10 @@ extension WindowTests {
         // A stand-in with the interface of Butterchurn.
         let standIn = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../../Tests/Page/butterchurn.standin.js").standardized
         try FileManager.default.copyItem(at: standIn, to: folder.appendingPathComponent("butterchurn.min.js"))
-        try #"{"baseVals": {"colour": "\#u{23}00ff00"}, "frame_eqs_str": ""}"#.write(
-            to: folder.appendingPathComponent("Été.json"), atomically: true, encoding: .utf8)
+        for (name, code) in [("Été", ""), ("Fehler", "throw new Error('no such variable')")] {
+            try #"{"baseVals": {"colour": "green"}, "frame_eqs_str": "\#(code)"}"#.write(
+                to: folder.appendingPathComponent("\(name).json"), atomically: true, encoding: .utf8)
+        }
         try "<p>".write(to: folder.appendingPathComponent("page.html"), atomically: true, encoding: .utf8)
         try fixture.startHemiola(sinks: ["presets:mode=manual"])
         let window = try fixture.window([])
@@ -100,8 +102,11 @@ extension WindowTests {
         }
         #expect(try fixture.send("loadPreset", "name=Été").code == 0)
         try window.wait(until: "the preset is current") { try fixture.send("call", "getCurrentPreset").output.contains("Été") }
-        usleep(3_000_000)
-        #expect(try fixture.send("call", "getCurrentPreset").output.contains("Été"))
-        #expect(!window.output.contains("error") && !window.output.contains("presets/"), "\(window.output)")
+        // The next one fails when its first picture is drawn.
+        let lines = window.lines.count
+        #expect(try fixture.send("loadPreset", "name=Fehler").code == 0)
+        try window.wait(for: "preset Fehler: no such variable", after: lines)
+        #expect(!window.output.contains("preset Été") && !window.output.contains("presets/"), "\(window.output)")
+        #expect(try !fixture.send("call", "getPresetNames").output.contains("Fehler"))
     }
 }

@@ -49,14 +49,14 @@ export class PresetControl {
         this.list.presets = presets;
         this.list.refresh();
         this.playlist.names = names;
-        if (this.stage.current && !names.includes(this.stage.current)) this.choose(this.stage.lastOwn);
+        if (this.stage.current && !names.includes(this.stage.current)) this.showAndReport(this.stage.lastOwn, REQUEST_BLEND_S);
         if (this.awaited !== null && names.includes(this.awaited)) this.load(this.awaited, 0);
-        if (this.hemiola.connected) this.hemiola.send({ type: "presetNames", names: names.slice(0, 10000) }).catch(() => {});
+        if (this.hemiola.connected) this.hemiola.send({ type: "presetNames", names }).catch(() => {});
     }
 
     /** A preset failed: one of the page's own replaces it. */
     replace(name) {
-        if (this.stage.current === name) this.choose(this.stage.lastOwn);
+        if (this.stage.current === name) this.showAndReport(this.stage.lastOwn, REQUEST_BLEND_S);
     }
 
     /** Reads whether Hemiola changes the presets: from `cycling`, or from the time of the next change. Only a cycler gives them a value. */
@@ -99,9 +99,7 @@ export class PresetControl {
     choose(name, blendSeconds = REQUEST_BLEND_S) {
         this.isPinned = false;
         if (name) this.stage.retry(name);
-        if (!name || !this.load(name, blendSeconds)) return;
-        window.webkit.messageHandlers.presetHandler.postMessage(name);
-        announce(`Preset ${name}`);
+        if (this.showAndReport(name, blendSeconds)) announce(`Preset ${name}`);
     }
 
     async change(kind) {
@@ -152,7 +150,14 @@ export class PresetControl {
         if (!this.cycling || this.hasCycler !== false || this.elapsed < CYCLE_S) return;
         const name = this.playlist.randomName(this.stage.current);
         this.elapsed = 0;
-        if (name && this.load(name, CYCLE_BLEND_S)) window.webkit.messageHandlers.presetHandler.postMessage(name);
+        this.showAndReport(name, CYCLE_BLEND_S);
+    }
+
+    /** Shows a preset that Hemiola has not requested, and reports it. Returns false if there is none of this name. */
+    showAndReport(name, blendSeconds) {
+        if (!name || !this.load(name, blendSeconds)) return false;
+        window.webkit.messageHandlers.presetHandler.postMessage(name);
+        return true;
     }
 
     toggleFavourite() {

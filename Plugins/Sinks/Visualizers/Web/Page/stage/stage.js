@@ -481,9 +481,9 @@ class Stage {
 /// Creates the stage on a canvas, which it replaces when it changes to the plain picture or back.
 ///
 /// Options: `transparent` (the background is transparent, premultiplied alpha), `strobe` (no limit of flashes), `seed` (the same seed and
-/// frames give the same pictures), `user` (`UserPresets`), `reducedMotion` (slow, without pulses), `adaptive` (false: fixed resolution, and no plain picture), `onerror`
-/// (called with {preset, message, error} when a preset fails; the preset is replaced by a plain one), `onslow` (called with true when presets are
-/// drawn less than 20 times a second, so that the plain picture is shown; with false when they are drawn again).
+/// frames give the same pictures), `user` (`UserPresets`), `reducedMotion` (slow, without pulses), `adaptive` (false: fixed resolution, and no
+/// plain picture), `onerror` (called with {preset, message, error} when a preset fails; the preset is replaced by a plain one), `onslow` (called
+/// with true when presets are drawn less than 20 times a second, so that the plain picture is shown; with false when they are drawn again).
 ///
 /// The stage has: `webgl` (false: the plain picture is shown), `names`, `presets` ([{name, description}]; none without WebGL2), `current`,
 /// `load(name, blendSeconds)` (0: cut; false: no such preset), `render(frame)`, `resize(width, height, pixelRatio)` in CSS pixels, `retry()`,

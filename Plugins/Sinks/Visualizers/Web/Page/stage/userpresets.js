@@ -10,14 +10,14 @@ const MAXIMUM_PRESETS = 9000;
 const MAXIMUM_NAME_BYTES = 900_000;
 const MAXIMUM_BYTES = { json: 1 << 20, js: 32 << 20 };
 
-/// The files that were dropped; null where the browser keeps nothing: without https, except on this machine.
-const droppedFiles = async () => (await window.caches?.open("hemiola-presets").catch(() => null)) ?? null;
+/// What the browser keeps of dropped files; null where it keeps nothing: without https, except on this machine.
+const openStore = async () => (await window.caches?.open("hemiola-presets").catch(() => null)) ?? null;
 
 /// Address of a file by its name.
 const address = (file) => FOLDER + encodeURIComponent(file);
 
-/// Options: `place(element)` puts the frame above the stage, `isOwn(name)` (whether the stage has a preset of this name), `sampleRate()`, `adaptive` (false: fixed resolution), `onchange` (the names are
-/// others), `onstopped({preset, message})` (a preset or file failed).
+/// Options: `place(element)` puts the frame above the stage, `isOwn(name)` (whether the stage has a preset of this name), `sampleRate()`,
+/// `adaptive` (false: fixed resolution), `onchange` (the names are others), `onstopped({preset, message})` (a preset or file failed).
 export class UserPresets {
     /// Names of the presets that can be loaded.
     names = [];
@@ -70,11 +70,11 @@ export class UserPresets {
                 return response.text();
             });
         }
-        const cache = await droppedFiles();
-        for (const { url } of (await cache?.keys()) ?? []) {
+        const store = await openStore();
+        for (const { url } of (await store?.keys()) ?? []) {
             const file = decodeURIComponent(url.slice(url.lastIndexOf("/") + 1));
             if (this.#knows(file)) continue;
-            this.#set(file, async () => (await cache.match(address(file))).text());
+            this.#set(file, async () => (await store.match(address(file))).text());
             this.#dropped.add(file);
         }
         await this.#update();
@@ -93,8 +93,8 @@ export class UserPresets {
         this.#stopped.delete(name ?? file.name);
         this.#set(file.name, async () => text);
         this.#dropped.add(file.name);
-        const cache = await droppedFiles();
-        await cache?.put(address(file.name), new Response(text)).catch(() => {});
+        const store = await openStore();
+        await store?.put(address(file.name), new Response(text)).catch(() => {});
         return name;
     }
 
