@@ -70,8 +70,10 @@ void cwindow_call(
         else
             g_variant_builder_add(&builder, "{sv}", names[i], g_variant_new_take_string(g_utf8_make_valid(values[i], -1)));
     }
-    webkit_web_view_call_async_javascript_function(
-        view, body, -1, g_variant_builder_end(&builder), NULL, NULL, cancellable, callback, data);
+    // The view copies the arguments, and does not take the floating reference.
+    GVariant *arguments = g_variant_ref_sink(g_variant_builder_end(&builder));
+    webkit_web_view_call_async_javascript_function(view, body, -1, arguments, NULL, NULL, cancellable, callback, data);
+    g_variant_unref(arguments);
 }
 
 typedef struct {

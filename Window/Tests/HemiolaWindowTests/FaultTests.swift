@@ -213,6 +213,31 @@ extension WindowTests {
         #expect(window.lines.allSatisfy { $0.utf8.count < 2000 })
     }
 
+    @Test func `memory: what was passed to a page is released`() throws {
+        let fixture = try Fixture()
+        defer { fixture.stop() }
+        try fixture.startHemiola()
+        let page = try fixture.page(
+            "files",
+            script: "window.importFile = (name, base64) => base64.length; setTimeout(() => report('loaded'), 1000);" + visualizer)
+        let window = try fixture.window([page])
+        defer { window.stop() }
+        try window.wait(for: "REPORT loaded")
+        let file = fixture.folder.appendingPathComponent("large.bin")
+        try Data(repeating: 65, count: 24_000_000).write(to: file)
+        func pass() throws {
+            let answer = try fixture.send("import", file.path)
+            #expect(answer.output.contains("32000000"), "\(answer)")
+        }
+        // The allocator and WebKit keep some memory of the first ones.
+        for _ in 0..<2 { try pass() }
+        let before = try resident(window.id)
+        for _ in 0..<5 { try pass() }
+        // As Base64 they have 160 MB.
+        let growth = try resident(window.id) - before
+        #expect(growth < 80, "\(growth) MB")
+    }
+
     /// The memory of a process in MB.
     private func resident(_ id: Int32) throws -> Int {
         let pages = try String(contentsOfFile: "/proc/\(id)/statm", encoding: .utf8).split(separator: " ")[1]
