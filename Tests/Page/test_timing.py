@@ -101,25 +101,46 @@ def test_beats_of_a_click_track_are_drawn_within_25_ms_of_their_samples_for_95_p
     assert abs(median(errors)) < 25
 
 
-# The times of all pictures since the page was opened.
-COUNT_PICTURES = "window.pictures = []; (function count() { pictures.push(performance.now()); requestAnimationFrame(count); })();"
+# The times of all pictures of a stage, WebGL's and plain ones, and `start`, when the page could show the first.
+COUNT_PICTURES = """
+    window.pictures = [];
+    window.start = performance.now();
+    let frame = 0, counted = 0;
+    (function next() { frame += 1; requestAnimationFrame(next); })();
+    function count(kind, name, isPicture) {
+        const original = kind.prototype[name];
+        kind.prototype[name] = function (...values) {
+            if (isPicture(this, ...values) && counted !== frame) {
+                counted = frame;
+                pictures.push(performance.now());
+            }
+            return original.apply(this, values);
+        };
+    }
+    count(WebGL2RenderingContext, 'bindFramebuffer', (context, target, buffer) => buffer === null);
+    count(CanvasRenderingContext2D, 'createLinearGradient', (context) => context.canvas.id === 'stage');
+"""
 # A picture of the processor in the size of the page: what this machine can show beside its other work.
 PLAIN_CANVAS = """
     const context = document.querySelector('canvas').getContext('2d', {willReadFrequently: true});
-    (function draw() { context.fillRect(pictures.length % 800, 0, 9, 9); requestAnimationFrame(draw); })();
+    (function draw() {
+        context.fillStyle = context.createLinearGradient(0, 0, 0, 9);
+        context.fillRect(pictures.length % 800, 0, 9, 9);
+        requestAnimationFrame(draw);
+    })();
 """
 
 
 def test_slow_webgl_never_draws_less_than_20_pictures_a_second_for_3_seconds_and_presets_can_be_tried_again(
         clicks, open_page, serve, write_page):
     def rates(url, seconds):
-        """Pictures in each half second since the first one."""
+        """Pictures in each half second."""
         page = open_page(url, size=(1280, 720), script=COUNT_PICTURES)
-        wait(page, f"pictures.length > 1 && performance.now() > pictures[0] + {1000 * seconds}", 120)
-        times = page.evaluate("pictures.map(time => time - pictures[0])")
+        wait(page, f"pictures.length > 1 && performance.now() > start + {1000 * seconds}", 120)
+        times = page.evaluate("pictures.map(time => time - start)")
         return page, [sum(500 * half <= time < 500 * (half + 1) for time in times) for half in range(2 * seconds)]
 
-    reference, plain = rates(f"{serve(write_page(PLAIN_CANVAS, '<canvas width=1280 height=720></canvas>'))}/", 4)
+    reference, plain = rates(f"{serve(write_page(PLAIN_CANVAS, '<canvas id=stage width=1280 height=720></canvas>'))}/", 4)
     reference.context.close()
     # A machine with nothing else to do shows 60 a second.
     share = min(1, median(plain[2:]) / 30)
@@ -130,6 +151,8 @@ def test_slow_webgl_never_draws_less_than_20_pictures_a_second_for_3_seconds_and
         longest = max(longest, slow)
     print(f"pictures in each half second: {shown}; a plain canvas: {plain}")
     assert longest <= 3 / share, shown
+    # The plain picture leaves the processor time for other work.
+    assert max(shown[-6:]) <= 18, shown
     # The browser of the tests computes WebGL by software: the page says that it shows the plain picture.
     assert page.evaluate("document.getElementById('message').textContent") != ""
     assert page.evaluate("getPresetNames().length") > 1

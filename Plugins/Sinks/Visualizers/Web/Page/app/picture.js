@@ -3,6 +3,10 @@
 import { element } from "./dom.js";
 import { pixelRatio } from "../panels/surface.js";
 
+// The shortest time between two plain pictures, which the processor draws: of 60 a second, every second one. The rest of its time is for
+// Hemiola and other pages, which draw at the right time then.
+const PLAIN_MILLISECONDS = 25;
+
 export class Picture {
     /** `parts`: hemiola, stage, analysis, beats, panels, visibility, speed, isSlow, fixed; `drawn(frame, dt)` is called after each picture. */
     constructor(parts, drawn) {
@@ -43,6 +47,7 @@ export class Picture {
         requestAnimationFrame(() => this.draw());
         const { hemiola, stage, analysis, beats, panels, visibility, speed, isSlow } = this.parts;
         const now = performance.now();
+        if (!stage.webgl && now - this.lastTime < PLAIN_MILLISECONDS) return;
         const dt = Math.min(0.5, (now - this.lastTime) / 1000);
         this.interval += 0.1 * (Math.min(100, now - this.lastTime) - this.interval);
         this.lastTime = now;
