@@ -72,7 +72,9 @@ def test_presets_of_the_folder_are_listed_found_loaded_blended_and_reported(coll
         page.press("#search", "Enter")
         page.keyboard.press("Escape")
         until_colour(page, *COLOURS[name])
-    assert page.evaluate("getCurrentPreset()") == "Rose Field" and program.status()["preset"] == "Rose Field"
+    assert page.evaluate("getCurrentPreset()") == "Rose Field"
+    # The page shows a preset before Hemiola hears of it.
+    until(lambda: program.status()["preset"] == "Rose Field", "the preset in the status")
     # Back to one of the page's own, which the frame covers no longer.
     page.evaluate("loadPresetByName('Silk')")
     wait(page, "document.querySelector('.stage-frame').style.opacity === '0'")
