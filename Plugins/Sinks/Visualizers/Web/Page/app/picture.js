@@ -3,8 +3,8 @@
 import { element } from "./dom.js";
 import { pixelRatio } from "../panels/surface.js";
 
-// The shortest time between two plain pictures, which the processor draws: of 60 a second, every second one. The rest of its time is for
-// Hemiola and other pages, which draw at the right time then.
+// The shortest time between two plain pictures: of 60 a second, every second one. The processor draws them, and has time left for Hemiola
+// and other pages.
 const PLAIN_MILLISECONDS = 25;
 
 export class Picture {
@@ -47,7 +47,7 @@ export class Picture {
         requestAnimationFrame(() => this.draw());
         const { hemiola, stage, analysis, beats, panels, visibility, speed, isSlow } = this.parts;
         const now = performance.now();
-        if (!stage.webgl && now - this.lastTime < PLAIN_MILLISECONDS) return;
+        if (stage.isPlain && now - this.lastTime < PLAIN_MILLISECONDS) return;
         const dt = Math.min(0.5, (now - this.lastTime) / 1000);
         this.interval += 0.1 * (Math.min(100, now - this.lastTime) - this.interval);
         this.lastTime = now;

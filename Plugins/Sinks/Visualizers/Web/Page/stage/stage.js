@@ -387,6 +387,8 @@ class Stage {
 
     get webgl() { return this.renderer !== null; }
 
+    get isPlain() { return !this.webgl && !(this.user?.opacity > 0); }
+
     get names() { return this.presets.map((preset) => preset.name); }
 
     get current() { return this.wanted; }
@@ -485,7 +487,7 @@ class Stage {
 /// plain picture), `onerror` (called with {preset, message, error} when a preset fails; the preset is replaced by a plain one), `onslow` (called
 /// with true when presets are drawn less than 20 times a second, so that the plain picture is shown; with false when they are drawn again).
 ///
-/// The stage has: `webgl` (false: the plain picture is shown), `names`, `presets` ([{name, description}]; none without WebGL2), `current`,
-/// `load(name, blendSeconds)` (0: cut; false: no such preset), `render(frame)`, `resize(width, height, pixelRatio)` in CSS pixels, `retry()`,
-/// `dispose()`, and the settable `onerror`.
+/// The stage has: `webgl` (false: none of its own presets is drawn), `isPlain` (the plain picture is shown), `names`,
+/// `presets` ([{name, description}]; none without WebGL2), `current`, `load(name, blendSeconds)` (0: cut; false: no such preset),
+/// `render(frame)`, `resize(width, height, pixelRatio)` in CSS pixels, `retry()`, `dispose()`, and the settable `onerror`.
 export const createStage = (canvas, options = {}) => new Stage(canvas, options);
