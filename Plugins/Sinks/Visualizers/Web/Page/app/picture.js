@@ -3,8 +3,8 @@
 import { element } from "./dom.js";
 import { pixelRatio } from "../panels/surface.js";
 
-// The shortest time between two plain pictures: of 60 a second, every second one. The processor draws them, and has time left for Hemiola
-// and other pages.
+// The shortest time between two plain pictures without a beat: of 60 a second, every second one. The processor draws them, and has time left
+// for Hemiola and other pages.
 const PLAIN_MILLISECONDS = 25;
 
 export class Picture {
@@ -14,7 +14,7 @@ export class Picture {
         this.drawn = drawn;
         this.isFrozen = false;
         this.isDark = false;
-        this.lastTime = performance.now();
+        this.lastTime = this.lastRequest = performance.now();
         this.interval = 16;
         this.marks = 0;
         new ResizeObserver(() => this.resize()).observe(element("main"));
@@ -47,14 +47,15 @@ export class Picture {
         requestAnimationFrame(() => this.draw());
         const { hemiola, stage, analysis, beats, panels, visibility, speed, isSlow } = this.parts;
         const now = performance.now();
-        if (stage.isPlain && now - this.lastTime < PLAIN_MILLISECONDS) return;
-        const dt = Math.min(0.5, (now - this.lastTime) / 1000);
-        this.interval += 0.1 * (Math.min(100, now - this.lastTime) - this.interval);
-        this.lastTime = now;
+        this.interval += 0.1 * (Math.min(100, now - this.lastRequest) - this.interval);
+        this.lastRequest = now;
         const time = hemiola.toStreamTime(now) - hemiola.delay;
         // A beat belongs to the picture that is nearest to it.
         const beatTime = time + this.interval / 2000;
         const beat = beats.due(beatTime);
+        if (stage.isPlain && !beat && now - this.lastTime < PLAIN_MILLISECONDS) return;
+        const dt = Math.min(0.5, (now - this.lastTime) / 1000);
+        this.lastTime = now;
         const frame = analysis.update(hemiola.connected ? time : NaN, dt, speed.speed, isSlow);
         beats.describe(beatTime, frame.beat);
         if (!hemiola.connected) frame.silent = true;
