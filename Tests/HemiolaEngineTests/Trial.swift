@@ -73,8 +73,13 @@ final class Notices: Sendable {
 final class Log<Item: Sendable>: Sendable {
     private let list = Mutex<[Item]>([])
 
-    func append(_ item: Item) {
-        list.withLock { $0.append(item) }
+    /// Returns the number of items with this one.
+    @discardableResult
+    func append(_ item: Item) -> Int {
+        list.withLock {
+            $0.append(item)
+            return $0.count
+        }
     }
 
     var items: [Item] { list.withLock { $0 } }
