@@ -67,9 +67,10 @@ def test_first_picture_appears_within_one_second_after_the_page_is_opened(clicks
     for address in addresses:
         time_to_picture(address)
     times = [[time_to_picture(address) for address in addresses] for _ in range(5)]
-    print(f"first picture and one triangle: {times}")
-    # A machine with nothing else to do shows the triangle within 0.15 s. Other processes delay both pages, and never make one faster.
-    assert any(own <= max(1, triangle / 0.15) for own, triangle in times), times
+    own, triangle = (median(column) for column in zip(*times))
+    print(f"first picture: median {own} s; one triangle: {triangle} s; {times}")
+    # A machine with nothing else to do shows the triangle within 0.15 s. Other processes delay both pages.
+    assert own <= max(1, triangle / 0.15), times
 
 
 # Without WebGL, the plain picture is drawn.

@@ -10,6 +10,15 @@ enum PageFiles {
             files["/\(String(cString: path))"] = Array(UnsafeBufferPointer(start: file.bytes, count: file.count))
             number += 1
         }
+        files["/index.html"] = withPreloads(files)
         return files
     }()
+
+    /// The page, with a line for each module: otherwise a browser requests each only when it has the one that imports it.
+    private static func withPreloads(_ files: [String: [UInt8]]) -> [UInt8]? {
+        // The page script is no module, and the frame has the other.
+        let modules = Set(files.keys.filter { $0.hasSuffix(".js") }).subtracting(["/hemiola.js", "/stage/frame.js"])
+        let lines = modules.sorted().map { "<link rel=\"modulepreload\" href=\"\($0.dropFirst())\">\n" }.joined()
+        return files["/index.html"].map { Array(String(decoding: $0, as: UTF8.self).replacing("</head>", with: lines + "</head>").utf8) }
+    }
 }

@@ -34,7 +34,7 @@ import Testing
         let files = try Self.pageFiles()
         #expect(Set(files.keys) == Set(PageFiles.all.keys))
         let fixture = try await WebSinkFixture()
-        for (path, bytes) in files where path != "/hemiola.js" {
+        for (path, bytes) in files where path != "/hemiola.js" && path != "/index.html" {
             let response = try fixture.get(path)
             #expect(response.status == 200 && response.body == bytes, "\(path)")
             #expect(response.headers["x-content-type-options"] == "nosniff" && response.headers["referrer-policy"] == "no-referrer")
@@ -42,8 +42,28 @@ import Testing
             let type = try #require(types[(path as NSString).pathExtension], "\(path)")
             #expect(response.headers["content-type"] == "\(type); charset=utf-8")
         }
-        #expect(try fixture.get("/").body == files["/index.html"])
         #expect(try fixture.get("/none.js").status == 404)
+        try await fixture.close()
+    }
+
+    @Test func `built-in page: the file, with a line for each of its modules`() async throws {
+        let files = try Self.pageFiles()
+        let fixture = try await WebSinkFixture()
+        let page = try fixture.get("/")
+        #expect(page.status == 200 && page.headers["content-type"] == "text/html; charset=utf-8")
+        #expect(try fixture.get("/index.html").body == page.body)
+        let line = /<link rel="modulepreload" href="(.+)">\n/
+        #expect(page.text.replacing(line, with: "") == String(decoding: try #require(files["/index.html"]), as: UTF8.self))
+        let modules = page.text.matches(of: line).map { "/\($0.1)" }
+        #expect(modules.count > 40 && Set(modules).isSubset(of: files.keys))
+        // Each import of one of them names another.
+        for module in modules {
+            let text = String(decoding: try #require(files[module]), as: UTF8.self)
+            for name in text.matches(of: /from "(\.[^"]+)";/) {
+                let path = URL(filePath: module).deletingLastPathComponent().appending(path: String(name.1)).standardizedFileURL.path
+                #expect(modules.contains(path), "\(module) imports \(path)")
+            }
+        }
         try await fixture.close()
     }
 

@@ -14,7 +14,7 @@ export class Picture {
         this.drawn = drawn;
         this.isFrozen = false;
         this.isDark = false;
-        this.lastTime = this.lastRequest = performance.now();
+        this.lastPicture = this.lastRequest = performance.now();
         this.interval = 16;
         this.marks = 0;
         new ResizeObserver(() => this.resize()).observe(element("main"));
@@ -53,9 +53,9 @@ export class Picture {
         // A beat belongs to the picture that is nearest to it.
         const beatTime = time + this.interval / 2000;
         const beat = beats.due(beatTime);
-        if (stage.isPlain && !beat && now - this.lastTime < PLAIN_MILLISECONDS) return;
-        const dt = Math.min(0.5, (now - this.lastTime) / 1000);
-        this.lastTime = now;
+        if (stage.isPlain && !beat && now - this.lastPicture < PLAIN_MILLISECONDS) return;
+        const dt = Math.min(0.5, (now - this.lastPicture) / 1000);
+        this.lastPicture = now;
         const frame = analysis.update(hemiola.connected ? time : NaN, dt, speed.speed, isSlow);
         beats.describe(beatTime, frame.beat);
         if (!hemiola.connected) frame.silent = true;
