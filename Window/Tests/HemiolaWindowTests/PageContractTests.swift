@@ -42,7 +42,7 @@ extension WindowTests {
     @Test func `page: gets 43 pushSamples per second and every call of the contract`() throws {
         let fixture = try Fixture()
         defer { fixture.stop() }
-        try fixture.startHemiola(sinks: ["presets:list=\(try presetList(fixture))"])
+        try fixture.startHemiola(sinks: ["presets:mode=manual,list=\(try presetList(fixture))"])
         let page = try fixture.page(
             "contract",
             script: """
@@ -98,7 +98,7 @@ extension WindowTests {
     @Test(.releaseCheck) func `preset that the page refuses: the next start gives the page the one before`() throws {
         let fixture = try Fixture()
         defer { fixture.stop() }
-        try fixture.startHemiola(sinks: ["presets:list=\(try presetList(fixture))"])
+        try fixture.startHemiola(sinks: ["presets:mode=manual,list=\(try presetList(fixture))"])
         let page = try fixture.page(
             "choosy",
             script: """
