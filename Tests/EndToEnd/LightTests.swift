@@ -84,7 +84,7 @@ import Testing
     @Test(.needs(.python(module: "sacn")))
     func `source pauses: the lights fade to black, and no receiver loses them; zero at the end`() throws {
         let receivers = try Receivers()
-        let port = try DatagramReceiver().port
+        let port = try LoopbackPort.reserve()
         let script = """
             import sacn, time
             receiver = sacn.sACNreceiver(bind_address="127.0.0.1", bind_port=\(port))

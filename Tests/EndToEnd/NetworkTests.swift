@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test func `two sinks that send to one port where no program receives: each warning names its sink`() throws {
-        let target = "127.0.0.1:\(try DatagramReceiver().port)"
+        let target = "127.0.0.1:\(try LoopbackPort.reserve())"
         let outcome = try Hemiola.run([
             "analyze", "--capture", "tone:sine,seconds=1", "--realtime", "--sink", "osc:\(target)", "--sink", "wled:\(target)",
         ])
@@ -63,7 +63,7 @@ import Testing
 
     @Test func `os2l: a receiver that could never be reached is exit code 3`() throws {
         let outcome = try Hemiola.run(
-            ["analyze", Hemiola.minuet, "--duration", "6", "--quiet", "--sink", "os2l:127.0.0.1:\(try TCPServer.freePort())"])
+            ["analyze", Hemiola.minuet, "--duration", "6", "--quiet", "--sink", "os2l:127.0.0.1:\(try LoopbackPort.reserve())"])
         #expect(outcome.status == 3 && outcome.errorLines.count == 1, "\(outcome.errors)")
     }
 

@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test func `port on which no program receives: a warning; messages arrive once there is one`() throws {
-        let port = try DatagramReceiver().port
+        let port = try LoopbackPort.reserve()
         let reports = Reports()
         let sender = try sender(target(port), reports)
         for _ in 0..<5 {
@@ -171,7 +171,7 @@ import Testing
     }
 
     @Test func `TCP port that refuses: one warning with the remedy, and the sender ends at once with an error`() throws {
-        let port = try StreamReceiver().port
+        let port = try LoopbackPort.reserve()
         let reports = Reports()
         let sender = try sender(target(port, over: .tcp), reports)
         sender.send([1], at: 0)
@@ -224,7 +224,7 @@ import Testing
 
     @Test func `more messages than the capacity: the oldest are discarded, with a warning`() throws {
         let reports = Reports()
-        let sender = try sender(target(try DatagramReceiver().port), reports)
+        let sender = try sender(target(try LoopbackPort.reserve()), reports)
         for _ in 0..<MessageSender.capacity + 5 { sender.send([1], at: MonotonicTime.now + 60) }
         #expect(reports.wait { $0.lines.first?.contains("too many messages wait") == true })
         try sender.close(within: 0)

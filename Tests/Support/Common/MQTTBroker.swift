@@ -20,7 +20,7 @@ public final class MQTTBroker {
     ///   - user: The only user that may connect; nil: there are no users.
     ///   - certificate: Paths of the certificate and the key of an encrypted listener; nil: it is not encrypted.
     public init(user: (name: String, password: String)? = nil, certificate: (file: String, key: String)? = nil) throws {
-        port = try TCPServer.freePort()
+        port = try LoopbackPort.reserve()
         folder = try TemporaryFolder()
         // As root, mosquitto becomes another user otherwise, who cannot read the folder.
         var lines = [

@@ -43,9 +43,4 @@ public final class TCPServer {
         guard connection >= 0 else { throw SocketClient.Failure(description: "cannot accept: \(String(cString: strerror(errno)))") }
         return SocketClient(descriptor: connection)
     }
-
-    /// A port on which no program listens.
-    public static func freePort() throws -> Int {
-        try TCPServer().port
-    }
 }

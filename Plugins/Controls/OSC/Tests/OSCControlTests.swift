@@ -98,7 +98,7 @@ import Testing
         private let sender: MessageSender
 
         init(_ settings: String = "") async throws {
-            port = try DatagramReceiver().port
+            port = try LoopbackPort.reserve()
             sink = try SinkPlugin.oscControl.make(settings: "\(port)\(settings)")
             sender = try MessageSender(to: NetworkTarget(host: "127.0.0.1", port: port), SinkContext(name: "test"))
             try sink.open(OSCControlTests.context(inbox))
@@ -214,7 +214,7 @@ import Testing
     }
 
     @Test func `conformance tests: passed`() throws {
-        let port = try DatagramReceiver().port
+        let port = try LoopbackPort.reserve()
         let sender = try MessageSender(to: NetworkTarget(host: "127.0.0.1", port: port), SinkContext(name: "test"))
         var encoder = OSCEncoder()
         encoder.append("/hemiola/nextPreset", [])

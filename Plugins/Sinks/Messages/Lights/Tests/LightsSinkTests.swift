@@ -114,7 +114,7 @@ import Testing
 
     @Test(.enabled(if: Tool.python(module: "sacn").isExpected, Comment(rawValue: Tool.python(module: "sacn").reason)))
     func `Python's sacn: receives the channels`() throws {
-        let port = try DatagramReceiver().port
+        let port = try LoopbackPort.reserve()
         let script = """
             import sacn, sys, time
             receiver = sacn.sACNreceiver(bind_address="127.0.0.1", bind_port=\(port))

@@ -296,7 +296,7 @@ import Testing
     @Test(arguments: [0, 1]) func `no program listens: a warning, losses are counted, the run goes on, and the sink fails at its end`(
         qos: Int
     ) async throws {
-        let port = try TCPServer.freePort()
+        let port = try LoopbackPort.reserve()
         let fixture = try await MQTTFixture("127.0.0.1:\(port),every_ms=0,qos=\(qos)", select: ["levels"])
         for _ in 0..<3 { try fixture.write() }
         #expect(try await fixture.repeatUntil({ !fixture.reports.warnings.isEmpty }))

@@ -122,7 +122,7 @@ import Testing
     // MARK: - Connection
 
     @Test func `no program listens: a warning, losses are counted, the run goes on, and the sink fails at its end`() async throws {
-        let port = try TCPServer.freePort()
+        let port = try LoopbackPort.reserve()
         let fixture = try await OS2LFixture("127.0.0.1:\(port)")
         #expect(try await fixture.repeatUntil({ !fixture.reports.warnings.isEmpty }))
         for _ in 0..<3 { try fixture.write([fixture.beat()]) }

@@ -13,7 +13,7 @@ import Testing
     @Test(.enabled(if: qlcplus.isExpected, "\(qlcplus.reason)"))
     func `QLC+: every beat switches the dimmer, and a preset presses its button`() async throws {
         let folder = try TemporaryFolder()
-        let port = try TCPServer.freePort()
+        let port = try LoopbackPort.reserve()
         _ = try TCPServer(port: Self.webPort)
         let source = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "qlcplus.qxw")
         let workspace = try String(contentsOf: source, encoding: .utf8).replacing("\"PORT\"", with: "\"\(port)\"")

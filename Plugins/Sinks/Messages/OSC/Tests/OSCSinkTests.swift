@@ -226,7 +226,7 @@ import Testing
         .enabled(if: Tool.program("oscdump").isExpected, Comment(rawValue: Tool.program("oscdump").reason)),
         arguments: ["udp", "tcp"])
     func `oscdump of liblo: prints the messages`(transport: String) throws {
-        let port = transport == "udp" ? try DatagramReceiver().port : try StreamReceiver().port
+        let port = try LoopbackPort.reserve()
         let program = try #require(Tool.location(of: "oscdump"))
         let dump = try ChildProcess(program, ["-L", "osc.\(transport)://:\(port)"])
         let sink = try SinkPlugin.osc.make(settings: "\(transport)://127.0.0.1:\(port)")
