@@ -42,7 +42,8 @@ struct VampSettings: PluginSettings {
     var isIsolated = Setting.boolean(
         "isolated", default: true, "Runs the plugin in a process of its own, so that a crash of it does not end Hemiola.")
     var timeout = Setting.seconds(
-        "timeout_s", default: 10, in: 0.1...3600, "Isolated: time in which the plugin must return from a call.")
+        "timeout_s", default: 10, in: 0.1...3600,
+        "Isolated: time in which the plugin must return from a call; from files, processor time that it may use for that.")
     var onError = Setting.choice(
         "on_error", default: FailurePolicy.auto,
         "Isolated, when the plugin crashes or exceeds the time: end with an error (fail), start it again (retry), go on without it (skip); "

@@ -49,8 +49,8 @@ class ExecCapture: Capture {
     private var reader: PCMReader?
     private var format = StreamFormat(sampleRate: 1, channelCount: 1)
     private var delay = RetryDelay(longest: ProgramSettings.longestPause)
-    /// When the program delivered the last audio, in seconds on the monotonic clock.
-    private var lastTime = 0.0
+    /// For the next audio of the program.
+    private var limit = ProgramTimeLimit(0, isLive: false)
     private var state = State.reading
     /// Why the program failed, where its audio is stored and can be read again up to that point.
     private var failure: Problem?
@@ -107,9 +107,9 @@ class ExecCapture: Capture {
         program.reportLines()
         switch result {
         case .frames:
-            lastTime = MonotonicTime.now
+            limit = ProgramTimeLimit(settings.timeout, isLive: isLive)
         case .idle:
-            if MonotonicTime.now - lastTime >= settings.timeout {
+            if limit.isExceeded(processorTime: program.processorTime) {
                 program.stop()
                 return try fail("has written no audio for \(settings.timeout.rounded(toPlaces: 1)) s, and was ended")
             }
@@ -142,12 +142,11 @@ class ExecCapture: Capture {
         } catch {
             throw Problem("\(name): cannot be started: \(error); check the command")
         }
-        let start = MonotonicTime.now
-        let deadline = start + settings.timeout
-        delay.noteStart(at: start)
+        delay.noteStart(at: MonotonicTime.now)
+        var limit = ProgramTimeLimit(settings.timeout, isLive: isLive)
         while !program.waitForOutput(within: Self.readWait) {
             if request.isCancelled() { throw Problem("\(name): interrupted before the audio began", remedy: .finish) }
-            guard MonotonicTime.now < deadline else {
+            guard !limit.isExceeded(processorTime: program.processorTime) else {
                 program.stop()
                 throw Problem("\(name): has written no audio for \(settings.timeout.rounded(toPlaces: 1)) s, and was ended")
             }
@@ -155,6 +154,8 @@ class ExecCapture: Capture {
         let kind = spools ? SpooledPCMReader.self : PCMReader.self
         let reader = kind.init(.descriptor(program.output), name: name, kind: "exec", format: rawFormat, advice: .command)
         var limited = request
+        // A header is a few bytes, written at once.
+        let deadline = MonotonicTime.now + settings.timeout
         limited.isCancelled = { [isCancelled = request.isCancelled] in isCancelled() || MonotonicTime.now > deadline }
         let source: StreamSource
         do throws(Problem) {
@@ -169,7 +170,7 @@ class ExecCapture: Capture {
             throw error
         }
         (self.program, self.reader) = (program, reader)
-        lastTime = MonotonicTime.now
+        self.limit = ProgramTimeLimit(settings.timeout, isLive: isLive)
         return source
     }
 
@@ -237,7 +238,7 @@ class ExecCapture: Capture {
         guard let reader = reader as? SpooledPCMReader else { preconditionFailure("rewind before open") }
         try reader.rewind()
         state = .reading
-        lastTime = MonotonicTime.now
+        limit = ProgramTimeLimit(settings.timeout, isLive: isLive)
     }
 }
 

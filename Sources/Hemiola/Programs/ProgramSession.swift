@@ -4,7 +4,7 @@ internal import HemiolaSystem
 
 /// The conversation with one run of a program: a line that describes the stream, then a block of samples and its answer at a time.
 ///
-/// Used by one thread at a time. Every method returns at the time limit; the memory for what the program prints is bounded.
+/// Used by one thread at a time. Every method returns when the program has exceeded its time limit; the memory for what the program prints is bounded.
 final class ProgramSession {
     /// Bytes of a line.
     static let longestLine = 4 << 20
@@ -17,6 +17,7 @@ final class ProgramSession {
 
     private let settings: BlockProgram
     private let program: RunningProgram
+    private let isLive: Bool
     private let isCancelled: () -> Bool
     private let outputs: ProgramOutputs
 
@@ -54,6 +55,7 @@ final class ProgramSession {
         isCancelled: @escaping () -> Bool
     ) throws(Problem) {
         self.settings = settings
+        self.isLive = isLive
         self.isCancelled = isCancelled
         self.format = format.format
         sampleRate = Double(format.sampleRate)
@@ -61,7 +63,8 @@ final class ProgramSession {
         blockFrames = Int64(format.hopFrames)
         program = try Self.start(settings, report: report)
         let start = settings.startLine(format, isLive: isLive)
-        let declaration = try Self.firstLine(of: program, settings, after: start, &lines, isCancelled: isCancelled)
+        let limit = ProgramTimeLimit(settings.timeout, isLive: isLive)
+        let declaration = try Self.firstLine(of: program, settings, after: start, within: limit, &lines, isCancelled: isCancelled)
         outputs = try ProgramOutputs(declaration, hasRecords: settings.samples != .hops)
         values = [Float](repeating: .nan, count: outputs.declared.width)
     }
@@ -70,7 +73,8 @@ final class ProgramSession {
     static func check(_ settings: BlockProgram) throws(Problem) {
         let program = try start(settings, report: { _ in })
         var lines = LineSplitter(limit: longestLine)
-        let answer = try firstLine(of: program, settings, after: AnalyzerService.check, &lines, isCancelled: { false })
+        let limit = ProgramTimeLimit(settings.timeout, isLive: false)
+        let answer = try firstLine(of: program, settings, after: AnalyzerService.check, within: limit, &lines, isCancelled: { false })
         if let error = try JSONValue(line: answer)["error"]?.string { throw .complete(error.onOneLine) }
     }
 
@@ -88,10 +92,10 @@ final class ProgramSession {
 
     /// Sends a program its first line, and waits for the first line that it prints.
     private static func firstLine(
-        of program: RunningProgram, _ settings: BlockProgram, after start: [UInt8], _ lines: inout LineSplitter,
-        isCancelled: () -> Bool
+        of program: RunningProgram, _ settings: BlockProgram, after start: [UInt8], within limit: ProgramTimeLimit,
+        _ lines: inout LineSplitter, isCancelled: () -> Bool
     ) throws(Problem) -> [UInt8] {
-        let deadline = MonotonicTime.now + settings.timeout
+        var limit = limit
         var buffer = [UInt8](repeating: 0, count: 4096)
         var sent = 0
         while true {
@@ -105,7 +109,7 @@ final class ProgramSession {
             case .timeout: break
             }
             if let line = try nextLine(of: &lines) { return line }
-            guard MonotonicTime.now > deadline || isCancelled() else { continue }
+            guard limit.isExceeded(processorTime: program.processorTime) || isCancelled() else { continue }
             program.stop()
             throw Problem(
                 "has not declared its outputs within \(settings.timeout.rounded(toPlaces: 1)) s; it prints them first, as one line of JSON"
@@ -122,7 +126,7 @@ final class ProgramSession {
     ///   - frame: The first frame of the block in the stream.
     func exchange(_ block: [UInt8], at frame: Int64) throws(Problem) {
         frames.append(blockAt: frame)
-        let deadline = MonotonicTime.now + settings.timeout
+        var limit = ProgramTimeLimit(settings.timeout, isLive: isLive)
         try readAvailable()
         while let line = try Self.nextLine(of: &lines) {
             guard try !handle(line) else { throw Problem("has answered more blocks than it got") }
@@ -135,7 +139,7 @@ final class ProgramSession {
             case .closed: throw Self.ended(program)
             case .timeout:
                 try readAvailable()
-                try check(deadline, "has not read a block of samples")
+                try check(&limit, "has not read a block of samples")
             }
         }
         framesSent += blockFrames
@@ -143,28 +147,26 @@ final class ProgramSession {
             while let line = try Self.nextLine(of: &lines) {
                 if try handle(line) { return program.reportLines() }
             }
-            try read(until: deadline)
-            try check(deadline, "has not answered a block")
+            try read()
+            try check(&limit, "has not answered a block")
         }
     }
 
     /// Ends the input of the program, and reads its last events.
     func finish() throws(Problem) {
         program.closeInput()
-        let deadline = MonotonicTime.now + settings.timeout
+        var limit = ProgramTimeLimit(settings.timeout, isLive: isLive)
         reading: while true {
             switch Self.read(program, &buffer, within: Self.slice) {
             case .bytes(let count): try Self.append(buffer[..<count], to: &lines)
             case .end: break reading
-            case .timeout: try check(deadline, "has not ended after the end of its input")
+            case .timeout: try check(&limit, "has not ended after the end of its input")
             }
             while let line = try Self.nextLine(of: &lines) {
                 guard try !handle(line) else { throw Problem("has answered more blocks than it got") }
             }
         }
-        guard program.end(within: max(0.1, deadline - MonotonicTime.now)) else {
-            throw Problem("has not ended after the end of its input, and was ended")
-        }
+        while !program.waitForExit(within: Self.slice) { try check(&limit, "has not ended after the end of its input") }
         if program.exit?.isSuccess == false { throw Problem(program.reasonForEnd) }
     }
 
@@ -202,9 +204,8 @@ final class ProgramSession {
         }
     }
 
-    private func read(until deadline: Double) throws(Problem) {
-        let wait = max(0.001, min(Self.slice, deadline - MonotonicTime.now))
-        switch Self.read(program, &buffer, within: wait) {
+    private func read() throws(Problem) {
+        switch Self.read(program, &buffer, within: Self.slice) {
         case .bytes(let count): try Self.append(buffer[..<count], to: &lines)
         case .end: throw Self.ended(program)
         case .timeout: break
@@ -219,8 +220,8 @@ final class ProgramSession {
         return rest == .timeout ? .end : rest
     }
 
-    private func check(_ deadline: Double, _ what: String) throws(Problem) {
-        guard MonotonicTime.now > deadline || isCancelled() else { return }
+    private func check(_ limit: inout ProgramTimeLimit, _ what: String) throws(Problem) {
+        guard limit.isExceeded(processorTime: program.processorTime) || isCancelled() else { return }
         program.stop()
         throw Problem("\(what) for \(settings.timeout.rounded(toPlaces: 1)) s, and was ended")
     }

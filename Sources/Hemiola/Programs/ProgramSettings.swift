@@ -21,7 +21,8 @@ package struct ProgramSettings: PluginSettings {
         "The program: text for /bin/sh -c, or in a pipeline file a list of the program and its arguments.")
     /// Seconds in which the program must read, answer or end.
     package var timeout = Setting.seconds(
-        "timeout_s", default: 10, in: 0.1...3600, "Time in which the program must read, answer or end.")
+        "timeout_s", default: 10, in: 0.1...3600,
+        "Time in which the program must read, answer or end; from files, processor time that it may use for that.")
     /// What happens when it fails.
     package var policy = FailurePolicy.setting()
 

@@ -182,50 +182,48 @@ struct ExecAnalyzerTests {
             ("read(); print('no model', file=sys.stderr); sys.exit(3)", "ended with exit code 3: no model"),
             ("read(); os.kill(os.getpid(), signal.SIGSEGV)", "was ended by signal 11 (Segmentation fault)"),
             ("read(); sys.exit(0)", "ended before the stream"),
-            ("read(); print('{\"b\": 1}', flush=True); time.sleep(60)", "has printed the key \"b\", which it has not declared"),
+            ("read(); print('{\"b\": 1}', flush=True); signal.pause()", "has printed the key \"b\", which it has not declared"),
             (
-                "read(); print('garbage', flush=True); time.sleep(60)",
+                "read(); print('garbage', flush=True); signal.pause()",
                 "has printed a line that is not JSON (invalid JSON at byte 1): garbage"
             ),
-            ("read(); print('[1]', flush=True); time.sleep(60)", "has printed a line that is no JSON object"),
-            ("read(); print('{\"a\": [1, 2]}', flush=True); time.sleep(60)", "has printed 2 values of \"a\" instead of 1"),
+            ("read(); print('[1]', flush=True); signal.pause()", "has printed a line that is no JSON object"),
+            ("read(); print('{\"a\": [1, 2]}', flush=True); signal.pause()", "has printed 2 values of \"a\" instead of 1"),
             (
-                "read(); print('{\"a\": 1e999}', flush=True); time.sleep(60)",
+                "read(); print('{\"a\": 1e999}', flush=True); signal.pause()",
                 "has printed a line that is not JSON (the number 1e999 is too large): {\"a\": 1e999}"
             ),
             (
                 // One write: print may write the last line break on its own.
-                "read(); sys.stdout.write('{\"a\": 1}\\n{\"a\": 2}\\n'); sys.stdout.flush(); time.sleep(0.5); read(); time.sleep(60)",
+                "read(); sys.stdout.write('{\"a\": 1}\\n{\"a\": 2}\\n'); sys.stdout.flush(); time.sleep(0.5); read(); signal.pause()",
                 "has answered more blocks than it got"
             ),
             (
-                "read(); print('{\"event\": \"x\", \"frame\": 0}', flush=True); time.sleep(60)",
+                "read(); print('{\"event\": \"x\", \"frame\": 0}', flush=True); signal.pause()",
                 "has printed the event \"x\", which it has not declared"
             ),
             (
-                "read(); print('{\"event\": \"e\"}', flush=True); time.sleep(60)",
+                "read(); print('{\"event\": \"e\"}', flush=True); signal.pause()",
                 "has printed an event without a \"frame\" that is 0 or more and not far in the future"
             ),
             (
-                "read(); print(('{\"event\": \"e\", \"frame\": 0, \"label\": \"' + 'x' * 1_000_000 + '\"}\\n') * 70, flush=True); time.sleep(60)",
+                "read(); print(('{\"event\": \"e\", \"frame\": 0, \"label\": \"' + 'x' * 1_000_000 + '\"}\\n') * 70, flush=True); signal.pause()",
                 "has printed more than 64 MiB of events for one block"
             ),
             (
-                "read(); sys.stdout.write('x' * 20_000_000); sys.stdout.flush(); time.sleep(60)",
+                "read(); sys.stdout.write('x' * 20_000_000); sys.stdout.flush(); signal.pause()",
                 "has printed a line of more than 4 MiB, or lines faster than they are read"
             ),
-            ("read(); time.sleep(60)", "has not answered a block for 3.0 s, and was ended"),
-            ("time.sleep(60)", "has not answered a block for 3.0 s, and was ended"),
+            ("read(); signal.pause()", "has not answered a block for 3.0 s, and was ended"),
+            ("signal.pause()", "has not answered a block for 3.0 s, and was ended"),
         ] {
             let timeout: ParameterValue = .number(message.contains("3.0 s") ? 3 : 50)
-            let start = MonotonicTime.now
             let result = try await run(program(declared(rest)), Self.noise, ["timeout_s": timeout])
             #expect(result.outcome.failedInputs == 1)
             #expect(
                 result.notices.contains { $0.contains("exec:exec python3 ") && $0.contains(": \(message); run it in a shell to see why") },
                 "\(result.notices)")
             #expect(result.stream.summary?.reason == .error)
-            #expect(MonotonicTime.now - start < 45)
         }
     }
 
@@ -238,17 +236,15 @@ struct ExecAnalyzerTests {
             with open('\(file)', 'w') as file: file.write(str(child.pid))
             sys.exit(3)
             """
-        let start = MonotonicTime.now
         let result = try await run(program(declared(rest)), Self.noise, ["timeout_s": .number(100)])
         let child = try #require(pid_t(try folder.text(of: "child")))
         #expect(kill(child, SIGKILL) == 0, "it still runs")
         #expect(result.notices.contains { $0.contains("ended with exit code 3; run it in a shell") }, "\(result.notices)")
-        #expect(MonotonicTime.now - start < 50)
     }
 
     @Test func `failure before the stream: the input is refused with a message`() async throws {
         for (text, message) in [
-            ("import time; time.sleep(60)", "has not declared its outputs within 3.0 s; it prints them first, as one line of JSON"),
+            ("import signal; signal.pause()", "has not declared its outputs within 3.0 s; it prints them first, as one line of JSON"),
             ("print('{}', flush=True)", "its first line declares neither \"outputs\" nor \"events\""),
             ("print('hello', flush=True)", "has printed a line that is not JSON (invalid JSON at byte 1): hello"),
             (
@@ -360,9 +356,7 @@ struct ExecAnalyzerTests {
 
     @Test func `live, slow program: the newest blocks win, and the loss is reported`() async throws {
         let rest = "while read():\n    time.sleep(0.2); print('{\"a\": 7}', flush=True)"
-        let start = MonotonicTime.now
         let result = try await run(program(declared(rest)), TestSignal.silence(frames: 200 * 1024), live: true, pause: 10_000)
-        #expect(MonotonicTime.now - start < 20)
         let losses = result.events.compactMap { DropReport($0) }
         #expect(losses.allSatisfy { $0.sink == "exec" && $0.client == nil })
         #expect(losses.reduce(0) { $0 + $1.batches } > 50)
@@ -371,7 +365,7 @@ struct ExecAnalyzerTests {
 
     @Test func `live, program that hangs or crashes: started again, and the run goes on`() async throws {
         for (rest, message) in [
-            ("read(); time.sleep(60)", "has not answered a block for 2.0 s, and was ended; starting it again in 0.1 s"),
+            ("read(); signal.pause()", "has not answered a block for 2.0 s, and was ended; starting it again in 0.1 s"),
             ("read(); os.abort()", "was ended by signal 6 (Aborted); starting it again in 0.1 s"),
         ] {
             let result = try await run(

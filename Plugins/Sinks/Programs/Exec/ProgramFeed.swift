@@ -18,16 +18,16 @@ struct ProgramFeed: ~Copyable {
     private var sentCount = 0
     /// Whether the buffer holds the rest of a call that failed with `Remedy.retry`.
     private var isPending = false
-    /// When the program's pipe took its last byte, while the program does not read.
-    private var stallStart: Double?
+    /// For the next byte, while the program does not read.
+    private var limit: ProgramTimeLimit?
 
     /// When the lines of the program are read next, in seconds on the monotonic clock.
     private var nextReport = 0.0
 
     /// Seconds between two looks for lines that the program has printed.
     private static let reportInterval = 0.25
-    /// Seconds of a write in real time, after which the engine looks whether the run has ended.
-    private static let liveWait = 0.5
+    /// Seconds of a write, after which, in real time, the engine looks whether the run has ended.
+    private static let writeWait = 0.5
     /// Seconds that a program has to end after the end of its input in real time.
     private static let liveEnd = 2.0
     /// Seconds in which a program that has closed its input usually ends.
@@ -43,7 +43,7 @@ struct ProgramFeed: ~Copyable {
         self.context = context
         policy = settings.policy.resolved(isLive: context.isLive)
         buffer.removeAll()
-        (sentCount, isPending, stallStart) = (0, false, nil)
+        (sentCount, isPending, limit) = (0, false, nil)
         let now = MonotonicTime.now
         guard now >= delay.nextAttempt else {
             throw Problem("\(settings.name): failed, and is started again later", remedy: .reopen)
@@ -87,9 +87,13 @@ struct ProgramFeed: ~Copyable {
             encoder = nil
         }
         guard let child else { return }
-        let limit = context.isLive ? min(settings.timeout, Self.liveEnd) : settings.timeout
-        guard child.end(within: limit) else {
-            let message = "\(settings.name): had not ended \(text(limit)) after the end of its input, and was ended"
+        let seconds = context.isLive ? min(settings.timeout, Self.liveEnd) : settings.timeout
+        var limit = ProgramTimeLimit(seconds, isLive: context.isLive)
+        child.closeInput()
+        while !child.waitForExit(within: 0.1) {
+            guard limit.isExceeded(processorTime: child.processorTime) else { continue }
+            child.stop()
+            let message = "\(settings.name): had not ended \(text(seconds)) after the end of its input, and was ended"
             // A program that shows live sound has no result to complete.
             guard context.isLive else { throw Problem(message) }
             return context.warn(message)
@@ -103,17 +107,18 @@ struct ProgramFeed: ~Copyable {
     private mutating func flush() throws(Problem) {
         while sentCount < buffer.count {
             guard let child else { return discard() }
-            let wait = context.isLive ? min(Self.liveWait, settings.timeout) : settings.timeout
+            let wait = min(Self.writeWait, settings.timeout)
             let start = sentCount
             // Unsafe: `write(2)` takes a pointer, which is valid inside the closure.
             switch buffer.withUnsafeBytes({ child.write(UnsafeRawBufferPointer(rebasing: $0[start...]), within: wait) }) {
             case .bytes(let count):
                 sentCount += count
-                stallStart = nil
+                limit = nil
             case .timeout:
-                let stallStart = stallStart ?? MonotonicTime.now - wait
-                self.stallStart = stallStart
-                if MonotonicTime.now - stallStart < settings.timeout {
+                var limit = limit ?? ProgramTimeLimit(settings.timeout - wait, isLive: context.isLive)
+                defer { self.limit = limit }
+                guard limit.isExceeded(processorTime: child.processorTime) else {
+                    guard context.isLive else { continue }
                     // The engine repeats the call, and gives up soon after the run has ended.
                     throw Problem("\(settings.name): does not read its input", remedy: .retry)
                 }
