@@ -47,13 +47,16 @@ def fold_of(piece):
     return zlib.crc32(piece.encode()) % FOLDS
 
 
+def maker_of(index):
+    """The style of an excerpt, from a low-discrepancy sequence: every short run of numbers has all styles in proportion."""
+    shares = np.array(list(styles.STYLES.values()))
+    return list(styles.STYLES)[int(np.searchsorted(np.cumsum(shares / shares.sum()), (index * 0.618034) % 1))]
+
+
 def render_excerpt(index, seed, library, synthesizer, audio_path=None):
     """Excerpt number `index` as a dictionary of arrays; its audio without effects is written to `audio_path`."""
     rng = np.random.default_rng([seed, index])
-    makers = list(styles.STYLES)
-    shares = np.array(list(styles.STYLES.values()))
-    # A low-discrepancy sequence: every short run of numbers has all styles in proportion.
-    maker = makers[int(np.searchsorted(np.cumsum(shares / shares.sum()), (index * 0.618034) % 1))]
+    maker = maker_of(index)
     piece, arrangement = maker(rng, library)
     audio = place(arrangement.hits, styles.SECONDS)
     if arrangement.parts:

@@ -10,7 +10,7 @@ import numpy as np
 import soundfile
 from scipy.signal import butter, resample_poly, sosfilt
 
-from . import arrange, scores
+from . import arrange, scores, songs
 from .arrange import Arrangement, Timing
 from .features import SAMPLE_RATE
 from .synthesis import oscillator_note, plucked_note
@@ -215,29 +215,91 @@ def freedoom(rng, library):
     return name, arrange.perform(rng, score, tempo, rng.choice([0.0, 0.004]), SECONDS, rng.uniform(0, 0.006), rng.uniform(-8, 4))
 
 
+# The names of one-shot samples for each drum; other drums are percussion.
+ONE_SHOTS = {arrange.KICK: "bd_|kick", arrange.SNARE: "sn_|snare", arrange.SIDE_STICK: "snap|elec_tick|elec_wood|perc_snap|sn_", arrange.CLAP: "snap|sn_|snare",
+             arrange.HAT: "hat_", arrange.OPEN_HAT: "hat_|cymbal", arrange.RIDE: "ride|cymbal", arrange.CRASH: "cymbal|splash"}
+
+
+def one_shot(rng, library, instrument):
+    """A sample for a drum, at a pitch of its own."""
+    names = [name for name in library.samples if re.search(ONE_SHOTS.get(instrument, "perc_|elec_|tabla_"), name)]
+    audio = library.samples[names[rng.integers(len(names))]]
+    return resample_poly(audio, 100, int(rng.integers(80, 126))).astype(np.float32)[:2 * SAMPLE_RATE]
+
+
+def song(rng, library):
+    """A song of `songs.py`, played by a band of soundfonts, by one-shots and oscillators, or by both."""
+    names = list(songs.GENRES)
+    shares = np.array([songs.GENRES[name].share for name in names])
+    name = names[rng.choice(len(names), p=shares / shares.sum())]
+    composed = songs.compose(rng, name, SECONDS)
+    genre, meter = composed.genre, composed.genre.meter
+    is_machine = rng.random() < genre.machine
+    freedom = 0.0 if is_machine else rng.choice(genre.freedom)
+    start = rng.uniform(0, 0.1) if rng.random() < 0.6 else None
+    timing = Timing(rng, len(composed.positions), composed.tempo, freedom, meter, start)
+    # Machines play the drums and the bass, and the other parts half of the time each.
+    sequenced = {role for role in composed.tracks if is_machine and (role in ("drums", "bass") or rng.random() < 0.5)}
+    played = [track for role, track in composed.tracks.items() if role not in sequenced]
+    score = scores.Score(played, composed.positions, composed.tempo)
+    arrangement = arrange.perform(rng, score, composed.tempo, freedom, SECONDS, rng.uniform(0, 0.003) if is_machine else rng.uniform(0.001, 0.010),
+                                  rng.uniform(-8, 6), timing=timing)
+    kick_level = rng.uniform(0.15, 0.4)
+    bass_gain = kick_level * rng.uniform(*genre.bass_level)
+    onsets = [arrangement.onsets]
+    for role in sorted(sequenced):
+        track = composed.tracks[role]
+        if role == "drums":
+            arrangement.hits += _sampled_drums(rng, library, track, timing, kick_level)
+        else:
+            gain = bass_gain if role == "bass" else kick_level * rng.uniform(0.1, 0.35)
+            arrangement.hits += _oscillated(rng, track, timing, role, gain)
+        onsets.append(timing(track.notes[track.notes[:, 3] > 25, 0]))
+    arrangement.onsets = np.concatenate(onsets)
+    arrangement.fonts = tuple(sorted({*arrangement.fonts, *(("one-shots",) if sequenced else ())}))
+    return f"song/{name}-{rng.integers(1 << 30)}", arrangement
+
+
+def _sampled_drums(rng, library, track, timing, level):
+    sounds = {}
+    for instrument in np.unique(track.notes[:, 2]):
+        gain = level * (1 if instrument == arrange.KICK else rng.uniform(0.4, 1) if instrument in (arrange.SNARE, arrange.CLAP) else rng.uniform(0.2, 0.9))
+        sounds[int(instrument)] = (one_shot(rng, library, int(instrument)), gain)
+    return [(float(time), sounds[int(pitch)][0], sounds[int(pitch)][1] * velocity / 110)
+            for time, (_, _, pitch, velocity) in zip(timing(track.notes[:, 0]), track.notes)]
+
+
+def _oscillated(rng, track, timing, role, gain):
+    """Hits for the notes of a bass, chords, pads or a melody."""
+    attack = rng.choice([0.1, 0.3, 0.6]) if role == "pad" else rng.choice([0.002, 0.004, 0.02])
+    decay = rng.uniform(1, 5) if role == "pad" else rng.uniform(0.08, 1.0)
+    patch = (rng.choice(["saw", "square", "sine", "fm"]), rng.uniform(2, 12), attack, decay, rng.choice([0, 0.003, 0.005]))
+    octaves = 12 * int(rng.integers(0, 2)) if role == "bass" else 0
+    cache, hits = {}, []
+    starts, ends = timing(track.notes[:, 0]), timing(track.notes[:, 1])
+    for start, end, pitch, velocity in zip(starts, ends, track.notes[:, 2], track.notes[:, 3]):
+        key = (int(pitch) + octaves, round(max(float(end - start), 0.05), 2))
+        if key not in cache:
+            cache[key] = oscillator_note(rng, *key, patch)
+        hits.append((float(start), cache[key], gain * velocity / 90))
+    return hits
+
+
 def electronic(rng, library):
     """One-shot drums, a synthesized bass, chords and arpeggios over a generated harmony."""
     kind = rng.choice(["house", "techno", "drum-and-bass", "hip-hop", "synth-pop", "break"], p=[.25, .2, .12, .15, .18, .1])
     tempo = _tempo(rng, {"house": 122, "techno": 132, "drum-and-bass": 170, "hip-hop": 88, "synth-pop": 112, "break": 128}[kind], 0.06)
-    patterns = {"house": ("four", "four2"), "techno": ("four", "four2"), "drum-and-bass": ("breakbeat",), "hip-hop": ("hip-hop", "half-time"),
+    patterns = {"house": ("four", "four2"), "techno": ("four", "four2"), "drum-and-bass": ("breakbeat",), "hip-hop": ("hip-hop",),
                 "synth-pop": ("rock", "rock2", "four"), "break": ("breakbeat", "funk")}[kind]
     count = int(SECONDS * tempo / 60) + 4
     timing = Timing(rng, count, tempo, 0.0)
     swing = float(rng.uniform(0.5, 0.58)) if rng.random() < 0.3 else 0.5
     arrangement = Arrangement(beats=timing.times[:count], positions=1 + np.arange(count) % 4)
     _, _, hits = arrange.GROOVES[rng.choice(patterns)]
-    families = {arrange.KICK: "bd_|kick", arrange.SNARE: "sn_|snare", arrange.CLAP: "snap|sn_|snare", arrange.HAT: "hat_",
-                arrange.OPEN_HAT: "hat_|cymbal", arrange.RIDE: "ride|cymbal"}
     onsets = []
     entries = rng.permutation([0, 0, 0, 8, 16, 24])
-
-    def sample(family):
-        names = [name for name in library.samples if re.search(family, name)]
-        audio = library.samples[names[rng.integers(len(names))]]
-        return resample_poly(audio, 100, int(rng.integers(80, 126))).astype(np.float32)[:2 * SAMPLE_RATE]
-
-    layers = [(pattern, sample(families.get(instrument, "perc_|elec_|tabla_")), rng.uniform(0.3, 1)) for instrument, pattern in hits.items()]
-    layers.append(("".join(rng.choice(["x", "."], 16, p=[.25, .75])), sample("perc_|elec_|tabla_|glitch_"), rng.uniform(0.1, 0.5)))
+    layers = [(pattern, one_shot(rng, library, instrument), rng.uniform(0.3, 1)) for instrument, pattern in hits.items()]
+    layers.append(("".join(rng.choice(["x", "."], 16, p=[.25, .75])), one_shot(rng, library, None), rng.uniform(0.1, 0.5)))
     for layer, (pattern, audio, gain) in enumerate(layers):
         for beat in np.arange(entries[layer % 6], count, 0.25):
             if pattern[int(beat * 4) % len(pattern)] != "." and rng.random() > 0.02:
@@ -307,6 +369,45 @@ def clicks(rng, library):
     return f"clicks/{rng.integers(1 << 30)}", arrangement
 
 
+def metronome(rng, library):
+    """Beeps and clicks of a metronome, soft and hard, slow and fast, sometimes with an accent, which begins the bar. The labels are exact."""
+    tempo = float(np.exp(rng.uniform(np.log(40), np.log(240))))
+    meter = int(rng.choice([0, 0, 2, 3, 4, 4]))
+    count = int(SECONDS * tempo / 60) + 2
+    timing = Timing(rng, count, tempo, 0.0, 4, rng.uniform(0, 1.0))
+    times = timing.times[:count]
+    hertz, seconds = float(np.exp(rng.uniform(np.log(200), np.log(8000)))), float(np.exp(rng.uniform(np.log(0.002), np.log(0.1))))
+    envelope = rng.choice(["hann", "hard", "decay"])
+    overtones = rng.random() < 0.3
+
+    def beep(hertz, seconds):
+        time = np.arange(max(8, int(seconds * SAMPLE_RATE))) / SAMPLE_RATE
+        audio = np.sin(2 * np.pi * hertz * time)
+        if overtones:
+            audio += 0.5 * np.sin(4 * np.pi * hertz * time) + 0.3 * np.sin(6 * np.pi * hertz * time)
+        if envelope == "hann":
+            audio = audio * np.hanning(len(time))
+        elif envelope == "decay":
+            audio = audio * np.exp(-4 * time / time[-1])
+        return audio.astype(np.float32)
+
+    sound = accent = beep(hertz, seconds)
+    gain, kind = 1.0, rng.choice(["pitch", "level", "both", "length"])
+    if meter and kind in ("pitch", "both"):
+        accent = beep(min(hertz * rng.choice([1.25, 4 / 3, 1.5, 2.0, 0.5, 0.75]), 10_000), seconds)
+    if meter and kind in ("level", "both"):
+        gain = 10 ** (-rng.uniform(3, 12) / 20)
+    if meter and kind == "length":
+        accent = beep(hertz, min(seconds * rng.uniform(1.7, 4), 0.3))
+    first = int(rng.integers(meter)) if meter else 0
+    positions = 1 + (first + np.arange(count)) % meter if meter else np.zeros(count, int)
+    hits = [(float(t), accent, 1.0) if place == 1 else (float(t), sound, gain) for t, place in zip(times, positions)]
+    # The middle of a soft attack is what is heard as its time.
+    late = 0.25 * seconds if envelope == "hann" else 0.0
+    return f"metronome/{rng.integers(1 << 30)}", Arrangement(hits=hits, beats=times + late, positions=positions, onsets=times + late,
+                                                             fonts=("clicks",), delay=False)
+
+
 VOICES = ("en-us", "en-gb", "de", "fr", "es", "it", "pt-br", "nl", "pl", "sv", "en-us+f2", "en-us+f4", "en-us+m5", "en-us+croak", "de+f3", "fr+f1")
 
 
@@ -368,5 +469,5 @@ def beatless(rng, library):
 
 
 # Each style and its share.
-STYLES = {lead_sheet: 0.19, pop: 0.19, lieder: 0.16, quartet: 0.10, drums: 0.10, electronic: 0.09, freedoom: 0.06, clicks: 0.04,
-          beatless: 0.07}
+STYLES = {song: 0.42, lead_sheet: 0.11, pop: 0.11, lieder: 0.08, quartet: 0.05, drums: 0.06, electronic: 0.03, freedoom: 0.03, clicks: 0.02,
+          metronome: 0.03, beatless: 0.06}
