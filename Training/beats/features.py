@@ -3,6 +3,7 @@
 Arrays of band amplitudes have the shape (frames, bands). Frame k is centred at sample k · HOP.
 """
 import numpy as np
+from scipy.fft import rfft
 
 SAMPLE_RATE = 44_100
 HOP = 441
@@ -59,7 +60,7 @@ def band_amplitudes(audio, hop=HOP):
     for first in range(0, count, 512):
         rows = starts[first:first + 512]
         frames = np.lib.stride_tricks.sliding_window_view(padded, SIZE)[rows] * WINDOW
-        result[first:first + 512] = np.abs(np.fft.rfft(frames)).astype(np.float32) @ BANK
+        result[first:first + 512] = np.abs(rfft(frames)).astype(np.float32) @ BANK
     return result
 
 

@@ -103,6 +103,28 @@ class BeatNetwork(nn.Module):
         return self.tempo_head(hidden.mean(dim=2))
 
 
+@torch.no_grad()
+def widened(network, width, has_tempo_head=False):
+    """A network with more hidden values and almost the same outputs: the new hidden values start at random and are hardly used yet
+    (T. Chen, I. Goodfellow, J. Shlens, "Net2Net", ICLR 2016)."""
+    settings = {**network.settings, "width": width, "has_tempo_head": has_tempo_head}
+    result = BeatNetwork(**settings)
+    values = dict(network.named_parameters())
+    values.update(network.named_buffers())
+    for name, target in [*result.named_parameters(), *result.named_buffers()]:
+        if name.startswith("tempo_head"):
+            continue
+        source = values[name]
+        if target.shape != source.shape:
+            # The old outputs hardly use the new inputs.
+            if target.dim() > 1 and target.shape[1] != source.shape[1]:
+                target[:source.shape[0], source.shape[1]:] *= 0.02
+            target[tuple(slice(0, size) for size in source.shape)] = source
+        else:
+            target.copy_(source)
+    return result
+
+
 def load(path):
     """The averaged network of a checkpoint, in evaluation mode."""
     state = torch.load(path, map_location="cpu", weights_only=True)

@@ -2,6 +2,7 @@
 
     python -m beats.real OUTPUT charts FOLDER...    folders with song.ogg, guitar.ogg, notes.mid (fretsonfire-songs-sectoid, MIT)
     python -m beats.real OUTPUT modules FILE...     MOD, XM, IT, S3M, played by libopenmpt
+    python -m beats.real OUTPUT annotated FOLDER... folders with audio/NAME.* and annotations/NAME.beats (seconds, place in the bar)
 
 Each piece becomes excerpts in the format of the renderer. Charts and players have a constant offset: it is measured with the onset
 activation and removed. Nothing here is trained on.
@@ -106,10 +107,24 @@ def write_excerpts(output, name, kind, audio, beats, audio_folder=None):
                             hop0=np.float32(FRAME_SECONDS), about=json.dumps(about))
 
 
+def write_annotated(output, folder):
+    """The annotated recordings of a folder, one excerpt each, with their labels as they are."""
+    for annotation in sorted(Path(folder).glob("annotations/*.beats")):
+        rows = np.array([line.split() for line in annotation.read_text().splitlines() if line.strip()], float).reshape(-1, 2)
+        found = sorted(Path(folder).glob(f"audio/{annotation.stem}.*"))
+        if not found or not len(rows):
+            continue
+        about = {"piece": annotation.stem, "style": Path(folder).name, "fold": -1, "fonts": [Path(folder).name], "delay": False,
+                 "has_onsets": False, "seed": 0}
+        np.savez_compressed(Path(output) / f"{annotation.stem}.npz", beats=rows[:, 0].astype(np.float32), positions=rows[:, 1].astype(np.int8),
+                            onsets=np.zeros(0, np.float32), bands0=to_bytes(band_amplitudes(read_audio(found[0]))),
+                            hop0=np.float32(FRAME_SECONDS), about=json.dumps(about))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("output")
-    parser.add_argument("kind", choices=["charts", "modules"])
+    parser.add_argument("kind", choices=["charts", "modules", "annotated"])
     parser.add_argument("paths", nargs="+")
     parser.add_argument("--pause-file", help="wait while this file exists")
     parser.add_argument("--audio", help="write the audio of the excerpts to this folder, for other programs")
@@ -118,6 +133,9 @@ def main():
         Path(folder).mkdir(parents=True, exist_ok=True)
     for path in options.paths:
         pause_while_present(options.pause_file)
+        if options.kind == "annotated":
+            write_annotated(options.output, path)
+            continue
         try:
             audio, beats = read_chart(path) if options.kind == "charts" else read_module(path)
         except ValueError as error:

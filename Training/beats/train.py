@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from . import dataset, export
-from .model import BeatNetwork
+from .model import BeatNetwork, widened
 from .render import pause_while_present
 
 FRAMES = 2000
@@ -69,9 +69,9 @@ def main():
     parser.add_argument("--left-out-font", help="soundfont kept for validation")
     parser.add_argument("--whole-file", action="store_true", help="train the variant that looks ahead")
     parser.add_argument("--from", dest="start", metavar="FILE",
-                        help="begin with the weights of a weights file, whose variant, width and onset settings stay")
+                        help="begin with the weights of a weights file, whose variant and onset settings stay; --width may be larger")
     parser.add_argument("--rate", type=float, default=RATE, help="highest learning rate (default 5e-3; 5e-4 is right after --from)")
-    parser.add_argument("--width", type=int, default=24)
+    parser.add_argument("--width", type=int, help="hidden values (default 24, or those of --from)")
     parser.add_argument("--onset-share", type=float, default=0.35)
     parser.add_argument("--no-onset-input", action="store_true")
     parser.add_argument("--harmonic-input", action="store_true", help="the change of 12 pitch classes as input; Hemiola does not load it yet")
@@ -86,21 +86,28 @@ def main():
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
 
-    paths = sorted((Path(options.data) / "items").glob("*.npz"))[:options.excerpts]
-    excerpts = [dataset.Excerpt(path) for path in paths]
-    if options.no_delay:
-        for excerpt in excerpts:
-            excerpt.delay = 0
-    training, validation = dataset.split(excerpts, options.fold, options.left_out_font)
-    if options.fold is None and not options.left_out_font:
-        validation = []
+    excerpts = {}
+
+    def read_excerpts():
+        """(training, validation); excerpts that were rendered since the last call join."""
+        for path in sorted((Path(options.data) / "items").glob("*.npz"))[:options.excerpts]:
+            if path not in excerpts:
+                excerpts[path] = dataset.Excerpt(path)
+                if options.no_delay:
+                    excerpts[path].delay = 0
+        training, validation = dataset.split([excerpts[path] for path in sorted(excerpts)], options.fold, options.left_out_font)
+        return training, [] if options.fold is None and not options.left_out_font else validation
+
+    training, validation = read_excerpts()
     torch.manual_seed(options.seed)
     if options.start:
         network = export.from_file(Path(options.start).read_bytes())
         if network.is_causal == options.whole_file:
             parser.error(f"--from {options.start}: the network is {'causal' if network.is_causal else 'for whole files'}")
+        if options.width or options.tempo_head:
+            network = widened(network, options.width or network.settings["width"], options.tempo_head)
     else:
-        network = BeatNetwork(width=options.width, is_causal=not options.whole_file, onset_share=options.onset_share,
+        network = BeatNetwork(width=options.width or 24, is_causal=not options.whole_file, onset_share=options.onset_share,
                               has_onset_input=not options.no_onset_input, has_harmonic_input=options.harmonic_input,
                               has_tempo_head=options.tempo_head)
     average = copy.deepcopy(network)
@@ -158,6 +165,7 @@ def main():
             if step >= options.steps:
                 break
         epoch += 1
+        training, validation = read_excerpts()
         seconds, start = seconds + time.time() - start, time.time()
         save(options.checkpoint, progress())
         mean = torch.stack(losses).mean(dim=0)

@@ -188,3 +188,17 @@ def test_the_tempo_head_is_trained_on_steady_beats_and_is_no_part_of_the_weights
     assert tempo_loss(right, weights) < tempo_loss(right.roll(5, 1), weights)
     assert network.tempo(network.hidden(x, onsets)).shape == (1, len(model.TEMPI))
     assert export.to_file(network) == export.to_file(trained(True))
+
+
+@torch.no_grad()
+def test_a_widened_network_has_almost_the_same_output_and_its_new_hidden_values_learn():
+    _, x, onsets = example()
+    for is_causal in (True, False):
+        network = trained(is_causal)
+        wide = model.widened(network, 40, has_tempo_head=True).eval()
+        assert wide.settings["width"] == 40 and wide.is_causal == is_causal
+        assert abs(wide(x, onsets) - network(x, onsets)).max() < 0.02
+        with torch.enable_grad():
+            wide(x, onsets).sum().backward()
+        assert wide.blocks[3].convolution.weight.grad[24:].abs().max() > 0
+        assert len(export.to_file(wide, 32)) > 1.9 * len(export.to_file(network, 32))

@@ -3,9 +3,10 @@ import sys
 
 import numpy as np
 import pytest
+import soundfile
 import torch
 
-from beats import evaluate, export, features, model, render, styles, train
+from beats import dataset, evaluate, export, features, model, real, render, styles, train
 
 
 def write_excerpts(folder, count=10):
@@ -55,6 +56,9 @@ def test_training_begins_with_a_weights_file(tmp_path, monkeypatch, capsys):
         assert torch.allclose(model.load(checkpoint)(x, x[:, 0, :, 0]), start(x, x[:, 0, :, 0]), atol=1e-4)
     run(monkeypatch, evaluate, tmp_path / "items", weights, checkpoint, "--limit", "3", "--noise", "10")
     assert "F against a.bin: +0.000" in capsys.readouterr().out
+    wide = tmp_path / "wide.pt"
+    run(monkeypatch, train, tmp_path, wide, "--from", weights, "--width", "24", "--tempo-head", "--whole-file", "--steps", "1")
+    assert model.load(wide).settings["width"] == 24 and model.load(wide).tempo_head is not None
     with pytest.raises(SystemExit):
         run(monkeypatch, train, tmp_path, tmp_path / "b.pt", "--from", weights, "--steps", "1")
     assert "the network is for whole files" in capsys.readouterr().err
@@ -87,3 +91,32 @@ def test_archives_are_unpacked_once(tmp_path, kind):
 def test_pieces_kept_for_evaluation_are_left_out_by_their_name_with_and_without_a_folder():
     text = "# Kept\nharp.mid\n\nopenewld/Maple Leaf.mxl\n"
     assert styles.excluded_names(text) == {"harp.mid", "Maple Leaf.mxl"}
+
+
+def test_excerpts_that_are_rendered_meanwhile_join_at_the_next_epoch(tmp_path, monkeypatch, capsys):
+    write_excerpts(tmp_path, 8)
+    later = (tmp_path / "items" / "000007.npz").rename(tmp_path / "later.npz")
+    validated = train.validation_loss
+
+    def render(*arguments):
+        if later.exists():
+            later.rename(tmp_path / "items" / "000007.npz")
+        return validated(*arguments)
+
+    monkeypatch.setattr(train, "validation_loss", render)
+    monkeypatch.setattr(train, "BATCH", 7)
+    run(monkeypatch, train, tmp_path, tmp_path / "a.pt", "--steps", "2")
+    assert "7 training" in capsys.readouterr().out
+    assert torch.load(tmp_path / "a.pt", weights_only=True)["excerpts"] == 8
+
+
+def test_annotated_recordings_keep_their_labels(tmp_path, monkeypatch):
+    for folder in ("audio", "annotations", "out"):
+        (tmp_path / folder).mkdir()
+    soundfile.write(tmp_path / "audio/a.wav", np.random.default_rng(0).normal(0, 0.1, features.SAMPLE_RATE * 3), features.SAMPLE_RATE)
+    (tmp_path / "annotations/a.beats").write_text("0.5\t4\n1.0\t1\n1.5\t2\n")
+    (tmp_path / "annotations/b.beats").write_text("0.5\t4\n")
+    run(monkeypatch, real, tmp_path / "out", "annotated", tmp_path)
+    excerpt, = dataset.load(tmp_path / "out")
+    assert np.allclose(excerpt.marked_beats, [0.5, 1.0, 1.5]) and excerpt.positions.tolist() == [4, 1, 2]
+    assert len(excerpt.variants[0][0]) == 300
