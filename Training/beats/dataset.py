@@ -73,8 +73,22 @@ def tempo_weights(beats):
     return (weights / weights.sum()).astype(np.float32)
 
 
+def place_targets(count, beats, positions):
+    """The class of the bar head at the frames of beats and beside them, −1 elsewhere and where the bar is unknown."""
+    result = np.full(count, -1, np.int64)
+    meter = positions.max(initial=0)
+    if meter in (3, 4):
+        known = positions > 0
+        for offset in (-1, 1, 0):
+            frames = np.round(beats[known]).astype(int) + offset
+            inside = (frames >= 0) & (frames < count)
+            result[frames[inside]] = positions[known][inside] - 1 + (3 if meter == 4 else 0)
+    return result
+
+
 def make_example(rng, excerpt, frames, speech, augmented=True):
-    """A random crop of an excerpt: (bands' input, onset activation, targets (3, frames), mask (3, frames), weights of the tempi)."""
+    """A random crop of an excerpt: (bands' input, onset activation, targets (3, frames), mask (3, frames), weights of the tempi,
+    places in the bar (frames))."""
     bands, hop = excerpt.variants[rng.integers(len(excerpt.variants))]
     rate = float(np.exp(rng.uniform(-0.08, 0.08))) if augmented and rng.random() < 0.4 else 1.0
     needed = int(frames * rate) + 2
@@ -101,7 +115,9 @@ def make_example(rng, excerpt, frames, speech, augmented=True):
         unknown = np.interp(np.arange(frames), beats, (excerpt.positions == 0).astype(float)) > 0
         mask[2] = ~unknown
     mask[:, length - LAG if length < frames else frames:] = 0
-    return x, onsets, y, mask, tempo_weights(beats[(beats >= 0) & (beats < length)])
+    places = place_targets(frames, beats, excerpt.positions)
+    places[length:] = -1
+    return x, onsets, y, mask, tempo_weights(beats[(beats >= 0) & (beats < length)]), places
 
 
 def batches(rng, excerpts, size, frames, augmented=True):

@@ -16,6 +16,8 @@ PITCH_CLASSES = 12
 HARMONIC_FRAMES, HARMONIC_LAG = 10, 20
 # The tempi of the tempo head in beats per minute.
 TEMPI = np.geomspace(40, 240, 32)
+# The places of the bar head: of bars of three beats, then of bars of four.
+PLACES = 7
 
 
 def harmonic_change(levels):
@@ -52,14 +54,15 @@ class BeatNetwork(nn.Module):
 
     `onset_share` is the weight w of the onset activation in the beat's probability (1 − w) · network + w · onset activation. With
     `has_onset_input`, the onset activation is an input of the temporal part too; with `has_harmonic_input`, the harmonic change. With
-    `has_tempo_head`, training learns the tempo of the excerpt too.
+    `has_tempo_head`, training learns the tempo of the excerpt too; with `has_bar_head`, the place of each beat in its bar.
     """
 
     def __init__(self, bands=73, width=24, is_causal=True, onset_share=0.35, has_onset_input=True, has_harmonic_input=False,
-                 has_tempo_head=False):
+                 has_tempo_head=False, has_bar_head=False):
         super().__init__()
         self.settings = {"bands": bands, "width": width, "is_causal": is_causal, "onset_share": onset_share,
-                         "has_onset_input": has_onset_input, "has_harmonic_input": has_harmonic_input, "has_tempo_head": has_tempo_head}
+                         "has_onset_input": has_onset_input, "has_harmonic_input": has_harmonic_input, "has_tempo_head": has_tempo_head,
+                         "has_bar_head": has_bar_head}
         self.is_causal, self.onset_share = is_causal, onset_share
         self.has_onset_input, self.has_harmonic_input = has_onset_input, has_harmonic_input
         self.normalization = nn.BatchNorm2d(2)
@@ -72,8 +75,9 @@ class BeatNetwork(nn.Module):
         self.dropout = nn.Dropout2d(0.1)
         # Events are rare: a start near their frequency.
         nn.init.constant_(self.heads.bias, -3.0)
-        # The tempo head is last, so that it changes no other initial weight.
+        # The heads of the training alone are last, so that they change no other initial weight.
         self.tempo_head = nn.Linear(width, len(TEMPI)) if has_tempo_head else None
+        self.bar_head = nn.Conv1d(width, PLACES, 1) if has_bar_head else None
 
     def forward(self, x, onsets):
         return self.outputs(self.hidden(x, onsets), onsets)
@@ -104,15 +108,15 @@ class BeatNetwork(nn.Module):
 
 
 @torch.no_grad()
-def widened(network, width, has_tempo_head=False):
+def widened(network, width, has_tempo_head=False, has_bar_head=False):
     """A network with more hidden values and almost the same outputs: the new hidden values start at random and are hardly used yet
     (T. Chen, I. Goodfellow, J. Shlens, "Net2Net", ICLR 2016)."""
-    settings = {**network.settings, "width": width, "has_tempo_head": has_tempo_head}
+    settings = {**network.settings, "width": width, "has_tempo_head": has_tempo_head, "has_bar_head": has_bar_head}
     result = BeatNetwork(**settings)
     values = dict(network.named_parameters())
     values.update(network.named_buffers())
     for name, target in [*result.named_parameters(), *result.named_buffers()]:
-        if name.startswith("tempo_head"):
+        if name not in values:
             continue
         source = values[name]
         if target.shape != source.shape:

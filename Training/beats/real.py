@@ -110,7 +110,7 @@ def write_excerpts(output, name, kind, audio, beats, audio_folder=None):
 def write_annotated(output, folder):
     """The annotated recordings of a folder, one excerpt each, with their labels as they are."""
     for annotation in sorted(Path(folder).glob("annotations/*.beats")):
-        rows = np.array([line.split() for line in annotation.read_text().splitlines() if line.strip()], float).reshape(-1, 2)
+        rows = np.array([(*line.split(), 0)[:2] for line in annotation.read_text().splitlines() if line.strip()], float)
         found = sorted(Path(folder).glob(f"audio/{annotation.stem}.*"))
         if not found or not len(rows):
             continue

@@ -21,6 +21,8 @@ AVERAGE = 0.995
 HEAD_WEIGHTS = torch.tensor([0.5, 1.0, 1.0])
 # The weight of the tempo head's loss, per frame as the others'.
 TEMPO_WEIGHT = 0.02
+# The weight of the bar head's loss, per beat.
+BAR_WEIGHT = 0.03
 SAVE_SECONDS = 120
 
 
@@ -35,6 +37,13 @@ def tempo_loss(logits, weights):
     """The mean cross entropy of the tempo head over the excerpts whose tempo is known."""
     entropy = -(weights * torch.log_softmax(logits, dim=1)).sum(dim=1)
     return entropy.sum() / (weights.sum(dim=1) > 0).sum().clamp(min=1)
+
+
+def bar_loss(logits, places):
+    """The mean cross entropy of the bar head at beats whose bar is known."""
+    if (places < 0).all():
+        return logits.sum() * 0
+    return torch.nn.functional.cross_entropy(logits, places, ignore_index=-1)
 
 
 def save(path, state):
@@ -56,7 +65,7 @@ def validation_loss(network, excerpts, limit=64):
         clean = copy.copy(excerpt)
         clean.variants = excerpt.variants[:1]
         columns = dataset.make_example(rng, clean, FRAMES, None, augmented=False)
-        x, onsets, y, mask, _ = (torch.from_numpy(column)[None] for column in columns)
+        x, onsets, y, mask, _, _ = (torch.from_numpy(column)[None] for column in columns)
         total.append(loss_of(network(x, onsets), y, mask))
     return torch.stack(total).mean(dim=0)
 
@@ -76,6 +85,7 @@ def main():
     parser.add_argument("--no-onset-input", action="store_true")
     parser.add_argument("--harmonic-input", action="store_true", help="the change of 12 pitch classes as input; Hemiola does not load it yet")
     parser.add_argument("--tempo-head", action="store_true", help="learn the tempo of each excerpt too; no part of the weights file")
+    parser.add_argument("--bar-head", action="store_true", help="learn each beat's place in its bar too; no part of the weights file")
     parser.add_argument("--no-augmentation", action="store_true")
     parser.add_argument("--no-delay", action="store_true", help="labels at the note-ons")
     parser.add_argument("--steps", type=int, default=6000, help="number of batches (default 6000)")
@@ -104,12 +114,12 @@ def main():
         network = export.from_file(Path(options.start).read_bytes())
         if network.is_causal == options.whole_file:
             parser.error(f"--from {options.start}: the network is {'causal' if network.is_causal else 'for whole files'}")
-        if options.width or options.tempo_head:
-            network = widened(network, options.width or network.settings["width"], options.tempo_head)
+        if options.width or options.tempo_head or options.bar_head:
+            network = widened(network, options.width or network.settings["width"], options.tempo_head, options.bar_head)
     else:
         network = BeatNetwork(width=options.width or 24, is_causal=not options.whole_file, onset_share=options.onset_share,
                               has_onset_input=not options.no_onset_input, has_harmonic_input=options.harmonic_input,
-                              has_tempo_head=options.tempo_head)
+                              has_tempo_head=options.tempo_head, has_bar_head=options.bar_head)
     average = copy.deepcopy(network)
     optimizer = torch.optim.AdamW(network.parameters(), lr=options.rate, weight_decay=1e-3)
     step, epoch, seconds = 0, 0, 0.0
@@ -136,7 +146,7 @@ def main():
             network.normalization.eval()
         for batch in dataset.batches(rng, training, BATCH, FRAMES, not options.no_augmentation):
             pause_while_present(options.pause_file)
-            x, onsets, y, mask, tempi = map(torch.from_numpy, batch)
+            x, onsets, y, mask, tempi, places = map(torch.from_numpy, batch)
             rate = options.rate * min(1, (step + 1) / 200) * 0.5 * (1 + math.cos(math.pi * min(1, step / options.steps)))
             for group in optimizer.param_groups:
                 group["lr"] = rate
@@ -145,6 +155,8 @@ def main():
             total = (loss * HEAD_WEIGHTS).sum()
             if network.tempo_head is not None:
                 total = total + TEMPO_WEIGHT * tempo_loss(network.tempo(hidden), tempi)
+            if network.bar_head is not None:
+                total = total + BAR_WEIGHT * bar_loss(network.bar_head(hidden), places)
             optimizer.zero_grad()
             total.backward()
             torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)

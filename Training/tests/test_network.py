@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from beats import augment, dataset, export, features, model
-from beats.train import loss_of, tempo_loss
+from beats.train import bar_loss, loss_of, tempo_loss
 
 
 def example(frames=300, seed=0):
@@ -202,3 +202,15 @@ def test_a_widened_network_has_almost_the_same_output_and_its_new_hidden_values_
             wide(x, onsets).sum().backward()
         assert wide.blocks[3].convolution.weight.grad[24:].abs().max() > 0
         assert len(export.to_file(wide, 32)) > 1.9 * len(export.to_file(network, 32))
+
+
+def test_the_bar_head_is_trained_at_beats_whose_bar_is_known_and_is_no_part_of_the_weights_file():
+    places = dataset.place_targets(40, np.array([5.2, 15, 25, 45]), np.array([4, 1, 0, 2]))
+    assert places[4:7].tolist() == [6, 6, 6] and places[15] == 3 and places[25] == -1 and (places >= 0).sum() == 6
+    assert dataset.place_targets(40, np.array([5, 15, 25]), np.array([1, 2, 1])).max() == -1
+    assert dataset.place_targets(40, np.array([5, 15, 25]), np.array([3, 1, 2]))[5] == 2
+    logits = torch.zeros(1, model.PLACES, 40)
+    labels = torch.from_numpy(places)[None]
+    right = torch.nn.functional.one_hot(labels.clamp(min=0), model.PLACES).transpose(1, 2).float()
+    assert bar_loss(5 * right, labels) < bar_loss(logits, labels) and bar_loss(logits, torch.full_like(labels, -1)) == 0
+    assert export.to_file(trained(True, has_bar_head=True)) == export.to_file(trained(True))

@@ -57,7 +57,7 @@ def test_training_begins_with_a_weights_file(tmp_path, monkeypatch, capsys):
     run(monkeypatch, evaluate, tmp_path / "items", weights, checkpoint, "--limit", "3", "--noise", "10")
     assert "F against a.bin: +0.000" in capsys.readouterr().out
     wide = tmp_path / "wide.pt"
-    run(monkeypatch, train, tmp_path, wide, "--from", weights, "--width", "24", "--tempo-head", "--whole-file", "--steps", "1")
+    run(monkeypatch, train, tmp_path, wide, "--from", weights, "--width", "24", "--tempo-head", "--bar-head", "--whole-file", "--steps", "1")
     assert model.load(wide).settings["width"] == 24 and model.load(wide).tempo_head is not None
     with pytest.raises(SystemExit):
         run(monkeypatch, train, tmp_path, tmp_path / "b.pt", "--from", weights, "--steps", "1")
@@ -114,9 +114,9 @@ def test_annotated_recordings_keep_their_labels(tmp_path, monkeypatch):
     for folder in ("audio", "annotations", "out"):
         (tmp_path / folder).mkdir()
     soundfile.write(tmp_path / "audio/a.wav", np.random.default_rng(0).normal(0, 0.1, features.SAMPLE_RATE * 3), features.SAMPLE_RATE)
-    (tmp_path / "annotations/a.beats").write_text("0.5\t4\n1.0\t1\n1.5\t2\n")
+    (tmp_path / "annotations/a.beats").write_text("0.5\t4\n1.0\t1\n1.5\n")
     (tmp_path / "annotations/b.beats").write_text("0.5\t4\n")
     run(monkeypatch, real, tmp_path / "out", "annotated", tmp_path)
     excerpt, = dataset.load(tmp_path / "out")
-    assert np.allclose(excerpt.marked_beats, [0.5, 1.0, 1.5]) and excerpt.positions.tolist() == [4, 1, 2]
+    assert np.allclose(excerpt.marked_beats, [0.5, 1.0, 1.5]) and excerpt.positions.tolist() == [4, 1, 0]
     assert len(excerpt.variants[0][0]) == 300
