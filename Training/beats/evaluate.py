@@ -93,8 +93,10 @@ def score(excerpt, beats, downbeats, onsets):
     if excerpt.positions.min() > 0:
         result["downbeat F"] = metrics.f_measure(reference[excerpt.positions == 1], downbeats)
     if len(beats) > 3:
-        ratio = np.median(np.diff(metrics.trim(beats))) / np.median(np.diff(reference)) if len(metrics.trim(beats)) > 1 else 0
-        result["tempo"] = float(abs(ratio - 1) < 0.04)
+        trimmed = metrics.trim(beats)
+        # Below 1 the estimate is too slow.
+        result["tempo ratio"] = float(np.median(np.diff(reference)) / np.median(np.diff(trimmed))) if len(trimmed) > 1 else 0.0
+        result["tempo"] = float(abs(result["tempo ratio"] - 1) < 0.04)
     else:
         result["tempo"] = 0.0
     if excerpt.about["has_onsets"] and len(excerpt.onsets):
@@ -102,6 +104,26 @@ def score(excerpt, beats, downbeats, onsets):
         marked = merged(excerpt.onsets + dataset.ONSET_DELAY * FRAME_SECONDS)
         result["onset F"] = metrics.f_measure(marked, onsets[(onsets > first) & (onsets < last)], ONSET_WINDOW, 0)
     return result
+
+
+# The levels of a tempo by its ratio to the labelled one.
+LEVELS = {"right": 1, "double": 2, "half": 1 / 2, "triple": 3, "third": 1 / 3, "3 : 2": 3 / 2, "2 : 3": 2 / 3}
+TEMPI = (40, 55, 70, 85, 100, 120, 140, 160, 250)
+
+
+def level_of(ratio):
+    return next((name for name, value in LEVELS.items() if abs(ratio / value - 1) < 0.06), "other")
+
+
+def levels_table(title, tempi, ratios):
+    """How often excerpts of a labelled tempo are found at which level."""
+    names = [*LEVELS, "other"]
+    lines = [f"| {title}, BPM | n | " + " | ".join(names) + " |", "|---" * (len(names) + 2) + "|"]
+    for low, high in zip(TEMPI, TEMPI[1:]):
+        found = [level_of(ratio) for tempo, ratio in zip(tempi, ratios) if low <= tempo < high]
+        if found:
+            lines.append(f"| {low}–{high} | {len(found)} | " + " | ".join(f"{found.count(name) / len(found):.2f}" for name in names) + " |")
+    return "\n".join(lines)
 
 
 def mean(rows, measure):
@@ -147,6 +169,9 @@ def main():
             rows.append(score(excerpt, *estimator.estimate(excerpt)))
         results[source] = rows
         print(table(Path(source).name, excerpts, rows), flush=True)
+        steady = [(60 / np.median(np.diff(excerpt.beats)), row["tempo ratio"]) for excerpt, row in zip(excerpts, rows) if row.get("tempo ratio")]
+        if steady:
+            print(levels_table(Path(source).name, *zip(*steady)), flush=True)
         first = results[options.sources[0]]
         for measure in ("F", "AMLt") if source != options.sources[0] else ():
             # Excerpts of one piece are not independent: the bootstrap draws pieces.

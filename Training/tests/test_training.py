@@ -120,3 +120,8 @@ def test_annotated_recordings_keep_their_labels(tmp_path, monkeypatch):
     excerpt, = dataset.load(tmp_path / "out")
     assert np.allclose(excerpt.marked_beats, [0.5, 1.0, 1.5]) and excerpt.positions.tolist() == [4, 1, 0]
     assert len(excerpt.variants[0][0]) == 300
+
+
+def test_the_table_of_levels_says_how_often_a_tempo_is_doubled():
+    text = evaluate.levels_table("a", [60, 65, 90, 130], [2.01, 1.0, 0.99, 0.51])
+    assert "| 55–70 | 2 | 0.50 | 0.50 | 0.00 |" in text and "| 85–100 | 1 | 1.00 |" in text and "| 120–140 | 1 | 0.00 | 0.00 | 1.00 |" in text
