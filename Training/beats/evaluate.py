@@ -19,7 +19,7 @@ from . import augment, dataset, decode, export, metrics, model
 from .features import FRAME_SECONDS, from_bytes, network_input
 from .render import pause_while_present
 
-MEASURES = ("F", "CMLt", "AMLt", "downbeat F", "tempo", "onset F")
+MEASURES = ("F", "CMLt", "AMLt", "downbeat F", "bars", "tempo", "onset F")
 # Onsets: local maxima of the activation above this level, at least 30 ms apart.
 ONSET_LEVEL = 0.3
 ONSET_DISTANCE = 3
@@ -66,11 +66,11 @@ class Estimator:
         return onset, beat, downbeat, np.clip((beat - share * onsets) / (1 - share), 0, 1)
 
     def estimate(self, excerpt):
-        """(beats, downbeats, onsets) in seconds."""
+        """(beats in seconds, their places in the bar from 1 or 0, onsets in seconds)."""
         if self.times is not None:
             rows = [line.split(",") for line in (self.times / f"{excerpt.path.stem}.beats.csv").read_text().split()]
-            beats = np.array([float(row[0]) for row in rows])
-            return beats, np.array([float(row[0]) for row in rows if len(row) > 1 and row[1] == "1"]), np.zeros(0)
+            return (np.array([float(row[0]) for row in rows]), np.array([int(row[1]) if len(row) > 1 and row[1] else 0 for row in rows], int),
+                    np.zeros(0))
         bands = from_bytes(excerpt.variants[0][0])
         if self.noise is not None:
             rng = np.random.default_rng(zlib.crc32(excerpt.path.name.encode()))
@@ -78,12 +78,21 @@ class Estimator:
         onset, beat, downbeat, network_beat = self.activations(bands)
         is_present = None if network_beat is None else decode.presence(network_beat, self.is_causal is not False)
         beats = self.hmm.viterbi(beat, is_present) if self.is_causal is False else self.hmm.forward(beat, is_present)
-        positions = decode.bar_positions(beats, beat, downbeat)
-        return beats, beats[positions == 1], pick_onsets(onset)
+        return beats, decode.bar_positions(beats, beat, downbeat), pick_onsets(onset)
 
 
-def score(excerpt, beats, downbeats, onsets):
+def are_bars_right(reference, reference_positions, beats, positions):
+    """Whether most of the beats that are near a labelled one have its place in the bar."""
+    if not len(beats) or not positions.any():
+        return False
+    nearest = abs(beats[:, None] - reference).argmin(axis=1)
+    used = (abs(beats - reference[nearest]) < 0.05) & (positions > 0) & (reference_positions[nearest] > 0)
+    return bool(used.any() and np.mean(reference_positions[nearest][used] == positions[used]) > 0.5)
+
+
+def score(excerpt, beats, positions, onsets):
     """The measures of one excerpt; None where one does not apply. Without beats: false beats per minute."""
+    downbeats = beats[positions == 1]
     reference = excerpt.marked_beats
     seconds = len(excerpt.variants[0][0]) * FRAME_SECONDS
     if not len(reference):
@@ -91,6 +100,7 @@ def score(excerpt, beats, downbeats, onsets):
     result = {"F": metrics.f_measure(reference, beats), "CMLt": metrics.cml_t(reference, beats), "AMLt": metrics.aml_t(reference, beats)}
     # Before the first note and after the last one nothing is labelled: estimates there do not count.
     if excerpt.positions.min() > 0:
+        result["bars"] = float(are_bars_right(reference, excerpt.positions, beats, positions))
         result["downbeat F"] = metrics.f_measure(reference[excerpt.positions == 1], downbeats)
     if len(beats) > 3:
         trimmed = metrics.trim(beats)
@@ -173,12 +183,14 @@ def main():
         if steady:
             print(levels_table(Path(source).name, *zip(*steady)), flush=True)
         first = results[options.sources[0]]
-        for measure in ("F", "AMLt") if source != options.sources[0] else ():
+        for measure in ("F", "AMLt", "tempo", "bars") if source != options.sources[0] else ():
             # Excerpts of one piece are not independent: the bootstrap draws pieces.
             pieces = defaultdict(list)
             for excerpt, a, b in zip(excerpts, rows, first):
                 if measure in a:
                     pieces[excerpt.about["piece"]].append(a[measure] - b[measure])
+            if not pieces:
+                continue
             difference = metrics.paired_bootstrap([np.mean(values) for values in pieces.values()])
             print(f"{measure} against {Path(options.sources[0]).name}: {difference[0]:+.3f} [{difference[1]:+.3f}, {difference[2]:+.3f}], "
                   f"{len(pieces)} pieces")

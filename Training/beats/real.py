@@ -3,11 +3,13 @@
     python -m beats.real OUTPUT charts FOLDER...    folders with song.ogg, guitar.ogg, notes.mid (fretsonfire-songs-sectoid, MIT)
     python -m beats.real OUTPUT modules FILE...     MOD, XM, IT, S3M, played by libopenmpt
     python -m beats.real OUTPUT annotated FOLDER... folders with audio/NAME.* and annotations/NAME.beats (seconds, place in the bar)
+    python -m beats.real OUTPUT loops INDEX FOLDER  seamless loops: an index with package, path, duration, meter and beats of each
 
 Each piece becomes excerpts in the format of the renderer. Charts and players have a constant offset: it is measured with the onset
 activation and removed. Nothing here is trained on.
 """
 import argparse
+import csv
 import ctypes
 import ctypes.util
 import json
@@ -26,6 +28,7 @@ from .scores import seconds_of
 EXCERPT_SECONDS, LONGEST = 30.0, 240.0
 # Labels are placed where listeners mark them: this much after the attack.
 MARKED_LATER = 0.020
+LOOP_SECONDS = 60
 
 
 def read_audio(path):
@@ -121,16 +124,36 @@ def write_annotated(output, folder):
                             hop0=np.float32(FRAME_SECONDS), about=json.dumps(about))
 
 
+def write_loops(output, index, folder):
+    """The first minute of each loop: a loop without a seam begins with a bar and lasts for a whole number of beats."""
+    for row in csv.DictReader(Path(index).open(), delimiter="\t"):
+        path = Path(folder) / row["package"] / row["path"]
+        if not path.exists():
+            print(f"{path}: missing")
+            continue
+        count = int(row["beats"])
+        beats = np.arange(count) * float(row["duration"]) / count + MARKED_LATER
+        audio = read_audio(path)[:LOOP_SECONDS * SAMPLE_RATE]
+        beats = beats[beats < len(audio) / SAMPLE_RATE]
+        about = {"piece": row["package"], "style": "loops", "fold": -1, "fonts": ["loops"], "delay": False, "has_onsets": False, "seed": 0}
+        np.savez_compressed(Path(output) / f"{row['key']}.npz", beats=beats.astype(np.float32), onsets=np.zeros(0, np.float32),
+                            positions=(1 + np.arange(len(beats)) % int(row["meter"])).astype(np.int8), bands0=to_bytes(band_amplitudes(audio)),
+                            hop0=np.float32(FRAME_SECONDS), about=json.dumps(about))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("output")
-    parser.add_argument("kind", choices=["charts", "modules", "annotated"])
+    parser.add_argument("kind", choices=["charts", "modules", "annotated", "loops"])
     parser.add_argument("paths", nargs="+")
     parser.add_argument("--pause-file", help="wait while this file exists")
     parser.add_argument("--audio", help="write the audio of the excerpts to this folder, for other programs")
     options = parser.parse_args()
     for folder in filter(None, (options.output, options.audio)):
         Path(folder).mkdir(parents=True, exist_ok=True)
+    if options.kind == "loops":
+        write_loops(options.output, *options.paths)
+        return
     for path in options.paths:
         pause_while_present(options.pause_file)
         if options.kind == "annotated":

@@ -125,3 +125,22 @@ def test_annotated_recordings_keep_their_labels(tmp_path, monkeypatch):
 def test_the_table_of_levels_says_how_often_a_tempo_is_doubled():
     text = evaluate.levels_table("a", [60, 65, 90, 130], [2.01, 1.0, 0.99, 0.51])
     assert "| 55–70 | 2 | 0.50 | 0.50 | 0.00 |" in text and "| 85–100 | 1 | 1.00 |" in text and "| 120–140 | 1 | 0.00 | 0.00 | 1.00 |" in text
+
+
+def test_bars_are_right_if_most_beats_have_their_place():
+    beats = np.arange(0, 10, 0.5)
+    places = 1 + np.arange(20) % 4
+    assert evaluate.are_bars_right(beats, places, beats + 0.02, places)
+    assert not evaluate.are_bars_right(beats, places, beats + 0.02, np.roll(places, 1))
+    assert not evaluate.are_bars_right(beats, places, beats + 0.25, places)
+    assert not evaluate.are_bars_right(beats, places, beats, np.zeros(20, int))
+
+
+def test_a_loop_begins_with_a_bar_and_has_whole_beats(tmp_path, monkeypatch):
+    (tmp_path / "package").mkdir()
+    (tmp_path / "out").mkdir()
+    soundfile.write(tmp_path / "package/a.wav", np.random.default_rng(0).normal(0, 0.1, features.SAMPLE_RATE * 6), features.SAMPLE_RATE)
+    (tmp_path / "index.tsv").write_text("key\tpackage\tpath\tduration\tmeter\tbeats\nk\tpackage\ta.wav\t6.0\t3\t12\nl\tpackage\tb.wav\t6.0\t3\t12\n")
+    run(monkeypatch, real, tmp_path / "out", "loops", tmp_path / "index.tsv", tmp_path)
+    excerpt, = dataset.load(tmp_path / "out")
+    assert np.allclose(np.diff(excerpt.beats), 0.5) and excerpt.positions.tolist() == [1, 2, 3] * 4
