@@ -68,6 +68,11 @@ package struct DecimatedSpectrum: ~Copyable {
         short = Transform(size: Self.transformSize / 2, binCount: shortBinCount)
     }
 
+    /// Frames from the centre of the newest decimated frame to the newest frame of the stream.
+    package static func delayFrames(windowFrames: Int) -> Double {
+        Double(tapsPerFrame * windowFrames / transformSize) / 2
+    }
+
     /// The magnitude relative to that of a full window: the response of the low-pass filter divided by the decimation factor.
     ///
     /// - Parameter cyclesPerFrame: Frequency divided by the sample rate of the stream.

@@ -192,9 +192,9 @@ extension VisualizerAnalyzer {
         bars = outputs.add(
             Feature(
                 "bars", .ratio, count: settings.bars, in: 0...1, edges: bank.edges,
-                centerOffset: (Double(stream.batching.batchFrames) - Double(bank.size) / 2) / Double(stream.sampleRate),
-                "Height of each bar, with automatic gain."))
-        outputs.latencyFrames = Int64(bank.size / 2)
+                centerOffset: (Double(stream.batching.batchFrames) - bank.centerFrames) / Double(stream.sampleRate),
+                "Height of each bar, with automatic gain. The centre is that of the lowest bar's window."))
+        outputs.latencyFrames = max(outputs.latencyFrames, Int64(bank.centerFrames.rounded()))
     }
 
     private func measureBars(_ hop: borrowing Hop, _ magnitudes: Span<Float>, into heights: inout MutableSpan<Float>) {
