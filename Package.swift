@@ -107,7 +107,7 @@ let plugins: [[Target]] = [
     plugin("BeatsSink", at: "Sinks/Files/Beats", uses: ["HemiolaFiles"]),
     plugin("CSVSink", at: "Sinks/Files/CSV", uses: ["HemiolaFiles"]),
     plugin("JSONLinesSink", at: "Sinks/Files/JSONLines", uses: ["HemiolaFiles"], tests: ["AllocationCounter"]),
-    plugin("HemiolaPictures", at: "Sinks/Files/Picture", uses: ["HemiolaFiles", "CCairo"]),
+    plugin("HemiolaPictures", at: "Sinks/Files/Picture", uses: ["HemiolaFiles", "HemiolaTonal", "CCairo"]),
     plugin("NotesSink", at: "Sinks/Files/Notes", uses: ["HemiolaFiles", "HemiolaTonal"]),
     plugin("SummarySink", at: "Sinks/Files/Summary", uses: ["HemiolaFiles"]),
     plugin(
@@ -163,7 +163,7 @@ let modules: [Target] = [
         "HemiolaCommandLine",
         uses: [
             "HemiolaEngine", "HemiolaPictures", "VampAnalyzer", "HemiolaFieldMaps", "HemiolaFiles", "Hemiola", "HemiolaRecords",
-            "HemiolaSignal", "HemiolaSystem", "CArchive", "CBuildRecord", arguments,
+            "HemiolaSignal", "HemiolaSystem", "HemiolaTonal", "CArchive", "CBuildRecord", arguments,
         ]),
 
     // 4

@@ -19,7 +19,7 @@ extension RecordType {
         "chord", "A chord, or a part without a chord; emitted at its end.",
         fields: [
             .number("duration_s", unit: .seconds, minimum: 0, "The duration."),
-            .text("label", "The chord in Harte's syntax, such as A:min7; N: no chord."),
+            .text("label", "The chord in Harte's syntax, such as A:min7, spelled in the key; N: no chord."),
         ] + Field.category("root", labels: PitchClass.names, nullable: true, "The root; null: no chord.")
             + Field.category("quality", labels: ChordVocabulary.names, nullable: true, "The quality; null: no chord.") + [
                 .number("confidence", in: 0...1, "The mean correlation of the chroma with the chord, or 1 minus that of the best chord."),
@@ -64,6 +64,10 @@ final class ChordAnalyzer: OfflineAnalyzer {
     /// The frames that are not decided yet, a ring.
     private var pending: [Frame]
     private var run = ChordRun()
+    /// Finds the key of the last half minute, or of the file in a first pass.
+    private var keys = ChordAnalyzer.keyEstimator(window: 30)
+    /// The key in which chords are spelled, 0…11 major from C on, 12…23 minor; C major as long as none is found.
+    private var key = 0
     /// The end of the last hop, in seconds.
     private var end = 0.0
     /// Whether a gap precedes the next hop.
@@ -111,6 +115,7 @@ final class ChordAnalyzer: OfflineAnalyzer {
             decoder.reset()
             extractor.skip()
             persistence.skip()
+            keys.skip()
             run.resume(at: Double(hop.frame) / sampleRate)
             isInterrupted = false
         }
@@ -120,7 +125,7 @@ final class ChordAnalyzer: OfflineAnalyzer {
             if let path {
                 while place + 1 < path.count, path[place + 1].first <= frame { place += 1 }
                 frame += 1
-                run.add(path[place].state, agreement, at: time, into: &events)
+                add(path[place].state, agreement, at: time, into: &events)
             } else {
                 decoder.add(agreement)
                 pending[(decoder.count - 1) % (delay + 1)] = Frame(agreement: agreement, time: time)
@@ -139,13 +144,28 @@ final class ChordAnalyzer: OfflineAnalyzer {
     private func agreement(from hop: borrowing Hop, _ index: Int, _ extractor: ChromaExtractor) -> ChordAgreement {
         extractor.update(from: hop, index)
         persistence.add(extractor.chroma)
+        if path == nil { keys.add(extractor.chroma) }
         return templates.agreement(extractor.chroma, extractor.bass, persistence: persistence.value)
     }
 
     /// Decides the chord of the frame that is `count` frames before the last one.
     private func decide(before count: Int, into events: inout EventList) {
         let frame = pending[(decoder.count - 1 - count) % (delay + 1)]
-        run.add(decoder.state(before: count), frame.agreement, at: frame.time, into: &events)
+        add(decoder.state(before: count), frame.agreement, at: frame.time, into: &events)
+    }
+
+    private func add(_ state: Int, _ agreement: ChordAgreement, at time: Double, into events: inout EventList) {
+        if state != run.state { updateKey() }
+        run.add(state, agreement, at: time, in: key, into: &events)
+    }
+
+    private func updateKey() {
+        // After a first pass it is the key of the file.
+        if path == nil, let found = keys.estimate() { key = found.key }
+    }
+
+    private static func keyEstimator(window: Double?) -> KeyEstimator {
+        KeyEstimator(.general, window: window, frameSeconds: frameSeconds)
     }
 
     /// Decides all frames, and ends the last chord.
@@ -153,7 +173,8 @@ final class ChordAnalyzer: OfflineAnalyzer {
         if path == nil {
             for count in stride(from: min(delay, decoder.count) - 1, through: 0, by: -1) { decide(before: count, into: &events) }
         }
-        run.finish(at: end, into: &events)
+        updateKey()
+        run.finish(at: end, in: key, into: &events)
     }
 
     func finish(into events: inout EventList) {
@@ -164,6 +185,7 @@ final class ChordAnalyzer: OfflineAnalyzer {
         guard let extractor else { return }
         if firstPass == nil {
             firstPass = ChordDecoder(meanSeconds: settings.meanDuration, frameSeconds: Self.frameSeconds, capacity: nil)
+            keys = Self.keyEstimator(window: nil)
         }
         for index in 0..<extractor.frameCount(in: hop) {
             firstPass?.add(agreement(from: hop, index, extractor))
@@ -171,6 +193,7 @@ final class ChordAnalyzer: OfflineAnalyzer {
     }
 
     func finishFirstPass() {
+        updateKey()
         if let firstPass, firstPass.count > 0 { path = firstPass.path() }
         firstPass = nil
         extractor?.reset()
@@ -191,6 +214,7 @@ final class ChordAnalyzer: OfflineAnalyzer {
         decoder.reset()
         persistence.reset()
         run = ChordRun()
-        (end, firstPass, path, frame, place, isInterrupted) = (0, nil, nil, 0, 0, false)
+        keys = Self.keyEstimator(window: 30)
+        (end, firstPass, path, frame, place, isInterrupted, key) = (0, nil, nil, 0, 0, false, 0)
     }
 }

@@ -11,13 +11,17 @@ struct ChordRun: Sendable {
     private var count: Float = 0
     /// Frames with tones.
     private var tonalCount: Float = 0
-    /// The names of the qualities and of all states, made before the stream: a global table would be allocated at its first use.
+    /// The names, made before the stream: a global table would be allocated at its first use.
     private let qualities = ChordVocabulary.names
     private let roots = PitchClass.names
-    private let labels: [String]
+    /// For each key, the names of all states as they are spelled in it.
+    private let labels: [[String]]
 
     init() {
-        labels = ChordVocabulary.names.flatMap { quality in PitchClass.names.map { "\($0):\(quality)" } } + ["N"]
+        labels = (0..<24).map { key in
+            let signature = KeySignature(ofKey: key)
+            return ChordVocabulary.names.flatMap { quality in (0..<12).map { "\(signature.name(of: $0)):\(quality)" } } + ["N"]
+        }
     }
 
     /// The mean correlation of the frames with the chord, 0…1; of no chord, 1 minus that of the best chord.
@@ -35,10 +39,13 @@ struct ChordRun: Sendable {
     ///   - state: Its chord.
     ///   - agreement: Its agreement with all chords.
     ///   - time: Its centre, in seconds.
-    mutating func add(_ state: Int, _ agreement: borrowing ChordAgreement, at time: Double, into events: inout EventList) {
+    ///   - key: The key for its spelling: 0…11 major from C on, 12…23 minor.
+    mutating func add(
+        _ state: Int, _ agreement: borrowing ChordAgreement, at time: Double, in key: Int, into events: inout EventList
+    ) {
         if state != self.state {
             // The chord changes half-way between two frames.
-            if self.state != nil { finish(at: time - ChromaExtractor.frameSeconds / 2, into: &events) }
+            if self.state != nil { finish(at: time - ChromaExtractor.frameSeconds / 2, in: key, into: &events) }
             (self.state, sum, count, tonalCount) = (state, 0, 0, 0)
         }
         if state == ChordVocabulary.none {
@@ -52,8 +59,8 @@ struct ChordRun: Sendable {
         if agreement.hasTones { tonalCount += 1 }
     }
 
-    /// Ends the chord.
-    mutating func finish(at time: Double, into events: inout EventList) {
+    /// Ends the chord, which is spelled in a key.
+    mutating func finish(at time: Double, in key: Int, into events: inout EventList) {
         defer { state = nil }
         guard let state, time > start else { return }
         let isChord = state != ChordVocabulary.none
@@ -61,7 +68,7 @@ struct ChordRun: Sendable {
         let reason: ParameterValue = isChord ? .none : .text(status == .noTones ? "no tones" : "undecided")
         events.append(
             Event(
-                at: start, .chord, .number(time - start), .text(labels[state]), isChord ? .text(roots[root]) : .none,
+                at: start, .chord, .number(time - start), .text(labels[key][state]), isChord ? .text(roots[root]) : .none,
                 isChord ? .integer(root) : .none, isChord ? .text(qualities[quality]) : .none, isChord ? .integer(quality) : .none,
                 .number(Double(confidence)), reason))
         start = time

@@ -43,11 +43,7 @@ struct MusicalKeyNames: Sendable {
     private let labels: [String]
 
     init() {
-        let major = PitchClass.names
-        var minor = PitchClass.names
-        // The minor keys with the fewer accidentals: four sharps instead of eight flats, five instead of seven.
-        (minor[1], minor[8]) = ("C#", "G#")
-        labels = major.map { "\($0) major" } + minor.map { "\($0) minor" }
+        labels = (0..<24).map { "\(KeySignature(ofKey: $0).name(of: $0 % 12)) \(Self.modes[$0 / 12])" }
     }
 
     /// The event of a key.

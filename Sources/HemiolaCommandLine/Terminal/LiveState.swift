@@ -2,6 +2,7 @@ internal import HemiolaFiles
 internal import HemiolaRecords
 internal import HemiolaSignal
 internal import HemiolaSystem
+internal import HemiolaTonal
 
 /// What is known of the sound now, as the line and the view of a terminal show it.
 struct LiveState: Sendable {
@@ -47,7 +48,6 @@ struct LiveState: Sendable {
         var loudness: [FeatureHandle] = []
         var root: FeatureHandle?
         var quality: FeatureHandle?
-        var roots: [String] = []
         var qualities: [String] = []
     }
 
@@ -73,7 +73,7 @@ struct LiveState: Sendable {
             bars: layout.handle("visualizer", "bars"), tempo: layout.handle("beat", "bpm"),
             confidence: layout.handle("beat", "confidence"), candidates: layout.handle("beat", "candidate_bpm"),
             loudness: ["momentary_lufs", "short_term_lufs", "integrated_lufs"].compactMap { layout.handle("loudness", $0) },
-            root: layout.handle("chords", "root"), quality: layout.handle("chords", "quality"), roots: labels("root"),
+            root: layout.handle("chords", "root"), quality: layout.handle("chords", "quality"),
             qualities: labels("quality"))
     }
 
@@ -94,8 +94,9 @@ struct LiveState: Sendable {
         candidates = values(places.candidates).filter { $0 > 0 }
         if places.loudness.count == 3 { loudness = places.loudness.map { row[$0.offset] } }
         if places.root != nil {
+            let signature = key.flatMap(KeySignature.init(named:)) ?? KeySignature(sharps: 0)
             chord = Self.chord(
-                value(places.root).flatMap { Self.label($0, places.roots) },
+                value(places.root).map { signature.name(of: Int($0)) },
                 value(places.quality).flatMap { Self.label($0, places.qualities) })
         }
         for index in batch.events.indices { update(with: batch.events[index]) }

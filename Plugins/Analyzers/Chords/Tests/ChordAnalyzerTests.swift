@@ -94,6 +94,27 @@ extension Analysis {
     }
 }
 
+@Suite struct `ChordAnalyzer, spelling` {
+    @Test(arguments: [
+        // I, iii, vi, IV, V, I.
+        (9, ["A:maj", "C#:min", "F#:min", "D:maj", "E:maj", "A:maj"]),
+        (10, ["Bb:maj", "D:min", "G:min", "Eb:maj", "F:maj", "Bb:maj"]),
+        (1, ["Db:maj", "F:min", "Bb:min", "Gb:maj", "Ab:maj", "Db:maj"]),
+        (4, ["E:maj", "G#:min", "C#:min", "A:maj", "B:maj", "E:maj"]),
+    ])
+    func `major keys: as in their signature; the root is the same in all keys`(tonic: Int, names: [String]) async throws {
+        let degrees = [[0, 4, 7], [4, 7, 11], [9, 12, 16], [5, 9, 12], [7, 11, 14], [0, 4, 7]]
+        let audio = chords(degrees.map { degree in [tonic - 12 + degree[0] - 12] + degree.map { tonic - 12 + $0 } })
+        let events = try await Analysis(of: audio, .chords, "sevenths=false", wholeFile: true).stream.events
+        #expect(events.compactMap { $0["label"].string } == names)
+        let roots = ["C", "Db", "D", "Eb", "E", "F", "F#", "G", "Ab", "A", "Bb", "B"]
+        #expect(events.map { $0["root"].string } == degrees.map { roots[(tonic + $0[0]) % 12] })
+        // Without a first pass, the key is known after some seconds.
+        let live = try await Analysis(of: audio, .chords, "sevenths=false").chords.map(\.label)
+        #expect(live.suffix(3) == names.suffix(3))
+    }
+}
+
 @Suite struct `ChordAnalyzer, no chord` {
     @Test func `silence and noise: one record of no chord, no values`() async throws {
         for signal in [Audio.silence(frames: 220_500), .noise(amplitude: 0.3, frames: 220_500)] {

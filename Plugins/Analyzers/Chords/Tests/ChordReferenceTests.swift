@@ -60,9 +60,9 @@ import Testing
         let agreement = ChordTemplates(hasSevenths: true).agreement(chroma.span, silence.span, persistence: persistence)
         var (run, events) = (ChordRun(), EventList())
         #expect(run.status == .tooLittleSound)
-        for frame in 0..<10 { run.add(ChordVocabulary.none, agreement, at: 0.05 * Double(frame), into: &events) }
+        for frame in 0..<10 { run.add(ChordVocabulary.none, agreement, at: 0.05 * Double(frame), in: 0, into: &events) }
         let status = run.status
-        run.finish(at: 0.5, into: &events)
+        run.finish(at: 0.5, in: 0, into: &events)
         return (status, try #require(events.events.first))
     }
 
@@ -77,9 +77,9 @@ import Testing
         #expect(try run(silence, persistence: 0.9).status == .noTones)
         let agreement = ChordTemplates(hasSevenths: true).agreement(chroma.span, silence.span, persistence: 0.9)
         var (run, events) = (ChordRun(), EventList())
-        run.add(0, agreement, at: 0, into: &events)
+        run.add(0, agreement, at: 0, in: 0, into: &events)
         #expect(run.status == .found)
-        run.finish(at: 0.5, into: &events)
+        run.finish(at: 0.5, in: 0, into: &events)
         #expect(events.events.first?["label"].string == "C:maj" && events.events.first?["reason"].string == nil)
     }
 }

@@ -1,3 +1,5 @@
+internal import HemiolaTonal
+
 /// The labels of a row along the time axis.
 struct LabelTrack: Equatable {
     /// The most labels that are kept: a chord per second for 18 hours.
@@ -40,8 +42,25 @@ struct LabelTrack: Equatable {
 
 /// The texts of keys and chords in a picture.
 enum ChordText {
-    /// The names of the pitch classes, from C on.
-    static let pitchClasses = ["C", "C♯", "D", "D♯", "E", "F", "F♯", "G", "G♯", "A", "A♯", "B"]
+    /// The names of the pitch classes from C on, as in a key.
+    static func pitchClasses(in signature: KeySignature) -> [String] {
+        (0..<12).map { signs(signature.name(of: $0)) }
+    }
+
+    /// The signature of the key that is shown for the longest time; without one, that in which the chords are diatonic.
+    static func signature(keys: LabelTrack?, chords: LabelTrack?) -> KeySignature {
+        if let key = keys?.longest.flatMap(KeySignature.init(named:)) { return key }
+        var (sum, weight) = (0.0, 0.0)
+        for label in chords?.labels ?? [] {
+            let root = label.text.prefix { $0 != ":" && $0 != "/" }
+            guard let place = KeySignature.place(of: root) else { continue }
+            let duration = (label.end ?? label.start) - label.start
+            sum += duration * Double(place)
+            weight += duration
+        }
+        // The roots of C major, from F to B, are two places above C on the line of fifths on average.
+        return KeySignature(sharps: weight > 0 ? min(6, max(-6, Int((sum / weight).rounded()) - 2)) : 0)
+    }
 
     /// The pitch class of a name that begins with a note, 0 = C; nil: it does not.
     static func pitchClass(of name: String) -> Int? {

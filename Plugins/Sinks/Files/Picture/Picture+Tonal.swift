@@ -1,6 +1,7 @@
 internal import Glibc
 internal import HemiolaSignal
 internal import HemiolaSystem
+internal import HemiolaTonal
 
 extension Picture {
     // MARK: - Chroma
@@ -28,7 +29,8 @@ extension Picture {
         }
         drawBeats(lines, in: rect, plot, beat: Color(palette.overlay, alpha: 0.16), bar: Color(palette.overlay, alpha: 0.5), canvas)
         if let reason = content.missing[.chroma] { drawNote(reason, in: rect, Color(palette.overlay), canvas) }
-        let ticks = Ticks.pitchClasses(length: rect.height, spacing: 12 * unit)
+        let signature = ChordText.signature(keys: content.labels[.key], chords: content.labels[.chords])
+        let ticks = Ticks.pitchClasses(in: signature, length: rect.height, spacing: 12 * unit)
         let count = Double(max(12, bins))
         drawVerticalAxis(ticks, of: rect, canvas) { rect.bottom - ($0 / 12 * count + 0.5) / count * rect.height }
         drawChromaBar(colors, canvas)
@@ -171,10 +173,11 @@ extension Picture {
 
 extension Ticks {
     /// Marks of an axis of pitch classes, at their numbers: all twelve, or every 2nd, 3rd … where labels would overlap.
-    static func pitchClasses(length: Double, spacing: Double) -> Ticks {
+    static func pitchClasses(in signature: KeySignature, length: Double, spacing: Double) -> Ticks {
         let step = [1, 2, 3, 4, 6].first { Double($0) * length / 12 >= spacing } ?? 12
+        let names = ChordText.pitchClasses(in: signature)
         return Ticks(
-            ticks: stride(from: 0, to: 12, by: step).map { Tick(value: Double($0), label: ChordText.pitchClasses[$0]) },
+            ticks: stride(from: 0, to: 12, by: step).map { Tick(value: Double($0), label: names[$0]) },
             title: "Pitch class")
     }
 }

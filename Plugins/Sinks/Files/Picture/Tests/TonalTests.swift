@@ -1,4 +1,5 @@
 import HemiolaSignal
+import HemiolaTonal
 import Testing
 
 @testable import HemiolaPictures
@@ -57,8 +58,18 @@ import Testing
 
     @Test(arguments: [(200.0, 12), (90, 6), (60, 4), (40, 3), (20, 1)])
     func `axis of pitch classes: as many labels as fit, from C on`(length: Double, count: Int) {
-        let ticks = Ticks.pitchClasses(length: length, spacing: 12)
+        let ticks = Ticks.pitchClasses(in: KeySignature(sharps: 0), length: length, spacing: 12)
         #expect(ticks.ticks.count == count && ticks.ticks[0] == Tick(value: 0, label: "C"))
+    }
+
+    @Test func `axis of pitch classes: spelled as the key, without one as the chords`() {
+        let keys = track([label(0, 8, "A major"), label(8, 10, "Eb major")])
+        let chords = track([label(0, 4, "Bb:maj"), label(4, 6, "N"), label(6, 8, "Eb:maj7"), label(8, 10, "F:7")])
+        let sharps = ["C", "C♯", "D", "D♯", "E", "F", "F♯", "G", "G♯", "A", "B♭", "B"]
+        let flats = ["C", "D♭", "D", "E♭", "E", "F", "G♭", "G", "A♭", "A", "B♭", "B"]
+        #expect(ChordText.pitchClasses(in: ChordText.signature(keys: keys, chords: chords)) == sharps)
+        #expect(ChordText.pitchClasses(in: ChordText.signature(keys: nil, chords: chords)) == flats)
+        #expect(ChordText.signature(keys: nil, chords: nil) == KeySignature(sharps: 0))
     }
 
     // MARK: - Pictures

@@ -1,17 +1,16 @@
 internal import Glibc
-internal import HemiolaTonal
 
 /// A key with its probability.
-struct KeyEstimate: Equatable, Sendable {
+package struct KeyEstimate: Equatable, Sendable {
     /// The key: 0…11 major from C on, 12…23 minor from C on.
-    var key: Int
+    package var key: Int
     /// The probability of the key among all 24, 0…1.
-    var confidence: Float
+    package var confidence: Float
 
     /// The tonic, 0 = C … 11 = B.
-    var tonic: Int { key % 12 }
+    package var tonic: Int { key % 12 }
     /// 0: major, 1: minor.
-    var mode: Int { key / 12 }
+    package var mode: Int { key / 12 }
 }
 
 /// Estimates the key of the pitch classes of many frames: Pearson's correlation of their mean chroma with the profiles of 24 keys.
@@ -20,17 +19,17 @@ struct KeyEstimate: Equatable, Sendable {
 /// key; with them, produced songs with drums, whose mean chroma is flatter, have one too.
 ///
 /// - Complexity: 48 multiplications per frame, about 0.5 µs per estimate; no allocation after `init`.
-struct KeyEstimator: Sendable {
+package struct KeyEstimator: Sendable {
     /// Frames that are not silent, in seconds, from which on there is an estimate.
-    static let leastSeconds = 3.0
+    private static let leastSeconds = 3.0
     /// The least correlation of the best key.
-    static let leastCorrelation: Float = 0.45
+    private static let leastCorrelation: Float = 0.45
     /// The standard deviation of the mean chroma relative to its mean: noise has less than the one, a single tone more than the other.
-    static let leastContrast: Float = 0.18
-    static let greatestContrast: Float = 1.6
+    private static let leastContrast: Float = 0.18
+    private static let greatestContrast: Float = 1.6
     /// The least persistence of the chroma, and by how much less is enough per correlation with the best key: 0.23 to 0.31.
-    static let leastPersistence: Float = 0.38
-    static let persistencePerCorrelation: Float = 0.15
+    private static let leastPersistence: Float = 0.38
+    private static let persistencePerCorrelation: Float = 0.15
     /// The odds of two keys are exp(slope · difference of correlations). Fitted to rendered music with a known key.
     private static let slope: Float = 15
 
@@ -44,15 +43,15 @@ struct KeyEstimator: Sendable {
     private var weight: Float = 0
     private var persistence: ChromaPersistence
     /// Whether the last estimate is a key, and why it is none.
-    private(set) var status = TonalStatus.tooLittleSound
+    package private(set) var status = TonalStatus.tooLittleSound
     /// The probabilities of the keys in the last estimate.
-    private(set) var probabilities = InlineArray<24, Float>(repeating: 0)
+    package private(set) var probabilities = InlineArray<24, Float>(repeating: 0)
 
     /// - Parameters:
     ///   - profile: The weights of the pitch classes.
     ///   - window: The time constant of the exponential window, in seconds; nil: all frames count alike.
     ///   - frameSeconds: The time from one frame to the next.
-    init(_ profile: KeyProfile, window: Double?, frameSeconds: Double) {
+    package init(_ profile: KeyProfile, window: Double?, frameSeconds: Double) {
         decay = window.map { Float(exp(-frameSeconds / $0)) } ?? 1
         leastFrames = Float(Self.leastSeconds / frameSeconds)
         persistence = ChromaPersistence(window: window, frameSeconds: frameSeconds)
@@ -69,7 +68,7 @@ struct KeyEstimator: Sendable {
     /// Adds a frame.
     ///
     /// - Parameter chroma: 12 values from C on, the largest 1; all 0 in silence: then what came before counts less.
-    mutating func add(_ chroma: Span<Float>) {
+    package mutating func add(_ chroma: Span<Float>) {
         var largest: Float = 0
         for index in 0..<12 {
             sum[index] = sum[index] * decay + chroma[index]
@@ -80,12 +79,12 @@ struct KeyEstimator: Sendable {
     }
 
     /// Audio was lost: what came before it counts on.
-    mutating func skip() {
+    package mutating func skip() {
         persistence.skip()
     }
 
     /// The most probable key; nil without evidence of one, and `status` says why.
-    mutating func estimate() -> KeyEstimate? {
+    package mutating func estimate() -> KeyEstimate? {
         status = .tooLittleSound
         guard weight >= leastFrames else { return nil }
         status = .noTones
@@ -123,7 +122,7 @@ struct KeyEstimator: Sendable {
     }
 
     /// Restores the state after `init`.
-    mutating func reset() {
+    package mutating func reset() {
         sum = InlineArray(repeating: 0)
         weight = 0
         persistence.reset()
