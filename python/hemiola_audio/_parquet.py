@@ -10,6 +10,7 @@ from pathlib import Path
 
 try:
     import pyarrow
+    import pyarrow.compute
     import pyarrow.json
     import pyarrow.parquet
 except ImportError as fault:
@@ -18,7 +19,7 @@ except ImportError as fault:
 from ._columns import MORE, Column, arrow_type, batch_columns, columns, event_columns, event_row, flattened
 from ._errors import InputError
 from ._options import PathLike
-from ._records import BATCH_PREFIX, SUMMARY_PREFIX, Record, decode, features_of
+from ._records import BATCH_PREFIX, SUMMARY_PREFIX, Feature, Record, decode, features_of
 
 HEADER_KEY = b"hemiola.header"
 """The key of the header, as JSON, in the metadata of tables and files."""
@@ -79,6 +80,18 @@ def batch_table(lines: Iterable[bytes]) -> pyarrow.Table:
     batches = _Batches(header, _metadata(header))
     parts = [batches.table([line for line in part if line.startswith(BATCH_PREFIX)]) for part in _parts(all_lines)]
     return pyarrow.concat_tables(parts).combine_chunks()
+
+
+def expanded(table: pyarrow.Table, features: dict[str, Feature]) -> pyarrow.Table:
+    """A table of batches with a column per value of a list."""
+    columns: dict[str, pyarrow.ChunkedArray] = {}
+    for name in table.column_names:
+        if name in features and features[name].is_list:
+            for index in range(features[name].count):
+                columns[f"{name}[{index}]"] = pyarrow.compute.list_element(table[name], index)
+        else:
+            columns[name] = table[name]
+    return pyarrow.table(columns, metadata=table.schema.metadata)
 
 
 def event_table(lines: Iterable[bytes]) -> pyarrow.Table:

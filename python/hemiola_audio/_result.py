@@ -182,9 +182,14 @@ class Analysis:
 
         return event_table(self._lines)
 
-    def to_pandas(self) -> pandas.DataFrame:
-        """`table()` as a data frame of pandas. Needs pyarrow and pandas."""
-        return self.table().to_pandas()
+    def to_pandas(self, *, expand: bool = False) -> pandas.DataFrame:
+        """`table()` as a data frame of pandas: a feature that is a list is one column; with `expand` each of its values is one, named as
+        in CSV: `spectrum.mfcc[0]`. Needs pyarrow and pandas.
+        """
+        from ._parquet import expanded
+
+        table = self.table()
+        return (expanded(table, self.features) if expand else table).to_pandas()
 
     def to_parquet(self, path: PathLike) -> None:
         """Writes the batches to `path`, and all other records to the file beside it: song.parquet, song.events.parquet. Needs pyarrow.

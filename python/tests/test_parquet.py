@@ -130,6 +130,19 @@ def test_readers(minuet: Path, tmp_path: Path) -> None:
     assert polars.read_parquet(events).filter(polars.col("type") == "onset").height == len(result.onsets)
 
 
+def test_pandas_a_column_per_value_of_a_list(song: Path) -> None:
+    pytest.importorskip("pandas")
+    result = analyze(song, analyzers=["levels", "spectrum:bands=0,mfcc=13", "chroma"])
+    lists, values = result.to_pandas(), result.to_pandas(expand=True)
+    assert "spectrum.bands_db" not in lists.columns and "spectrum.bands_db" not in result.numpy()
+    assert [name for name in values.columns if name.startswith("spectrum.mfcc")] == [f"spectrum.mfcc[{index}]" for index in range(13)]
+    assert "spectrum.mfcc" in lists.columns and values["spectrum.mfcc[12]"].tolist() == [row[12] for row in lists["spectrum.mfcc"]]
+    assert values["levels.channel_rms_db[1]"].dtype == "float64" and "chroma.bins[11]" in values.columns
+    assert [name.split("[")[0] for name in values.columns if not name.endswith("]")] == [
+        name for name in lists.columns if name not in result.features or not result.features[name].is_list
+    ]
+
+
 def test_stream_and_command_write_the_same_tables(minuet: Path, tmp_path: Path) -> None:
     analyze(minuet).to_parquet(tmp_path / "a.parquet")
     stream(minuet, whole_file=True).to_parquet(tmp_path / "b.parquet")

@@ -51,7 +51,7 @@ final class SpectrumAnalyzer: Analyzer {
     private var bank = BandBank(between: [], size: 2, sampleRate: 1)
     private var cepstrum: Cepstrum?
 
-    private var bands = FeatureHandle(offset: 0, count: 0)
+    private var bands: FeatureHandle?
     private var centroid = FeatureHandle(offset: 0, count: 0)
     private var rolloff = FeatureHandle(offset: 0, count: 0)
     private var flatness = FeatureHandle(offset: 0, count: 0)
@@ -127,10 +127,13 @@ final class SpectrumAnalyzer: Analyzer {
     }
 
     private func declare(_ outputs: inout AnalyzerOutputs, edges: [Double], center: Double, nyquist: Double) {
-        bands = outputs.add(
-            Feature(
-                "bands_db", .decibels, count: settings.bands, minimum: -120, scale: .powerDecibels, edges: edges,
-                centerOffset: center, "Power in each band."))
+        bands =
+            settings.bands > 0
+            ? outputs.add(
+                Feature(
+                    "bands_db", .decibels, count: settings.bands, minimum: -120, scale: .powerDecibels, edges: edges,
+                    centerOffset: center, "Power in each band."))
+            : nil
         centroid = outputs.add(
             Feature("centroid_hz", .hertz, in: 0...nyquist, centerOffset: center, "Centre of gravity of the magnitudes."))
         rolloff = outputs.add(
@@ -190,9 +193,10 @@ final class SpectrumAnalyzer: Analyzer {
     }
 
     private func describe(_ power: Span<Float>, _ magnitude: Span<Float>, into row: inout FeatureRow) {
-        var levels = row[all: bands]
-        bank.sum(power, times: powerScale, into: &levels)
-
+        if let bands {
+            var levels = row[all: bands]
+            bank.sum(power, times: powerScale, into: &levels)
+        }
         let total = magnitude.sum(0..<binCount)
         // Below the smallest normal number quotients are meaningless; digital silence is 0.
         if total >= .leastNormalMagnitude {
