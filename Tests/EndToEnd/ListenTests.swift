@@ -199,12 +199,13 @@ import Testing
     // MARK: - Errors
 
     @Test func `no server: error with a fix`() throws {
-        for arguments in [["listen"], ["devices"], ["doctor", "--latency"]] {
+        for arguments in [["listen"], ["listen", "--device", "nothing"], ["devices"], ["doctor", "--latency"]] {
             let outcome = try ChildProcess.run(
                 Hemiola.path, arguments, environment: ["PULSE_SERVER": "unix:\(folder("none"))", "HOME": folder.path])
             #expect(outcome.status == 1 && outcome.output.isEmpty)
             #expect(outcome.errors.split(separator: "\n").count == 1, "\(outcome.errors)")
             #expect(outcome.errors.contains("no sound server answers") && outcome.errors.contains("pulseaudio --start"))
+            #expect(outcome.errors.contains("device \"nothing\"") == arguments.contains("nothing"))
         }
     }
 

@@ -76,7 +76,9 @@ final class CaptureSession: ConnectionDelegate, RecordStreamDelegate {
     func connectionDidFail(_ reason: String) {
         closeStream()
         interrupt(.serverLost)
-        failUnlessWaiting("no sound server answers at \(connection.address): \(reason); \(PulseCapture.startServerHint)")
+        // A device with any name is as unreachable as the default one: its name alone before the message would be misread.
+        let device = query == .auto || options.waits ? "" : "device \"\(query)\": "
+        failUnlessWaiting("\(device)no sound server answers at \(connection.address): \(reason); \(PulseCapture.startServerHint)")
     }
 
     func connectionDidUpdate(_ snapshot: ServerSnapshot) {
