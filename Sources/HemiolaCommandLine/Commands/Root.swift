@@ -152,7 +152,10 @@ enum UsageError {
     static func line(for message: String, in arguments: [String]) -> String {
         var text = message.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         if let range = text.firstRange(of: ". Did you mean") {
-            text.replaceSubrange(range, with: "; did you mean")
+            // What is suggested may have little more than its dashes in common with what was typed.
+            let names = text.split(separator: "'").filter { $0.hasPrefix("-") }.map { String($0.drop { $0 == "-" }) }
+            let isLike = names.count == 2 && names[0].nearest(in: [names[1]]) != nil
+            text.replaceSubrange(isLike ? range : range.lowerBound..<text.endIndex, with: isLike ? "; did you mean" : "")
         }
         if let range = text.firstRange(of: " or: Missing") {
             text.replaceSubrange(range, with: ", or missing")
