@@ -44,6 +44,12 @@ import Testing
         #expect(try text("json-lines").contains("path is the main setting"))
     }
 
+    @Test func `page: a setting in an example is one that the main setting uses`() throws {
+        let page = try text("tone")
+        #expect(page.contains("\n  tone\n  tone:clicks\n  tone:sine,hz=440\n"))
+        #expect(try text("visualizer").contains("\n  visualizer\n  visualizer:milkdrop\n  visualizer:butterchurn,bars=16\n"))
+    }
+
     @Test func `page of an analyzer that loads a model: has its outputs`() throws {
         let plugin = AnalyzerPlugin("modelled", "Loads a model.", settings: NoSettings.self) { _ throws(Problem) in Modelled() }
         let page = try #require(PluginPage.all(of: PluginRegistry(analyzers: [plugin])).first)

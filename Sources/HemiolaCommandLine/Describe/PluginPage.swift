@@ -79,18 +79,23 @@ struct PluginPage {
 }
 
 extension PluginDescription {
-    /// Example SPECs from the declarations: the id alone, with the primary setting, with two more settings.
+    /// Example SPECs from the declarations: the id alone, with the primary setting, with another setting.
+    ///
+    /// The other setting comes with the default choice of the primary one: those that are declared first are the ones that it uses.
     fileprivate var exampleTexts: [String] {
         let main = settings.first { $0.name == primary }
-        let others = settings.filter { $0.name != primary }.prefix(2).map { "\($0.name)=\($0.exampleText)" }
+        let first = settings.first { $0.name != primary }.map { "\($0.name)=\($0.exampleText)" }
         var texts = [id]
         if let main { texts.append("\(id):\(main.exampleText)") }
-        if let first = others.first {
-            let start = main.map { ["\($0.exampleText)"] } ?? []
-            texts.append("\(id):\((start + others).joined(separator: ","))")
-            texts.append("\(id):\((start + [first]).joined(separator: ","))")
+        if let first {
+            var start = ""
+            if let main {
+                let isChoice = !main.candidates.isEmpty
+                start = (isChoice ? main.defaultValue?.text ?? main.exampleText : main.exampleText) + ","
+            }
+            texts.append("\(id):\(start)\(first)")
         }
-        return texts.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+        return texts
     }
 }
 
