@@ -50,11 +50,12 @@ import Testing
 
     // MARK: - Terminal and page
 
-    @Test func `terminal: status line with the tempo in real time; q ends it`() throws {
+    @Test func `terminal: the view of listen with the page's URL, and the tempo in real time; q ends it`() throws {
         let terminal = try TerminalProcess(Hemiola.path, ["demo"], environment: environment)
         try terminal.read(until: "there is no sound")
         let start = ProcessInfo.processInfo.systemUptime
-        try terminal.read(for: "the tempo") { $0.contains(/BPM .*dB .*17[2-6] BPM/) }
+        try terminal.read(for: "the URL") { $0.contains(/http:\/\/127\.0\.0\.1:\d+\/\?token=[0-9a-f]+/) }
+        try terminal.read(for: "the tempo") { $0.contains(/17[2-6] BPM/) }
         // The tempo is reported after 1.5 s of sound: nothing is faster than real time.
         #expect(ProcessInfo.processInfo.systemUptime - start > 1)
         terminal.type("q")
@@ -62,9 +63,29 @@ import Testing
         #expect(!terminal.text.contains("{\""))
     }
 
+    @Test func `TERM=dumb: the line of listen; the end of the loop is said`() throws {
+        let terminal = try TerminalProcess(
+            Hemiola.path, ["demo", "--seconds", "1"], environment: environment.merging(["TERM": "dumb"]) { $1 })
+        try terminal.read(until: "ended after 1 s")
+        #expect(try terminal.finish() == 0)
+        #expect(terminal.text.contains("BPM"))
+    }
+
+    @Test func `listen to a signal that ends: its end is said, unless --duration ends it`() throws {
+        func text(_ arguments: [String]) throws -> String {
+            let terminal = try TerminalProcess(Hemiola.path, ["listen", "--capture"] + arguments, environment: environment)
+            #expect(try terminal.finish() == 0)
+            return terminal.text
+        }
+        #expect(try text(["tone:clicks,seconds=0.2"]).contains("clicks 120 BPM: ended after 0.2 s"))
+        #expect(try !text(["tone:clicks", "--duration", "0.2"]).contains("ended after"))
+        // Records have their own end.
+        #expect(try Hemiola.run(["listen", "--capture", "tone:clicks,seconds=0.2"]).errors.isEmpty)
+    }
+
     @Test func `Ctrl-C: ends it with exit code 130`() throws {
         let terminal = try TerminalProcess(Hemiola.path, ["demo"], environment: environment)
-        try terminal.read(until: "dB")
+        try terminal.read(until: "BPM")
         terminal.type("\u{03}")
         #expect(try terminal.finish() == 130)
     }

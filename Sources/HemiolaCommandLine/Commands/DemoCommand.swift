@@ -16,13 +16,14 @@ struct DemoCommand: Command {
         abstract: "Analyse generated music, shown on the terminal and in a browser: no file and no sound server needed.",
         usage: "hemiola demo [<options>]",
         discussion: """
-            Generates a drum and bass loop at 174 BPM, analyses it in real time, and shows the status line of "hemiola listen" and the \
-            page of the sink web. The loop is not played: the page and the terminal show it without sound.
+            Generates a drum and bass loop at 174 BPM, analyses it in real time, and shows the view of "hemiola listen" and the page of \
+            the sink web. The loop is not played: the page and the terminal show it without sound.
 
             In a desktop session, the page opens in the default browser, with a URL that is valid for this run. Otherwise, open the \
-            printed URL. To a pipe or a file, standard output is JSON Lines. The same seed gives the same loop and the same records.
+            URL that the terminal shows. To a pipe or a file, standard output is JSON Lines. The same seed gives the same loop and the \
+            same records.
 
-            Keys of the status line: q quits; the others are those of "hemiola listen".
+            Keys: q quits, ? shows all of them; they are those of "hemiola listen".
 
             Examples:
               hemiola demo
@@ -72,14 +73,19 @@ struct DemoCommand: Command {
         var registry = registry
         var output = SinkPlugin.jsonLinesID
         if System.destination(of: System.standardOutput) == .terminal {
-            console = console.withBarOnStandardOutput()
-            registry = registry.adding(sinks: [.liveLine(on: console)])
-            output = SinkPlugin.liveLineID
+            if ProgressLine.canMoveCursor(EnvironmentVariable.value("TERM")) {
+                output = SinkPlugin.terminalID
+            } else {
+                console = console.withBarOnStandardOutput()
+                registry = registry.adding(sinks: [.liveLine(on: console)])
+                output = SinkPlugin.liveLineID
+            }
         }
         let builder = ConfigurationBuilder(registry, configuration(with: registry, output: output))
         let pipeline = try builder.assemble()
         console.remark("a drum and bass loop at \(Int(Self.tempo)) BPM, generated and not played: there is no sound")
-        return pipeline.run(on: console, usesStandardOutput: builder.usesStandardOutput, showsProgress: false)
+        return pipeline.run(
+            on: console, usesStandardOutput: builder.usesStandardOutput, showsProgress: false, saysEnd: output != SinkPlugin.jsonLinesID)
     }
 
     /// - Parameter output: The sink that uses standard output.
@@ -90,6 +96,8 @@ struct DemoCommand: Command {
             sinks.append(PluginSpec("web", settings: ["open": .boolean(!noBrowser)]))
         }
         return PipelineConfiguration(
-            captures: [capture], analyzers: registry.defaultAnalyzers, sinks: sinks, isPaced: true, seed: UInt64(seed))
+            captures: [capture],
+            analyzers: registry.defaultAnalyzers + (output == SinkPlugin.terminalID ? registry.viewAnalyzers : []), sinks: sinks,
+            isPaced: true, seed: UInt64(seed))
     }
 }

@@ -28,7 +28,7 @@ struct ListenCommand: Command {
               hemiola listen --json | jq -c '[.t, .levels.rms_db]'
               hemiola listen --device app:Firefox -o 'evening-{time}.jsonl'
               hemiola listen --wait --sink socket --sink presets
-              hemiola listen --capture tone:clicks
+              hemiola listen --capture tone:clicks,seconds=0
 
             A <device> is a name or description from "hemiola devices", auto (monitor of the default output), auto-input (the \
             default input, unless it is a headset), or app:NAME (the sound of one application; silence while it plays nothing).
@@ -104,7 +104,7 @@ struct ListenCommand: Command {
         if let defaults { report(defaults, on: console) }
         return try builder.assemble().run(
             on: console, usesStandardOutput: builder.usesStandardOutput, replaying: try replay.read(registry.catalog),
-            showsProgress: false)
+            showsProgress: false, saysEnd: display != nil)
     }
 
     /// - Parameters:

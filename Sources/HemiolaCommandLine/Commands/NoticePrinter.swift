@@ -9,12 +9,15 @@ internal import Synchronization
 final class NoticePrinter: Sendable {
     private let pipeline: Pipeline
     private let console: Console
+    private let saysEnd: Bool
     private let repetitions: Mutex<RepeatedMessages>
     /// When the last input ended, on the monotonic clock.
     private let lastEnd: Mutex<Double>
 
-    init(_ pipeline: Pipeline, _ console: Console) {
+    /// - Parameter saysEnd: Whether the end of an input is said, unless the duration of the run is given.
+    init(_ pipeline: Pipeline, _ console: Console, saysEnd: Bool) {
         self.pipeline = pipeline
+        self.saysEnd = saysEnd && pipeline.configuration.duration == nil
         self.console = console
         lastEnd = Mutex(MonotonicTime.now)
         repetitions = Mutex(RepeatedMessages(start: MonotonicTime.now))
@@ -51,7 +54,10 @@ final class NoticePrinter: Sendable {
             console.warning(notice.text)
         case .device(_, let device):
             device.state == .lost ? console.warning(notice.text) : console.remark(notice.text)
-        case .finished:
+        case .finished(let input, let summary):
+            if saysEnd, summary.reason == .endOfInput {
+                console.remark("\(input): ended after \(pipeline.progress.seconds.rounded(toPlaces: 2)) s")
+            }
             let now = MonotonicTime.now
             let took = lastEnd.withLock { last in
                 defer { last = now }

@@ -12,8 +12,10 @@ extension Pipeline {
     ///   - usesStandardOutput: Whether records go to standard output.
     ///   - controls: Recorded controls to replay.
     ///   - showsProgress: Whether the run has an end, so that a progress bar makes sense.
+    ///   - saysEnd: Whether the end of an input is said: a view on the terminal would end without a word.
     func run(
-        on console: Console, usesStandardOutput: Bool, replaying controls: ControlReplay = ControlReplay(), showsProgress: Bool = true
+        on console: Console, usesStandardOutput: Bool, replaying controls: ControlReplay = ControlReplay(), showsProgress: Bool = true,
+        saysEnd: Bool = false
     ) -> CommandStatus {
         let showsBar =
             showsProgress && !console.verbosity.isQuiet
@@ -26,7 +28,7 @@ extension Pipeline {
         printSettings(on: console)
         let listener = System.SignalListener()
         startThread { [self] in handleSignals(from: listener, notifier, on: console, showsBar: showsBar) }
-        let printer = NoticePrinter(self, console)
+        let printer = NoticePrinter(self, console, saysEnd: saysEnd)
         let outcome = run(replaying: controls) { notice in
             notifier?.count(notice)
             printer.print(notice)

@@ -32,7 +32,7 @@ struct CorpusSession: Sendable {
         startThread { [self] in handleSignals(from: listener) }
         let runs = pipelines.map { pipeline in
             WorkerThread { [self] in
-                let printer = NoticePrinter(pipeline, console)
+                let printer = NoticePrinter(pipeline, console, saysEnd: false)
                 let outcome: RunOutcome = pipeline.run { printer.print($0) }
                 // The results of other files would fail as well: the disk is full.
                 if outcome.failedSinks > 0 { stop() }

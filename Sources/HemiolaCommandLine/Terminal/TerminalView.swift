@@ -67,7 +67,14 @@ final class TerminalView: Sink, Sendable {
     }
 
     func open(_ context: SinkContext) {
-        console.hold { [self] in show($0) }
+        console.hold { [self] message in
+            // The URL of a page is needed for longer than other messages are shown.
+            if message.contains("http://") {
+                state.withLock { $0.picture.address = String(message.drop { $0 != " " }.dropFirst().prefix { $0 != "\n" }) }
+            } else {
+                show(message)
+            }
+        }
         state.withLock { $0.lead = context.lead }
         if System.KeyReader.isPossible {
             let reader = System.KeyReader { [self] bytes in

@@ -45,6 +45,8 @@ struct ViewPicture: Sendable {
     var state = LiveState()
     /// The effect of the last key or a message; nil: none.
     var notice: String?
+    /// A message with the URL of a page, which stays as long as the view; nil: none.
+    var address: String?
     var showsHelp = false
     /// Whether the bars are those of a recording, which has no samples.
     var isRecorded = false
@@ -167,11 +169,16 @@ struct ViewPicture: Sendable {
         let hasStatus = screen.rows >= 6
         var main = full
         if hasStatus { main.rows -= 1 }
+        let address = screen.rows >= 10 ? address : nil
+        if address != nil { main.rows -= 1 }
         switch layout {
         case .bars: drawBars(in: main, on: &screen, now)
         case .spectrogram: drawSpectrogram(in: main, on: &screen)
         case .waveform: drawWaveform(in: main, on: &screen)
         case .dashboard: drawDashboard(in: main, on: &screen, now)
+        }
+        if let address {
+            screen.put(address.onOneLine.shortened(to: screen.columns - 2, style), row: screen.rows - 2, column: 1, theme.dim)
         }
         if hasStatus { drawStatus(row: screen.rows - 1, on: &screen, now) }
         if showsHelp { drawHelp(on: &screen) }
