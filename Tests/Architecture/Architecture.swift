@@ -1,29 +1,8 @@
 import Foundation
 
-/// The layers of Package.swift, which a module that moves to another layer changes here too, and the rules for imports.
+/// The rules for sources that no compiler checks. That a target imports only what Package.swift lists for it is checked by the build
+/// (`--explicit-target-dependency-import-check`).
 struct Architecture {
-    /// Module → layer. Plugins are on `pluginLayer` and are found by their folders.
-    static let layers = [
-        "HemiolaMain": 6,
-        "HemiolaCommandLine": 5,
-        "HemiolaPlugins": 4, "HemiolaEngine": 4,
-        "HemiolaTesting": 3,
-        "HemiolaFiles": 2, "HemiolaBridge": 2, "HemiolaFieldMaps": 2, "HemiolaNetwork": 2, "HemiolaPCM": 2,
-        "Hemiola": 1, "HemiolaTonal": 1,
-        "HemiolaRecords": 0, "HemiolaSignal": -1, "HemiolaSystem": -2,
-        "CAbletonLink": -3, "CALSA": -3, "CArchive": -3, "CBeatWeights": -3, "CBuildRecord": -3, "CCairo": -3, "CEBUR128": -3,
-        "CFFTW": -3, "CFLAC": -3, "CFieldMaps": -3, "CMPG123": -3, "CMosquitto": -3, "CPulse": -3, "CQREncode": -3, "CSndFile": -3,
-        "CVamp": -3, "CWebPage": -3, "CXiph": -3, "CYAML": -3, "CZstd": -3,
-    ]
-    static let pluginLayer = 3
-
-    /// Modules that name no plugin.
-    static let core: Set = [
-        "HemiolaSystem", "HemiolaSignal", "HemiolaTonal", "HemiolaRecords", "Hemiola", "HemiolaFiles", "HemiolaPCM", "HemiolaNetwork",
-        "HemiolaFieldMaps", "HemiolaBridge", "HemiolaEngine", "HemiolaTesting",
-    ]
-    /// The most modules in Sources, without `HemiolaMain`.
-    static let moduleLimit = 14
     /// The types of errors: what is wrong, for people; a system call that failed; why a command ends.
     static let errors: Set = ["Problem", "SystemCallError", "Failure"]
     /// C libraries, each with the files or folders that import it.
@@ -72,23 +51,12 @@ struct Architecture {
         (#"\brename(at2?)?\(|options: \.atomic"#, ["Sources/HemiolaSystem/PartialFile.swift"]),
         (
             #"\b(JSONDecoder|JSONEncoder|JSONSerialization|Decodable|Encodable|Codable|enum \w*(JSON|Tree)\w*)\b"#,
-            ["Sources/HemiolaRecords/JSON/JSONValue.swift"]
+            ["Sources/HemiolaRecords/JSON/JSONValue.swift", "Sources/HemiolaCommandLine/Describe/PluginTemplate.swift"]
         ),
         (#"\basync\b(?!-signal)"#, ["Sources/HemiolaEngine/Run/Pipeline.swift"]),
     ]
-    /// Uses of `withLock` in sinks and control sources, which have one owner: a lock is for what a thread of their own, a library or a
-    /// client shares with it.
-    static let lockLimit = 3
-    static let withoutFoundation = core.union(["HemiolaCommandLine", "HemiolaPictures"])
-    /// External modules that any module may import, and those that only some modules may import. Foundation is in neither: it links ICU,
-    /// about 40 MB, into the program.
-    static let everywhere: Set = ["Glibc", "Synchronization", "FoundationEssentials"]
-    static let outside: [String: [String]] = [
-        "ArgumentParser": ["HemiolaCommandLine"], "NIOCore": ["HemiolaBridge", "HemiolaNetwork"],
-        "NIOPosix": ["HemiolaBridge", "HemiolaNetwork"], "NIOHTTP1": ["HemiolaBridge"], "NIOWebSocket": ["HemiolaBridge"],
-    ]
 
-    /// Path → text of all checked files.
+    /// Path → text of all sources.
     let files: [String: String]
 
     init(files: [String: String]) {
@@ -100,133 +68,39 @@ struct Architecture {
         var files: [String: String] = [:]
         for folder in ["Sources", "Plugins", "VampPlugin"] {
             for path in try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: folder).path)
-            where path.hasSuffix(".swift") || path.hasSuffix("README.md") || path.hasSuffix("module.modulemap") {
+            where path.hasSuffix(".swift") && !path.contains("Tests/") && !path.hasSuffix("Package.swift") {
                 files["\(folder)/\(path)"] = try String(contentsOf: root.appending(path: "\(folder)/\(path)"), encoding: .utf8)
             }
         }
-        files["Package.swift"] = try String(contentsOf: root.appending(path: "Package.swift"), encoding: .utf8)
         self.init(files: files)
     }
 
     /// All violations of the rules, one sentence each.
     var violations: [String] {
-        let manifest = Manifest(files["Package.swift"] ?? "")
-        let sources = files.keys.filter { $0.hasSuffix(".swift") && $0 != "Package.swift" && !$0.contains("/Tests/") }.sorted()
-        var result = checkModules(manifest)
-        for path in sources {
-            guard let target = target(of: path, manifest) else { continue }
-            let text = Self.code(of: files[path]!)
-            for module in Self.imports(in: text) {
-                result += check(module, from: target, isPlugin: path.hasPrefix("Plugins/"), at: path, manifest)
-                if let wrappers = Self.wrappers[module],
-                    !wrappers.contains(where: { $0.hasSuffix("/") ? path.hasPrefix($0) : path == $0 })
-                {
-                    result.append("\(path) imports \(module), which only \(wrappers.joined(separator: " and ")) may import")
-                }
-                let mayUseFoundation = !Self.withoutFoundation.contains(target) && !path.hasPrefix("Plugins/Analyzers/")
-                if module.hasPrefix("Foundation"), !mayUseFoundation {
-                    result.append("\(path) imports \(module), which \(target) must not import")
-                }
-                if !manifest.targets.isEmpty, isOurs(module, manifest), manifest.uses(of: target)?.contains(module) == false {
-                    result.append("\(path) imports \(module), which Package.swift does not list for \(target)")
-                }
-            }
-            if Self.core.contains(target) {
-                for plugin in manifest.plugins.keys.sorted() where Self.words(in: text).contains(Substring(plugin)) {
-                    result.append("\(path) names the plugin \(plugin), but is a core module")
-                }
-            }
-            if text.contains("UInt8(bitPattern:") || text.contains("CChar(bitPattern:") {
-                result.append("\(path) converts a CChar with bitPattern, but it is unsigned on arm64; use truncatingIfNeeded")
-            }
-            result += Self.misplaced(in: text, at: path)
-            for name in Self.errorTypes(in: text) where !Self.errors.contains(name) {
-                result.append("\(path) declares the error \(name); throw a Problem")
-            }
-            result += Self.unexplained(in: files[path]!).map { "\(path):\($0.line) has \($0.what) without a reason next to it" }
-        }
-        let modules = Set(files.keys.filter { $0.hasPrefix("Sources/") }.map { $0.split(separator: "/")[1] }).subtracting(["HemiolaMain"])
-        if modules.count > Self.moduleLimit { result.append("Sources has \(modules.count) modules, more than \(Self.moduleLimit)") }
-        let locks = sources.filter { $0.hasPrefix("Plugins/Sinks/") || $0.hasPrefix("Plugins/Controls/") }
-            .reduce(0) { $0 + files[$1]!.components(separatedBy: "withLock").count - 1 }
-        if locks > Self.lockLimit { result.append("sinks use withLock \(locks) times, more than \(Self.lockLimit)") }
-        return result
+        files.keys.sorted().flatMap { Self.violations(in: files[$0] ?? "", at: $0) }
     }
 
-    // MARK: - Rules
-
-    private func checkModules(_ manifest: Manifest) -> [String] {
-        var result: [String] = []
-        var folders: Set<String> = []
-        for path in files.keys.sorted() {
-            let parts = path.split(separator: "/").map(String.init)
-            if parts.first == "Sources", parts.count > 2 {
-                if Self.layers[parts[1]] == nil, folders.insert(parts[1]).inserted {
-                    result.append("Sources/\(parts[1]) has no layer")
-                }
-            } else if parts.first == "Plugins", path.hasSuffix(".swift"), target(of: path, manifest) == nil {
-                result.append("\(path) belongs to no plugin of Package.swift")
+    private static func violations(in text: String, at path: String) -> [String] {
+        var result = misplaced(in: text, at: path)
+        for module in imports(in: text) {
+            if let files = wrappers[module], !files.contains(where: { $0.hasSuffix("/") ? path.hasPrefix($0) : path == $0 }) {
+                result.append("\(path) imports \(module), which only \(files.joined(separator: " and ")) may import")
             }
+            if module == "Foundation" { result.append("\(path) imports Foundation, which links ICU, 40 MB; use HemiolaSystem") }
         }
-        for folder in manifest.plugins.values.sorted()
-        where files["Plugins/\(folder)/README.md"]?.contains(where: { !$0.isWhitespace }) != true {
-            result.append("Plugins/\(folder) has no README.md")
+        if text.contains("UInt8(bitPattern:") || text.contains("CChar(bitPattern:") {
+            result.append("\(path) converts a CChar with bitPattern, but it is unsigned on arm64; use truncatingIfNeeded")
         }
-        for (name, uses) in manifest.targets.sorted(by: { $0.key < $1.key }) {
-            if Self.layers[name] == nil, manifest.plugins[name] == nil {
-                result.append("Package.swift has the target \(name), which has no layer")
-                continue
-            }
-            for module in uses {
-                result += check(module, from: name, isPlugin: manifest.plugins[name] != nil, at: "Package.swift", manifest)
-            }
+        for name in errorTypes(in: text) where !errors.contains(name) {
+            result.append("\(path) declares the error \(name); throw a Problem")
         }
-        return result
+        return result + unexplained(in: text).map { "\(path):\($0.line) has \($0.what) without a reason next to it" }
     }
 
-    /// Checks that an import points to a lower layer.
-    private func check(_ module: String, from target: String, isPlugin: Bool, at path: String, _ manifest: Manifest) -> [String] {
-        if module == "Foundation" { return ["\(path) imports Foundation, which links ICU; use FoundationEssentials"] }
-        if let owners = Self.outside[module] {
-            return owners.contains(target)
-                ? [] : ["\(path): \(target) uses \(module), which belongs to \(owners.joined(separator: " and "))"]
-        }
-        guard isOurs(module, manifest) else {
-            return Self.everywhere.contains(module) ? [] : ["\(path): \(target) uses \(module), which is not an allowed module"]
-        }
-        if manifest.plugins[module] != nil {
-            if isPlugin { return ["\(path): the plugin \(target) uses the plugin \(module)"] }
-            if Self.core.contains(target) { return ["\(path): \(target) uses the plugin \(module), but is a core module"] }
-        }
-        let (from, to) = (layer(of: target, manifest), layer(of: module, manifest))
-        return to < from ? [] : ["\(path): \(target) on layer \(from) uses \(module) on layer \(to)"]
-    }
-
-    private func isOurs(_ module: String, _ manifest: Manifest) -> Bool {
-        Self.layers[module] != nil || manifest.plugins[module] != nil
-    }
-
-    private func layer(of target: String, _ manifest: Manifest) -> Int {
-        Self.layers[target] ?? Self.pluginLayer
-    }
-
-    private func target(of path: String, _ manifest: Manifest) -> String? {
-        let parts = path.split(separator: "/").map(String.init)
-        if parts.first == "Sources", parts.count > 2 { return parts[1] }
-        return manifest.plugins.first { path.hasPrefix("Plugins/\($0.value)/") }?.key
-    }
-
-    // MARK: - Reading
-
-    /// A file without its string literals of several lines, which may be text of other programs.
-    static func code(of text: String) -> String {
-        text.replacing(/"""\n(?:.*\n)*?[ \t]*"""/, with: "\"\"")
-    }
-
-    /// The modules that a file imports, with any attributes and access levels.
+    /// The modules that a file imports, with any attributes and access levels. Indented lines are text for other programs.
     static func imports(in text: String) -> [String] {
         let line =
-            /^\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|package|internal|fileprivate|private)\s+)?import\s+(?:(?:struct|class|enum|protocol|func|var|let|typealias)\s+)?(\w+)/
+            /^(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|package|internal|fileprivate|private)\s+)?import\s+(?:(?:struct|class|enum|protocol|func|var|let|typealias)\s+)?(\w+)/
         return text.split(separator: "\n").compactMap { $0.firstMatch(of: line).map { String($0.1) } }
     }
 
@@ -245,10 +119,6 @@ struct Architecture {
             guard !files.contains(path), let match = code.range(of: pattern, options: .regularExpression) else { return nil }
             return "\(path) has \(code[match]), which belongs to \(files.joined(separator: " and "))"
         }
-    }
-
-    private static func words(in text: String) -> Set<Substring> {
-        Set(text.split { !($0.isLetter || $0.isNumber || $0 == "_") })
     }
 
     /// Uses of `@unchecked Sendable` and `nonisolated(unsafe)` without a comment on the same line or directly above.
@@ -271,63 +141,5 @@ struct Architecture {
             }
         }
         return result
-    }
-}
-
-/// The targets of Package.swift: their dependencies, and the folders of the plugins.
-struct Manifest {
-    /// Target → dependencies. Tests and their support targets are not included.
-    private(set) var targets: [String: [String]] = [:]
-    /// Plugin → its folder below Plugins.
-    private(set) var plugins: [String: String] = [:]
-
-    init(_ text: String) {
-        let call = /(?:\.?\b)(module|plugin|cLibrary|data|executableTarget)\(\s*(?:name:\s*)?"(\w+)"/
-        for match in text.matches(of: call) {
-            let arguments = Self.arguments(text[match.range.lowerBound...])
-            let name = String(match.2)
-            var uses = Self.list(after: "uses:", in: arguments) + Self.list(after: "dependencies:", in: arguments)
-            if match.1 == "plugin" {
-                uses += ["Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem"]
-                plugins[name] = arguments.firstMatch(of: /at:\s*"([^"]+)"/).map { String($0.1) } ?? ""
-            }
-            targets[name] = uses
-        }
-        // Its dependencies are the list of plugins.
-        if let uses = targets["HemiolaPlugins"] { targets["HemiolaPlugins"] = uses + plugins.keys + ["Hemiola"] }
-    }
-
-    /// - Returns: nil for an unknown target.
-    func uses(of target: String) -> [String]? {
-        targets[target]
-    }
-
-    /// The text of a call, from its name to the closing parenthesis.
-    private static func arguments(_ text: Substring) -> Substring {
-        var depth = 0
-        for index in text.indices {
-            if text[index] == "(" { depth += 1 }
-            if text[index] == ")" {
-                depth -= 1
-                if depth == 0 { return text[...index] }
-            }
-        }
-        return text
-    }
-
-    /// The names in the array after a label. Package.swift has constants for some dependencies, such as `arguments`.
-    private static func list(after label: String, in text: Substring) -> [String] {
-        guard let start = text.range(of: label), let open = text[start.upperBound...].firstIndex(of: "["),
-            let close = text[open...].firstIndex(of: "]")
-        else { return [] }
-        return text[open..<close].dropFirst().split(separator: ",").compactMap { item in
-            let name = item.trimmingCharacters(in: .whitespacesAndNewlines)
-            if name == "arguments" { return "ArgumentParser" }
-            if name == "nioCore" { return "NIOCore" }
-            if name == "nioPosix" { return "NIOPosix" }
-            if name == "nioHTTP" { return "NIOHTTP1" }
-            if name == "nioWebSocket" { return "NIOWebSocket" }
-            return name.hasPrefix("\"") ? name.trimmingCharacters(in: ["\""]) : nil
-        }
     }
 }

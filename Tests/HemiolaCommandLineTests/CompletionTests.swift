@@ -14,11 +14,9 @@ import Testing
     }
 
     @Test func `start of a SPEC: plugin ids, with a colon if the plugin has settings`() {
-        #expect(
-            analyzers("") == [
-                "levels", "loudness", "silence:", "spectrum:", "visualizer:", "beat:", "cqt:", "chroma:", "musical-key:", "chords:",
-                "pitch:", "structure", "vamp:", "exec:",
-            ])
+        let ids = PluginRegistry.standard.analyzers.map(\.about.id)
+        #expect(analyzers("").map { $0.last == ":" ? String($0.dropLast()) : $0 } == ids)
+        #expect(analyzers("").contains("levels") && analyzers("").contains("spectrum:"))
         #expect(analyzers("vis") == ["visualizer:"])
         #expect(analyzers("nothing").isEmpty)
     }

@@ -9,9 +9,6 @@ import Testing
 
 @testable import HemiolaCommandLine
 
-/// The ids of all sinks: those of the plugins, and that of the command line.
-private let sinks = (PluginRegistry.standard.sinks.map(\.about.id) + [SinkPlugin.terminalID]).joined(separator: ", ")
-
 @Suite struct ErrorTests {
     /// The messages without `hemiola: `, and the exit code.
     private func failure(of arguments: [String]) -> (lines: [String], status: CommandStatus) {
@@ -20,137 +17,69 @@ private let sinks = (PluginRegistry.standard.sinks.map(\.about.id) + [SinkPlugin
         return (log.text.split(separator: "\n").map { String($0.trimmingPrefix("hemiola: ")) }, status)
     }
 
+    /// A command line, and what its message names: the thing that is wrong, and the way out.
     @Test(arguments: [
-        (["analyse", "x"], "unknown command \"analyse\"; did you mean analyze?"),
-        (["help", "shema"], "unknown command \"shema\"; did you mean schema?"),
-        (
-            ["frobnicate"],
-            "unknown command \"frobnicate\"; commands: analyze, listen, beats, render, replay, devices, run, check, "
-                + "evaluate, send, window, plugins, presets, demo, doctor, schema, help"
-        ),
-        (["--bogus"], "unknown option '--bogus'; see hemiola --help"),
-        (["analyze", "a", "--bach", "3"], "unknown option '--bach'; did you mean '--batch'? See hemiola analyze --help"),
-        (["analyze", "a", "-x"], "unknown option '-x'; see hemiola analyze --help"),
-        (["analyze", "a", "--batch"], "missing value for '--batch <frames>'; see hemiola analyze --help"),
-        (["analyze", "a", "--batch", "x"], "the value 'x' is invalid for '--batch <frames>'; see hemiola analyze --help"),
-        (["analyze", "a", "--quiet=3"], "the option '--quiet' does not take any value, but '3' was specified; see hemiola analyze --help"),
-        (["schema", "x", "y"], "2 unexpected arguments: 'x', 'y'; see hemiola schema --help"),
-        (["analyze"], "no input files; name a file, or a list with --files-from"),
-        (["analyze", ""], "a file name is empty; is a variable of the shell unset?"),
-        (["analyze", "-", "-"], "- is given more than once; standard input can be read only once"),
-        (["analyze", "-", "--files-from", "-"], "standard input cannot be both the list and a sound file; use a file for one of them"),
-        (["analyze", "-0", "a"], "--null needs a list; name it with --files-from"),
-        (["analyze", "a", "--select", "beat,,end"], "--select: empty item in \"beat,,end\"; write --select beat,levels"),
-        (
-            ["analyze", "a", "--select", "beet"],
-            "--select: \"beet\" is not a record type, analyzer or feature of this pipeline; did you mean beat?"
-        ),
-        (["analyze", "a", "--batch", "1500"], "--batch: 1500 is above 1024 and not a multiple of 256 frames; use 1280 or 1536"),
-        (["analyze", "a", "--batch", "255"], "--batch: 255 is outside 256...8192 frames"),
-        (["analyze", "a", "--batch", "8448"], "--batch: 8448 is outside 256...8192 frames"),
-        (
-            ["analyze", "a", "--analyzer", "spectrum:bandz=3"],
-            "--analyzer spectrum:bandz=3: spectrum has no such setting; did you mean bands?"
-        ),
-        (["analyze", "a", "--analyzer", "spectrm"], "--analyzer spectrm: there is no analyzer \"spectrm\"; did you mean spectrum?"),
-        (["analyze", "a", "--analyzer", "key"], "--analyzer key: there is no analyzer \"key\"; did you mean musical-key?"),
-        (["analyze", "a", "--analyzer", "tempo"], "--analyzer tempo: there is no analyzer \"tempo\"; did you mean beat?"),
-        (["analyze", "a", "--analyzer", "mfcc"], "--analyzer mfcc: there is no analyzer \"mfcc\"; did you mean spectrum?"),
-        (
-            ["analyze", "a", "--select", "key"],
-            "--select: nothing in this pipeline has \"key\"; add --summary for that of each file, or the sink: socket, web"
-        ),
-        (
-            ["analyze", "a", "--select", "rhythm.bpm"],
-            "--select: \"rhythm.bpm\" is not a record type, analyzer or feature of this pipeline; it is a value of a whole file: add "
-                + "--summary, or the sink summary"
-        ),
-        (
-            ["analyze", "a", "--select", "tempo"],
-            "--select: \"tempo\" is not a record type, analyzer or feature of this pipeline; did you mean beat.bpm?"
-        ),
-        (["analyze", "a", "--summary", "--select", "tempo"], "--select: \"tempo\" is no value of a summary; did you mean bpm?"),
-        (
-            ["analyze", "a", "--summary", "--select", "lufs"],
-            "--select: \"lufs\" is no value of a summary; did you mean integrated_lufs?"
-        ),
-        (
-            ["beats", "a", "b", "--format", "audacity"],
-            "beats: standard output is for the result of one input, but there are 2; "
-                + "write a file for each, with {stem} in the path of -o, or use --output-dir"
-        ),
-        (
-            ["beats", "a", "--tempo", "-o", "t.csv"],
-            "--output t.csv: tempi are lines of text, which .csv is not; use .txt, or for a table: hemiola analyze FILE --summary --select "
-                + "rhythm.bpm -o tempo.csv"
-        ),
-        (["analyze", "a", "--analyzer", "b!"], "--analyzer: \"b!\" is no plugin SPEC; write id or id:key=value,key=value"),
-        (
-            ["analyze", "a", "--analyzer", "spectrum:window=han,bands=3"],
-            "--analyzer spectrum:window=han: \"han\" is not one of hann, hamming, blackman-harris, rectangular; did you mean hann?"
-        ),
-        (
-            ["analyze", "a", "--analyzer", "levels", "--analyzer", "levels"],
-            "--analyzer levels: two analyzers have the name \"levels\"; rename one with as=NAME"
-        ),
-        (
-            ["analyze", "a", "--sink", "foo"],
-            "--sink foo: there is no sink \"foo\"; there are: \(sinks)"
-        ),
-        (
-            ["analyze", "a", "--sink", "json-lines", "--sink", "json-lines"],
-            "json-lines and json-lines-2 both write to standard output; use a path for one of them"
-        ),
-        (["send", "nextPrest"], "unknown message \"nextPrest\"; did you mean nextPreset?"),
-        (["send", "setSpeed"], "the control setSpeed needs its \"speed\""),
-        (["send", "setSpeed", "speed=fast"], "speed: \"fast\" is not a number"),
-        (["send", "setSpeed", "sped=1"], "setSpeed has no field \"sped\"; did you mean speed?"),
-        (["send", "setSpeed", "fast"], "speed: \"fast\" is not a number"),
-        (["send", "tap", "1"], "\"1\" is not key=value; tap has no field"),
-        (["send", "setSpeed", "1", "2"], "\"2\" is not key=value; write key=value, or the value alone first"),
-        (["send", "tap", "--timeout", "0"], "--timeout: 0.0 is not above 0 and at most 3600 seconds; see hemiola send --help"),
-        (
-            ["analyze", "a", "--sink", "socket:/\(String(repeating: "x", count: 107))"],
-            "--sink socket:/\(String(repeating: "x", count: 107)): path: the socket path is too long: 108 bytes, "
-                + "maximum 107; use a shorter path"
-        ),
-        (
-            ["analyze", "a", "-j", "-2"],
-            "--jobs: -2 is outside 0...256 files at a time; 0 is one per processor; see hemiola analyze --help"
-        ),
-        (["beats", "a", "-j257"], "--jobs: 257 is outside 0...256 files at a time; 0 is one per processor; see hemiola beats --help"),
-        (["analyze", "a", "--duration", "-3"], "--duration -3: not a time; write seconds or [h:]mm:ss, as in 90, 1:30 or 1:02:03.5"),
-        (["analyze", "a", "--start", "-1:30"], "--start -1:30: not a time; write seconds or [h:]mm:ss, as in 90, 1:30 or 1:02:03.5"),
-        (
-            ["render", "a", "-o", "a.png", "--duration", "-3"],
-            "--duration -3: not a time; write seconds or [h:]mm:ss, as in 90, 1:30 or 1:02:03.5"
-        ),
-        (["doctor", "--clicks", "5"], "--clicks needs --latency, the measurement that it belongs to; see hemiola doctor --help"),
-        (["doctor", "--batch", "512"], "--batch needs --latency, the measurement that it belongs to; see hemiola doctor --help"),
-        (["doctor", "--latency", "--clicks", "-5"], "--clicks: -5 is outside 1...10000; see hemiola doctor --help"),
-        (
-            ["analyze", "a", "-o", "b.jsonl", "--output", "c.csv"],
-            "--output is given 2 times, as \"b.jsonl\" and \"c.csv\"; give it once; see hemiola analyze --help"
-        ),
-        (["beats", "a", "-ob", "-oc"], "--output is given 2 times, as \"b\" and \"c\"; give it once; see hemiola beats --help"),
-        (["render", "a", "-ob", "-oc"], "--output is given 2 times, as \"b\" and \"c\"; give it once; see hemiola render --help"),
-        (["demo", "--seconds", "-3"], "--seconds: -3.0 is outside 0.1...86400 seconds; see hemiola demo --help"),
-        (["demo", "--seed", "2147483648"], "--seed: 2147483648 is outside 0...2147483647; see hemiola demo --help"),
-        (
-            ["check", "a.yaml", "--no-defaults"],
-            "--no-defaults needs no pipeline file: pipeline files do not use the defaults file; see hemiola check --help"
-        ),
-        (["analyze", "a", "-o", ""], "--output: the path is empty; is a variable of the shell unset?"),
-        (
-            ["schema", "--analyzer", "+nothing"],
-            "--analyzer nothing: there is no analyzer \"nothing\"; there are: levels, loudness, silence, spectrum, visualizer, beat, "
-                + "cqt, chroma, musical-key, chords, pitch, structure, vamp, exec"
-        ),
+        ("analyse x", ["\"analyse\"", "analyze"]), ("help shema", ["\"shema\"", "schema"]), ("--bogus", ["'--bogus'", "hemiola --help"]),
+        ("analyze a --bach 3", ["'--bach'", "'--batch'", "hemiola analyze --help"]), ("analyze a -x", ["'-x'", "hemiola analyze --help"]),
+        ("analyze a --batch", ["--batch <frames>", "hemiola analyze --help"]),
+        ("analyze a --batch x", ["'x'", "--batch <frames>", "hemiola analyze --help"]),
+        ("analyze a --quiet=3", ["--quiet", "'3'", "hemiola analyze --help"]), ("schema x y", ["'x', 'y'", "hemiola schema --help"]),
+        ("doctor --foo", ["'--foo'", "hemiola doctor --help"]), ("analyze", ["no input", "--files-from"]), ("analyze ", ["empty"]),
+        ("analyze - -", ["-", "once"]), ("analyze - --files-from -", ["standard input", "file"]),
+        ("analyze -0 a", ["--null", "--files-from"]),
+        ("analyze a --select beat,,end", ["--select", "beat,,end"]), ("analyze a --select beet", ["\"beet\"", "beat"]),
+        ("analyze a --batch 1500", ["--batch: 1500", "1280", "1536"]), ("analyze a --batch 255", ["--batch: 255", "256...8192"]),
+        ("analyze a --batch 8448", ["--batch: 8448", "256...8192"]),
+        ("analyze a --analyzer spectrum:bandz=3", ["spectrum:bandz=3", "bands?"]),
+        ("analyze a --analyzer spectrm", ["\"spectrm\"", "spectrum"]),
+        ("analyze a --analyzer key", ["\"key\"", "musical-key"]), ("analyze a --analyzer tempo", ["\"tempo\"", "beat"]),
+        ("analyze a --analyzer mfcc", ["\"mfcc\"", "spectrum"]), ("analyze a --select key", ["\"key\"", "--summary", "socket"]),
+        ("analyze a --select rhythm.bpm", ["\"rhythm.bpm\"", "--summary"]), ("analyze a --select tempo", ["\"tempo\"", "beat.bpm"]),
+        ("analyze a --summary --select tempo", ["\"tempo\"", "bpm?"]),
+        ("analyze a --summary --select lufs", ["\"lufs\"", "integrated_lufs"]),
+        ("beats a b --format audacity", ["2", "{stem}", "--output-dir"]), ("beats a --tempo -o t.csv", ["t.csv", ".txt", "--summary"]),
+        ("analyze a --analyzer b!", ["\"b!\"", "id:key=value"]),
+        ("analyze a --analyzer spectrum:window=han,bands=3", ["spectrum:window=han", "hann?"]),
+        ("analyze a --analyzer levels --analyzer levels", ["\"levels\"", "as=NAME"]),
+        ("analyze a --sink json-lines --sink json-lines", ["json-lines-2", "path"]), ("send nextPrest", ["\"nextPrest\"", "nextPreset"]),
+        ("send setSpeed", ["setSpeed", "\"speed\""]), ("send setSpeed speed=fast", ["speed", "\"fast\"", "number"]),
+        ("send setSpeed sped=1", ["\"sped\"", "speed?"]), ("send setSpeed fast", ["speed", "\"fast\"", "number"]),
+        ("send tap 1", ["\"1\"", "key=value"]), ("send setSpeed 1 2", ["\"2\"", "key=value"]),
+        ("send tap --timeout 0", ["--timeout: 0.0", "3600", "hemiola send --help"]),
+        ("analyze a --sink socket:/\(String(repeating: "x", count: 107))", ["socket:/xxx", "107", "shorter"]),
+        ("analyze a -j -2", ["--jobs: -2", "0...256", "hemiola analyze --help"]),
+        ("beats a -j257", ["--jobs: 257", "0...256", "hemiola beats --help"]), ("analyze a --duration -3", ["--duration -3", "1:30"]),
+        ("analyze a --start -1:30", ["--start -1:30", "1:30"]), ("render a -o a.png --duration -3", ["--duration -3", "1:30"]),
+        ("doctor --clicks 5", ["--clicks", "--latency"]), ("doctor --batch 512", ["--batch", "--latency"]),
+        ("doctor --latency --clicks -5", ["--clicks: -5", "1...10000", "hemiola doctor --help"]),
+        ("analyze a -o b.jsonl --output c.csv", ["--output", "b.jsonl", "c.csv", "once"]),
+        ("beats a -ob -oc", ["--output", "\"b\"", "\"c\""]),
+        ("render a -ob -oc", ["--output", "\"b\"", "\"c\""]), ("demo --seconds -3", ["--seconds: -3", "0.1...86400"]),
+        ("demo --seed 2147483648", ["--seed: 2147483648", "0...2147483647"]),
+        ("check a.yaml --no-defaults", ["--no-defaults", "pipeline file"]),
+        ("analyze a -o ", ["--output", "empty"]),
     ])
-    func `invalid arguments: one line, exit code 2`(arguments: [String], line: String) {
-        let failure = failure(of: arguments)
-        #expect(failure.lines == [line])
-        #expect(failure.status == .usage)
+    func `invalid arguments: one line that names them and the way out, exit code 2`(command: String, names: [String]) {
+        let failure = failure(of: command.split(separator: " ", omittingEmptySubsequences: false).map(String.init))
+        #expect(failure.lines.count == 1 && failure.status == .usage)
+        for name in names { #expect(failure.lines.joined().contains(name), "\(failure.lines)") }
+    }
+
+    @Test func `name that is like no other: the line lists all there are`() {
+        let registry = PluginRegistry.standard
+        let lists = [
+            ("frobnicate", Root.commandNames), ("schema --analyzer +nothing", registry.analyzers.map(\.about.id)),
+            ("analyze a --sink foo", registry.sinks.map(\.about.id) + [SinkPlugin.terminalID]),
+        ]
+        for (command, names) in lists {
+            let failure = failure(of: command.split(separator: " ").map(String.init))
+            #expect(failure.lines.count == 1 && failure.status == .usage)
+            #expect(failure.lines.joined().contains(names.joined(separator: ", ")), "\(failure.lines)")
+        }
+    }
+
+    @Test func `option that is like no other: no suggestion`() {
+        #expect(!failure(of: ["doctor", "--foo"]).lines.joined().contains("mean"))
     }
 
     @Test func `several problems in a configuration: one line each`() {
@@ -165,7 +94,7 @@ private let sinks = (PluginRegistry.standard.sinks.map(\.about.id) + [SinkPlugin
     @Test func `file name in place of a command: suggests hemiola analyze`() throws {
         let file = try TemporaryFile([1])
         let lines = failure(of: [file.path]).lines
-        #expect(lines == ["unknown command \"\(file.path)\"; to analyse that file: hemiola analyze \(file.path)"])
+        #expect(lines.count == 1 && lines[0].contains("hemiola analyze \(file.path)"))
     }
 
     @Test(
@@ -183,9 +112,8 @@ private let sinks = (PluginRegistry.standard.sinks.map(\.about.id) + [SinkPlugin
     }
 
     @Test func `message of several lines: joined to one`() {
-        #expect(
-            UsageError.line(for: "Unknown option '-qo'\n   or: Missing value for '-o' in '-qo'", in: ["analyze", "-qo"])
-                == "unknown option '-qo', or missing value for '-o' in '-qo'; see hemiola analyze --help")
+        let line = UsageError.line(for: "Unknown option '-qo'\n   or: Missing value for '-o' in '-qo'", in: ["analyze", "-qo"])
+        #expect(!line.contains("\n") && line.contains("'-qo', or missing") && line.hasSuffix("hemiola analyze --help"))
         #expect(UsageError.line(for: "It is wrong.", in: ["help"]) == "it is wrong; see hemiola --help")
     }
 }
@@ -221,56 +149,32 @@ private let sinks = (PluginRegistry.standard.sinks.map(\.about.id) + [SinkPlugin
 
 @Suite struct NoticeTests {
     @Test(arguments: [
-        (PipelineNotice.captureFailed(input: "a.wav", Problem("cannot open a.wav: no")), "cannot open a.wav: no"),
-        (.captureFailed(input: "a.wav", Problem("no sound file")), "a.wav: no sound file"),
-        (.analyzerRefused(input: "a.wav", Problem("too many channels")), "a.wav: too many channels"),
-        (
-            .gap(input: "a.wav", at: 1.5, duration: 0.25, frames: 11_025, reason: .truncatedFile),
-            "a.wav: the file ends at 1.5 s, 0.25 s too early; the audio before was analysed"
-        ),
-        (
-            .gap(input: "a.wav", at: 1.5, duration: 0.00002, frames: 1, reason: .truncatedFile),
-            "a.wav: the file ends at 1.5 s, 1 frame too early; the audio before was analysed"
-        ),
-        (
-            .gap(input: "mic", at: 1.5, duration: 0.0004, frames: 19, reason: .stopped),
-            "mic: 19 frames of sound were lost at 1.5 s: hemiola did not run: it was stopped, the computer slept, or other programs kept "
-                + "the processor busy"
-        ),
-        (
-            .gap(input: "a.wav", at: 1.5, duration: 0, frames: 0, reason: .truncatedFile),
-            "a.wav: the file is cut off at 1.5 s; the audio before was analysed"
-        ),
-        (
-            .gap(input: "a.ogg", at: 1.5, duration: 0.25, frames: 11_025, reason: .damagedFile),
-            "a.ogg: 0.25 s of sound are missing or damaged at 1.5 s; the rest was analysed"
-        ),
-        (
-            .gap(input: "a.ogg", at: 1.5, duration: 0, frames: 0, reason: .damagedFile),
-            "a.ogg: sound of unknown length is missing or damaged at 1.5 s; the rest was analysed"
-        ),
-        (
-            .gap(input: "a.au", at: 1.5, duration: 0, frames: 0, reason: .falseLength),
-            "a.au: contains more sound than its header declares; all of it was analysed"
-        ),
-        (
-            .damage(input: "a.mp3", places: 3, first: 1.5, duration: 2.25, frames: 99_225),
-            "a.mp3: 3 parts are missing or damaged, 2.25 s in all, the first at 1.5 s; the rest was analysed"
-        ),
-        (
-            .gap(input: "mic", at: 12.34567, duration: 0.5, frames: 22_050, reason: .overrun),
-            "mic: 0.5 s of sound were lost at 12.346 s (overrun)"
-        ),
-        (.nonFinite(input: "a.wav", samples: 1), "a.wav: 1 sample was NaN or infinite and replaced by 0"),
-        (.nonFinite(input: "a.wav", samples: 12), "a.wav: 12 samples were NaN or infinite and replaced by 0"),
-        (.sinkFailed(sink: "socket", Problem("cannot write x: no")), "cannot write x: no"),
-        (.sinkTrouble(sink: "socket", Problem("cannot write x: no")), "cannot write x: no; retrying"),
-        (.sinkRecovered(sink: "socket"), "socket: recovered"),
-        (.pacing(sink: "socket"), "socket requires real time: processing at real-time speed"),
-        (.finished(input: "a.wav", StreamSummary(frames: 9, batches: 1, reason: .endOfInput)), "a.wav: 1 batch"),
-        (.finished(input: "a.wav", StreamSummary(frames: 9, batches: 2, reason: .interrupted)), "a.wav: 2 batches (interrupted)"),
+        (PipelineNotice.captureFailed(input: "a.wav", Problem("no sound file")), ["a.wav: no sound file"]),
+        (.analyzerRefused(input: "a.wav", Problem("too many channels")), ["a.wav: too many channels"]),
+        (.gap(input: "a.wav", at: 1.5, duration: 0.25, frames: 11_025, reason: .truncatedFile), ["a.wav", "1.5 s", "0.25 s"]),
+        (.gap(input: "a.wav", at: 1.5, duration: 0.00002, frames: 1, reason: .truncatedFile), ["a.wav", "1.5 s", "1 frame "]),
+        (.gap(input: "mic", at: 1.5, duration: 0.0004, frames: 19, reason: .stopped), ["mic", "1.5 s", "19 frames"]),
+        (.gap(input: "a.wav", at: 1.5, duration: 0, frames: 0, reason: .truncatedFile), ["a.wav", "cut off", "1.5 s"]),
+        (.gap(input: "a.ogg", at: 1.5, duration: 0.25, frames: 11_025, reason: .damagedFile), ["a.ogg", "0.25 s", "1.5 s"]),
+        (.gap(input: "a.ogg", at: 1.5, duration: 0, frames: 0, reason: .damagedFile), ["a.ogg", "unknown length", "1.5 s"]),
+        (.gap(input: "a.au", at: 1.5, duration: 0, frames: 0, reason: .falseLength), ["a.au", "header"]),
+        (.damage(input: "a.mp3", places: 3, first: 1.5, duration: 2.25, frames: 99_225), ["a.mp3", "3 parts", "2.25 s", "1.5 s"]),
+        (.gap(input: "mic", at: 12.34567, duration: 0.5, frames: 22_050, reason: .overrun), ["mic", "0.5 s", "12.346 s", "overrun"]),
+        (.nonFinite(input: "a.wav", samples: 1), ["a.wav", "1 sample "]),
+        (.nonFinite(input: "a.wav", samples: 12), ["a.wav", "12 samples "]),
+        (.sinkFailed(sink: "socket", Problem("cannot write x: no")), ["cannot write x: no"]),
+        (.sinkTrouble(sink: "socket", Problem("cannot write x: no")), ["cannot write x: no"]), (.sinkRecovered(sink: "socket"), ["socket"]),
+        (.pacing(sink: "socket"), ["socket", "real time"]),
+        (.finished(input: "a.wav", StreamSummary(frames: 9, batches: 1, reason: .endOfInput)), ["a.wav", "1 batch"]),
+        (.finished(input: "a.wav", StreamSummary(frames: 9, batches: 2, reason: .interrupted)), ["a.wav", "2 batches", "interrupted"]),
     ])
-    func `notice: printed as one line`(notice: PipelineNotice, line: String) {
-        #expect(notice.text == line)
+    func `notice: one line with the input and what happened`(notice: PipelineNotice, parts: [String]) {
+        #expect(!notice.text.contains("\n"))
+        for part in parts { #expect(notice.text.contains(part), "\(notice.text)") }
+    }
+
+    @Test func `error that names its input: the name is not repeated`() {
+        let problem = Problem("cannot open a.wav: no")
+        #expect(PipelineNotice.captureFailed(input: "a.wav", problem).text == problem.message)
     }
 }
