@@ -77,7 +77,8 @@ package enum TrustedPath {
         Problem("\(path): \(SystemCallError(number: code))")
     }
 
-    private static func isTrusted(_ user: uid_t) -> Bool {
+    /// Whether a user may have write permission on the path, or listen there.
+    package static func isTrusted(_ user: uid_t) -> Bool {
         var root = stat()
         return isTrusted(user, by: geteuid(), rootFolderOwner: lstat("/", &root) == 0 ? root.st_uid : 0)
     }

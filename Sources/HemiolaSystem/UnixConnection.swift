@@ -1,4 +1,4 @@
-internal import Glibc
+package import Glibc
 
 /// A connection to a Unix socket; closed with this object.
 package final class UnixConnection {
@@ -47,6 +47,15 @@ package final class UnixConnection {
         let code = Glibc.connect(descriptor, address, length)
         if code == 0 { return 0 }
         return errno == EAGAIN ? ETIMEDOUT : errno
+    }
+
+    /// The user of the process that listens, as the kernel reports it; nil if it reports none.
+    package var serverUser: uid_t? {
+        // struct ucred, which the headers declare for C programs only that ask for it: process, user, group.
+        var credentials: (process: pid_t, user: uid_t, group: gid_t) = (0, 0, 0)
+        var size = socklen_t(MemoryLayout.size(ofValue: credentials))
+        guard getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0 else { return nil }
+        return credentials.user
     }
 
     deinit {

@@ -244,6 +244,44 @@ import Testing
         #expect(refused.status == 3 && refused.errors.contains("must be a folder of this user with mode 700"), "\(refused)")
     }
 
+    @Test func `send at the default path in a folder that others can change: nothing is sent`() throws {
+        let own = "hemiola-\(geteuid())"
+        let environment = ["XDG_RUNTIME_DIR": "relative", "TMPDIR": folder.path]
+        let server = try start(sink: "socket", environment: environment)
+        _ = try SocketClient(folder("\(own)/hemiola.sock"))
+        try #require(chmod(folder(own), 0o777) == 0)
+        try folder.write("secret", to: "secret.txt")
+        for arguments in [["setSpeed", "speed=1"], ["import", "secret.txt"], ["status"]] {
+            let refused = try send(arguments, environment: environment)
+            #expect(refused.status == 1 && refused.output == "" && refused.errors.contains(folder(own)), "\(refused)")
+        }
+        // A path that the user has named is the user's decision.
+        #expect(try send(["setSpeed", "speed=1", "--socket", "\(own)/hemiola.sock"], environment: environment).status == 0)
+        server.send(SIGINT)
+        _ = try server.finish()
+    }
+
+    @Test(
+        .enabled(if: geteuid() == 0 && Tool.location(of: "/usr/bin/perl") != nil, "not root, who can start a program as another user"),
+        arguments: ["XDG_RUNTIME_DIR", "TMPDIR"])
+    func `send at the default path to the program of another user: nothing is sent`(variable: String) throws {
+        let environment = ["XDG_RUNTIME_DIR": "relative", "TMPDIR": "/tmp", variable: folder.path]
+        if variable == "TMPDIR" { try #require(mkdir(folder("hemiola-0"), 0o700) == 0) }
+        let socket = folder(variable == "TMPDIR" ? "hemiola-0/hemiola.sock" : "hemiola.sock")
+        // The socket gets the credentials of the moment of listen(2). The first byte that it receives would end the program with 9.
+        let script = """
+            use IO::Socket::UNIX;
+            my $s = IO::Socket::UNIX->new(Local => $ARGV[0]) or die $!;
+            $> = 65534; $s->listen(5) or die $!;
+            my $c = $s->accept; exit 9 if sysread($c, my $x, 1);
+            """
+        let server = try ChildProcess("/usr/bin/perl", ["-e", script, socket], in: folder.path)
+        var outcome = try send(["setSpeed", "speed=1"], environment: environment)
+        while outcome.errors.contains("no running hemiola") { outcome = try send(["setSpeed", "speed=1"], environment: environment) }
+        #expect(outcome.status == 1 && outcome.errors.contains("belongs to another user"), "\(outcome)")
+        #expect(try server.finish().status == 0)
+    }
+
     @Test func `closeViz: ends the run if the sink is configured so`() throws {
         let process = try start(sink: "socket:s,exit_on_close=true")
         let page = try SocketClient(folder("s"))

@@ -10,7 +10,7 @@ struct ControlSender {
     static let standardTimeLimit = 5.0
 
     /// The path of the socket.
-    let path: String
+    let path: SocketPath
     /// When the reply must have arrived, a ``MonotonicTime``.
     let deadline: Double
     /// The controls that this program declares.

@@ -9,7 +9,7 @@ struct PageRequestSender {
     static let standardTimeLimit = 30.0
 
     /// The path of the socket.
-    let path: String
+    let path: SocketPath
     /// Seconds for a call, and for each part of a file. The running program checks it too, and replies then.
     let timeLimit: Double
     /// Whether progress messages are printed, as they are received.

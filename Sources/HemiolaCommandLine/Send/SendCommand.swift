@@ -92,7 +92,7 @@ struct SendCommand: Command {
     }
 
     func run(with registry: PluginRegistry, on console: Console) throws(Failure) -> CommandStatus {
-        let path = socket ?? SocketPath.standard().path
+        let path = socket.map { SocketPath(path: $0) } ?? .standard()
         if PageRequest.types.contains(type) {
             let timeLimit = timeout ?? PageRequestSender.standardTimeLimit
             return try PageRequestSender(path: path, timeLimit: timeLimit, printsProgress: follow, console: console)

@@ -1,3 +1,4 @@
+internal import Hemiola
 internal import HemiolaRecords
 internal import HemiolaSystem
 
@@ -6,13 +7,24 @@ struct SocketClient {
     private let connection: UnixConnection
     private let path: String
 
+    /// Connects. At the default path nothing is sent to another user's program: such a program could read what is sent, and forge replies.
+    ///
     /// - Parameter deadline: When to give up, a ``MonotonicTime``.
-    init(_ path: String, until deadline: Double) throws(Failure) {
-        self.path = path
+    init(_ location: SocketPath, until deadline: Double) throws(Failure) {
+        path = location.path
         do throws(SystemCallError) {
             connection = try UnixConnection(to: path, until: deadline)
         } catch {
             throw Self.failure(error, path)
+        }
+        if location.origin == .named { return }
+        do throws(Problem) {
+            try location.checkFolder()
+        } catch {
+            throw Failure(error.message, status: .refused)
+        }
+        guard let user = connection.serverUser, TrustedPath.isTrusted(user) else {
+            throw failure("the program that listens there belongs to another user; name the socket to connect anyway: --socket PATH")
         }
     }
 

@@ -160,7 +160,7 @@ char *cwindow_dropped_path(const GValue *value) {
     return g_file_get_path(g_value_get_object(value));
 }
 
-int cwindow_connect_socket(const char *path) {
+int cwindow_connect_socket(const char *path, gboolean own) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     if (strlen(path) >= sizeof address.sun_path) {
         errno = ENAMETOOLONG;
@@ -175,7 +175,19 @@ int cwindow_connect_socket(const char *path) {
         errno = error;
         return -1;
     }
+    struct ucred server;
+    socklen_t length = sizeof server;
+    if (own && (getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &server, &length) < 0 || (server.uid != geteuid() && server.uid != 0))) {
+        close(descriptor);
+        errno = EPERM;
+        return -1;
+    }
     return descriptor;
+}
+
+gboolean cwindow_folder_is_private(const char *path) {
+    struct stat status;
+    return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() && (status.st_mode & 077) == 0;
 }
 
 /// The content of a file of a process in /proc, or NULL. Release it with g_free.

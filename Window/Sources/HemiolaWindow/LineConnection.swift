@@ -25,9 +25,14 @@ final class LineConnection {
     private var waiting: [UInt8] = []
     private var isPaused = false
 
-    /// Connects. Returns nil and sets errno when nothing listens at the path.
+    /// Connects. Returns nil and sets errno when nothing listens at the path, or a program of another user at the default path (EPERM).
     init?(path: String) {
-        descriptor = cwindow_connect_socket(path)
+        let isDefault = path == DefaultSocket.path
+        if isDefault, DefaultSocket.isUnsafe {
+            errno = EPERM
+            return nil
+        }
+        descriptor = cwindow_connect_socket(path, isDefault ? 1 : 0)
         guard descriptor >= 0 else { return nil }
         watch()
     }

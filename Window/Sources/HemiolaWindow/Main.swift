@@ -48,13 +48,18 @@ enum Program {
     /// - Parameter clean: Called before the program exits, if none can be started.
     private static func connect(_ arguments: WindowArguments, clean: () -> Void) -> (String, Pipeline?) {
         if let path = arguments.socket { return (path, nil) }
-        let path = defaultSocketPath
+        let path = DefaultSocket.path
         let program = arguments.hemiola ?? "hemiola"
         if let connection = LineConnection(path: path) {
             // The one of another window ends with that window.
             let isOfWindow = connection.serverIsOfWindow
             connection.close()
             return (path, isOfWindow ? Pipeline(program: program, socketPath: path) : nil)
+        }
+        if errno == EPERM {
+            printMessage("\(path): the folder or the program that listens there belongs to another user; name the socket with --socket")
+            clean()
+            exit(1)
         }
         let pipeline = Pipeline(program: program, socketPath: path)
         guard pipeline.start() else {
@@ -63,18 +68,6 @@ enum Program {
             exit(1)
         }
         return (path, pipeline)
-    }
-
-    /// The path that the sink `socket` uses without a setting.
-    private static var defaultSocketPath: String {
-        var status = stat()
-        if let folder = getenv("XDG_RUNTIME_DIR").map({ String(cString: $0) }), folder.hasPrefix("/"), stat(folder, &status) == 0,
-            status.st_uid == getuid()
-        {
-            return "\(folder)/hemiola.sock"
-        }
-        let temporary = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-        return "\(temporary)/hemiola-\(getuid())/hemiola.sock"
     }
 
     /// A folder that only the user can enter.

@@ -22,10 +22,10 @@ struct SocketFile: Sendable {
     init(_ location: SocketPath, group: String?) throws(Problem) {
         path = location.path
         if let error = Self.error(inPath: path) { throw Problem(error) }
-        let folder = FileSystem.folder(of: path)
-        if location.isInOwnFolder { try Self.makePrivate(folder) }
-        try Self.check(folder, isPrivate: location.isInOwnFolder)
-        try TrustedPath.check(folder, for: "the socket")
+        let folder = location.folder
+        if location.origin == .ownFolder { try Self.makePrivate(folder) }
+        try Self.checkExists(folder)
+        try location.checkFolder()
         let groupNumber: gid_t? = if let group { try Self.number(ofGroup: group) } else { nil }
 
         // Two processes that check and bind at the same time could each remove the other's socket before it listens.
@@ -73,24 +73,15 @@ struct SocketFile: Sendable {
         guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw error("create the folder", folder) }
     }
 
-    /// Checks that the folder exists and, if it is private, that only this user can change it.
-    private static func check(_ folder: String, isPrivate: Bool) throws(Problem) {
+    private static func checkExists(_ folder: String) throws(Problem) {
         var status = stat()
-        guard (isPrivate ? lstat(folder, &status) : stat(folder, &status)) == 0 else {
+        guard stat(folder, &status) == 0 else {
             if errno == ENOENT {
                 throw Problem("\(folder): No such file or directory; create it: mkdir -m 700 '\(folder)'")
             }
             throw error("stat", folder)
         }
-        let isFolder = status.st_mode & S_IFMT == S_IFDIR
-        if isPrivate {
-            guard isFolder, status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
-                throw Problem(
-                    "\(folder): must be a folder of this user with mode 700; remove it, or use another path: socket:PATH")
-            }
-            return
-        }
-        guard isFolder else { throw Problem("\(folder): Not a directory; use another path: socket:PATH") }
+        guard status.st_mode & S_IFMT == S_IFDIR else { throw Problem("\(folder): Not a directory; use another path: socket:PATH") }
     }
 
     /// Locks the folder. After two seconds the lock is skipped, because in a shared folder any user can hold it.

@@ -39,7 +39,7 @@ struct SocketSettings: PluginSettings {
     }
 
     /// Where the socket lies.
-    var location: SocketPath { path.map { SocketPath(path: $0, isInOwnFolder: false) } ?? .standard() }
+    var location: SocketPath { path.map { SocketPath(path: $0) } ?? .standard() }
 }
 
 /// The sink `socket`: a Unix socket and its bridge.

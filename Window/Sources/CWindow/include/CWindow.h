@@ -44,8 +44,11 @@ GdkContentProvider *cwindow_file_content(const char *path);
 /// The path of a dropped file; NULL: it is no local file. Release it with g_free.
 char *cwindow_dropped_path(const GValue *value);
 
-/// Connects to a Unix socket; non-blocking. -1: errno is set.
-int cwindow_connect_socket(const char *path);
+/// Connects to a Unix socket; non-blocking. -1: errno is set. `own`: only to a program of this user or root, else errno is EPERM.
+int cwindow_connect_socket(const char *path, gboolean own);
+
+/// Whether a path is a folder of this user that no other user can enter.
+gboolean cwindow_folder_is_private(const char *path);
 
 /// Whether the process at the other end of a connected Unix socket was started by a window, this one or another.
 int cwindow_server_is_of_window(int descriptor);
