@@ -60,6 +60,8 @@ public final class OutputFile {
     /// The path as the user wrote it.
     public let target: OutputTarget
     private let descriptor: Int32
+    /// Whether a person reads the output: file names and tags must not control the terminal.
+    private let isTerminal: Bool
     private let name: String
     private let mode: Mode
     private let closing: Closing
@@ -109,6 +111,7 @@ public final class OutputFile {
         syncsAtEnd = context.syncsFiles
         offersAppend = options.appends != nil && compression == nil
         name = target.name
+        isTerminal = target.isTerminal && compression == nil
         compressor = if let compression { try ZstdStream(level: compression.level) } else { nil }
         if let descriptor = target.descriptor {
             let flags = fcntl(descriptor, F_GETFL)
@@ -201,6 +204,11 @@ extension OutputFile {
     /// - Throws: A write failed, or the reader has closed the pipe (`Remedy.finish`).
     func flush() throws(Problem) {
         guard !isClosed, buffer.count > 0 || isRetrying else { return buffer.removeAll() }
+        if isTerminal {
+            let text = buffer.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+            buffer.removeAll()
+            buffer.append(bytes: Array(text.printable.utf8))
+        }
         if startsInsideLine {
             // The line of an earlier run is not continued.
             let lines = buffer.withUnsafeBytes { Array($0) }

@@ -1,27 +1,35 @@
 extension String {
     /// The text with control characters, line breaks and changes of the text direction written as escapes, so that it stays on one
-    /// line of a terminal. File names may contain all of these.
-    package var onOneLine: String {
-        guard unicodeScalars.contains(where: \.isDangerous) else { return self }
+    /// line of a terminal. File names, tags and the texts of pages may contain all of these.
+    package var onOneLine: String { escaped { $0.isUnsafeForReaders } }
+
+    /// Several lines with the same escapes: line breaks and tabs stay.
+    package var printable: String { escaped { $0.isUnsafeForReaders && $0 != "\n" && $0 != "\t" } }
+
+    /// The escapes are those of JSON, so that JSON stays JSON.
+    private func escaped(where isEscaped: (Unicode.Scalar) -> Bool) -> String {
+        guard unicodeScalars.contains(where: isEscaped) else { return self }
         return unicodeScalars.reduce(into: "") { text, scalar in
+            guard isEscaped(scalar) else { return text.unicodeScalars.append(scalar) }
             switch scalar {
             case "\n": text += "\\n"
             case "\t": text += "\\t"
             case "\r": text += "\\r"
-            case _ where scalar.isDangerous: text += "\\u{\(Self(scalar.value, radix: 16))}"
-            default: text.unicodeScalars.append(scalar)
+            default:
+                let digits = Self(scalar.value, radix: 16)
+                text += "\\u" + Self(repeating: "0", count: 4 - digits.count) + digits
             }
         }
     }
 }
 
 extension Unicode.Scalar {
-    fileprivate var isDangerous: Bool {
-        if isASCII { return value < 0x20 || value == 0x7F }
-        switch properties.generalCategory {
-        case .control, .lineSeparator, .paragraphSeparator: return true
-        case .format: return (0x202A...0x202E).contains(value) || (0x2066...0x2069).contains(value)
-        default: return false
+    /// Whether a terminal can take the character as a command, or it breaks the line, or changes the direction of the text, so that
+    /// `gnp.exe` is read as `exe.png`.
+    package var isUnsafeForReaders: Bool {
+        switch value {
+        case 0..<0x20, 0x7F...0x9F, 0x2028...0x202E, 0x2066...0x2069: true
+        default: false
         }
     }
 }

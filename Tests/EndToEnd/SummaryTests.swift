@@ -181,4 +181,21 @@ import Testing
         let header = try Hemiola.records([try folder.writeTone()])[0].json
         #expect(header["source"] != nil && header["source"]?["tags"] == nil)
     }
+
+    @Test func `control characters in file names: escaped wherever a person reads them, data in a table in a file`() throws {
+        let name = "a\u{1B}[2J\u{9B}31m\u{202E}gnp.wav"
+        try folder.write(WAVBytes(samples: [Float](repeating: 0, count: 4410), sampleRate: 44_100, channelCount: 1).bytes, to: name)
+        for arguments in [["beats"], ["beats", "--tempo"], ["analyze", "--summary"], ["analyze", "--summary", "-o", "-"]] {
+            let outcome = try Hemiola.run(arguments + [folder.path], in: folder.path)
+            let printed = (outcome.output + outcome.errors).unicodeScalars
+            #expect(!printed.contains { ["\u{1B}", "\u{9B}", "\u{202E}"].contains($0) }, "\(arguments): \(outcome)")
+            #expect(outcome.output.contains(#"a\u001b[2J\u009b31m\u202egnp.wav"#), "\(arguments): \(outcome)")
+        }
+        let table = ["analyze", folder.path, "--summary", "--select", "duration_s", "--quiet", "-o"]
+        #expect(try Hemiola.run(table + ["table.csv"], in: folder.path).status == 0)
+        #expect(try folder.text(of: "table.csv").contains(name))
+        let terminal = try TerminalProcess(Hemiola.path, table + ["/dev/stdout", "--format", "csv"], errors: "/dev/null")
+        #expect(try terminal.finish() == 0)
+        #expect(terminal.text.contains(#"a\u001b[2J\u009b31m\u202egnp.wav"#) && !terminal.text.contains("\u{1B}"), "\(terminal.text)")
+    }
 }

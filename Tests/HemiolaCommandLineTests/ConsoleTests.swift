@@ -47,7 +47,7 @@ final class Log: Sendable {
     }
 
     @Test func `line breaks and control characters in a message: escaped, one line`() {
-        #expect(written { $0.error("a\nb\tc\u{1B}[31m\u{85}é") } == "hemiola: a\\nb\\tc\\u{1b}[31m\\u{85}é\n")
+        #expect(written { $0.error("a\nb\tc\u{1B}[31m\u{85}é") } == "hemiola: a\\nb\\tc\\u001b[31m\\u0085é\n")
     }
 
     @Test func `message while a bar is shown: printed above the bar`() {

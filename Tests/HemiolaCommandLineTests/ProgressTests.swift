@@ -49,7 +49,7 @@ import Testing
     @Test func `control characters in a name: escaped`() {
         var line = Self.song
         line.name = "a\u{1B}[2J"
-        #expect(line.rendered(width: 120, style: Self.plain).hasPrefix("a\\u{1b}[2J "))
+        #expect(line.rendered(width: 120, style: Self.plain).hasPrefix("a\\u001b[2J "))
     }
 
     @Test func `unknown duration: no bar`() {

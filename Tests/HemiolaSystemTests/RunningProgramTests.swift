@@ -69,8 +69,8 @@ final class Lines: Sendable {
         let program = try start("echo one >&2; printf 'a\\033[1mb' >&2; exit 1", lines: lines)
         #expect(program.waitForExit(within: 5))
         program.end(within: 1)
-        #expect(lines.all == ["one", "a\\u{1b}[1mb"])
-        #expect(program.reasonForEnd == "ended with exit code 1: a\\u{1b}[1mb")
+        #expect(lines.all == ["one", "a\\u001b[1mb"])
+        #expect(program.reasonForEnd == "ended with exit code 1: a\\u001b[1mb")
     }
 
     @Test func `output as log: its lines are reported`() throws {

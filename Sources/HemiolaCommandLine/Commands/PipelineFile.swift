@@ -368,12 +368,12 @@ extension String {
         return isBare ? self : doubleQuoted
     }
 
-    /// A JSON string, with escapes also for the characters that YAML does not allow in text or reads as a line break.
+    /// A JSON string, with escapes also for the characters that YAML does not allow in text.
     private var doubleQuoted: String {
         var text = ""
         for scalar in JSONValue.quoted(self).unicodeScalars {
             switch scalar.value {
-            case 0x7F...0x9F, 0x2028, 0x2029, 0xFEFF, 0xFFFE, 0xFFFF:
+            case 0xFEFF, 0xFFFE, 0xFFFF:
                 let digits = String(scalar.value, radix: 16)
                 text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
             default: text.unicodeScalars.append(scalar)

@@ -95,10 +95,10 @@ struct Root: ParsableCommand {
         }
     }
 
-    /// Writes to standard output. A closed pipe (EPIPE) is not an error.
+    /// Writes text for people, or JSON, to standard output. A closed pipe (EPIPE) is not an error.
     static func print(_ text: String) throws(Failure) -> CommandStatus {
         do {
-            try System.write(text.hasSuffix("\n") ? text : text + "\n", to: System.standardOutput)
+            try System.write((text.hasSuffix("\n") ? text : text + "\n").printable, to: System.standardOutput)
         } catch {
             guard error.isBrokenPipe else { throw Failure("cannot write to standard output: \(error)", status: .outputFailed) }
         }

@@ -144,7 +144,8 @@ struct Screen {
         for character in text {
             let width = character.columns
             guard column + width <= min(end, columns) else { break }
-            set(character.unicodeScalars.first!, row: row, column: column, foreground, isBold: isBold)
+            let scalar = character.unicodeScalars.first!
+            set(scalar.isUnsafeForReaders ? "\u{FFFD}" : scalar, row: row, column: column, foreground, isBold: isBold)
             if width == 2, row >= 0, row < rows, column >= 0 { cells[row * columns + column + 1].scalar = 0 }
             column += width
         }

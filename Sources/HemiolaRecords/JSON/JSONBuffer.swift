@@ -105,8 +105,9 @@ extension JSONBuffer {
 // MARK: - Strings
 
 extension JSONBuffer {
-    /// Appends a string in quotes. Quote, backslash, the 32 control characters, and U+2028 and U+2029, which are line breaks in
-    /// JavaScript, are escaped. All other characters, also `/`, are written as UTF-8.
+    /// Appends a string in quotes. Quote, backslash and what is unsafe for readers are escaped: control characters (up to U+001F, and
+    /// U+007F to U+009F), U+2028 and U+2029, which are line breaks in JavaScript, and changes of the text direction (U+202A to U+202E, U+2066
+    /// to U+2069). All other characters, also `/`, are written as UTF-8.
     public mutating func append(string: String) {
         var string = string
         string.withUTF8 { append(quoting: $0) }
@@ -121,6 +122,9 @@ extension JSONBuffer {
         func write(_ text: StaticString) {
             place.copyMemory(from: text.utf8Start, byteCount: text.utf8CodeUnitCount)
             place += text.utf8CodeUnitCount
+        }
+        func write(lastDigit number: UInt8) {
+            write(number & 15 < 10 ? number & 15 + 0x30 : number & 15 + 0x57)
         }
         write(UInt8(ascii: "\""))
         var index = 0
@@ -138,9 +142,17 @@ extension JSONBuffer {
             case 0x0d: write(#"\r"#)
             case 0..<0x20:
                 write(byte < 0x10 ? #"\u000"# : #"\u001"#)
-                write(byte & 15 < 10 ? byte & 15 + 0x30 : byte & 15 + 0x57)
-            case 0xe2 where bytes[index] == 0x80 && bytes[index + 1] & 0xfe == 0xa8:  // valid UTF-8: two more bytes follow
-                write(bytes[index + 1] == 0xa8 ? #"\u2028"# : #"\u2029"#)
+                write(lastDigit: byte)
+            case 0x7f: write(#"\u007f"#)
+            // Valid UTF-8: the bytes that belong to these follow.
+            case 0xc2 where bytes[index] < 0xa0:
+                write(bytes[index] < 0x90 ? #"\u008"# : #"\u009"#)
+                write(lastDigit: bytes[index])
+                index += 1
+            case 0xe2
+            where bytes[index] == 0x80 && 0xa8...0xae ~= bytes[index + 1] || bytes[index] == 0x81 && 0xa6...0xa9 ~= bytes[index + 1]:
+                write(bytes[index] == 0x80 ? #"\u202"# : #"\u206"#)
+                write(lastDigit: bytes[index + 1])
                 index += 2
             default: write(byte)
             }

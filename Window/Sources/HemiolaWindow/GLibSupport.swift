@@ -87,11 +87,14 @@ nonisolated func monotonicSeconds() -> Double {
     Double(g_get_monotonic_time()) / 1_000_000
 }
 
-/// Prints one line on standard error. Control characters are replaced, so that a page cannot control the terminal.
+/// Prints one line on standard error. Control characters and changes of the text direction are replaced, so that a page cannot control the terminal.
 nonisolated func printMessage(_ text: String) {
     var line = "hemiola window: "
     for scalar in text.unicodeScalars {
-        line.unicodeScalars.append(scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value) ? " " : scalar)
+        switch scalar.value {
+        case 0..<0x20, 0x7F...0x9F, 0x2028...0x202E, 0x2066...0x2069: line += " "
+        default: line.unicodeScalars.append(scalar)
+        }
     }
     line += "\n"
     line.withUTF8 { bytes in

@@ -4,8 +4,8 @@ import Testing
 
 @Suite struct PathDisplayTests {
     @Test(arguments: [
-        ("song.wav", "song.wav"), ("käse 音楽.wav", "käse 音楽.wav"), ("a\nb\r\tc", "a\\nb\\r\\tc"), ("\u{1b}[31mred", "\\u{1b}[31mred"),
-        ("a\u{202e}vaw.exe", "a\\u{202e}vaw.exe"), ("a\u{2028}b\u{85}c\u{7f}", "a\\u{2028}b\\u{85}c\\u{7f}"),
+        ("song.wav", "song.wav"), ("käse 音楽.wav", "käse 音楽.wav"), ("a\nb\r\tc", "a\\nb\\r\\tc"), ("\u{1b}[31mred", "\\u001b[31mred"),
+        ("a\u{202e}vaw.exe", "a\\u202evaw.exe"), ("a\u{2028}b\u{85}c\u{7f}", "a\\u2028b\\u0085c\\u007f"),
     ])
     func `path in a message: control characters are escaped`(name: String, displayed: String) {
         #expect(name.displayName == displayed)

@@ -33,7 +33,7 @@ import Testing
         #expect(
             refusal(of: lost)
                 == "\(lost): no such file: the folder \(fixture.path("nowhere")) does not exist or cannot be read; check the path")
-        #expect(refusal(of: "/tmp/a\0b.wav")?.hasPrefix("/tmp/a\\u{0}b.wav: no such file") == true)
+        #expect(refusal(of: "/tmp/a\0b.wav")?.hasPrefix("/tmp/a\\u0000b.wav: no such file") == true)
     }
 
     @Test func `URL or unexpanded ~: the message explains it`() {

@@ -30,7 +30,7 @@ final class BeatDocument: Document {
         track = BeatTrack(stream)
         // Readers of `.beats` files skip lines that begin with `#`.
         if namesInputs, format != .tempo, let input = stream.file {
-            file.buffer.append(bytes: Array("# \(input.replacing("\n", with: " "))\n".utf8))
+            file.buffer.append(bytes: Array("# \(input.onOneLine)\n".utf8))
         }
     }
 

@@ -51,7 +51,7 @@ extension JSONBuffer {
     ///
     /// - Parameter file: The name of the input; nil: the line has none.
     mutating func appendTempo(_ track: BeatTrack, file: String?) {
-        if let file { append(bytes: Array("\(file.replacing("\n", with: " ").replacing("\t", with: " "))\t".utf8)) }
+        if let file { append(bytes: Array("\(file.onOneLine)\t".utf8)) }
         if let tempo = track.tempo { append(fixed: tempo, decimals: 2) } else { append("-") }
         append("\n")
     }

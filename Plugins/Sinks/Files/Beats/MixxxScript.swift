@@ -1,5 +1,6 @@
 internal import HemiolaRecords
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// Encodes beats as an SQL script for the database of Mixxx, `mixxxdb.sqlite` (Mixxx 2.0 and later).
 ///
@@ -75,7 +76,7 @@ enum MixxxScript {
     /// A path as an SQL literal. A path with a line break or with bytes that are not printable is written in hexadecimal digits, so that it
     /// stays in its line.
     private static func quoted(_ path: [UInt8]) -> String {
-        guard path.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }), let text = String(validating: path, as: UTF8.self) else {
+        guard let text = String(validating: path, as: UTF8.self), !text.unicodeScalars.contains(where: \.isUnsafeForReaders) else {
             return "CAST(X'\(String(decoding: hexadecimal(path), as: UTF8.self))' AS TEXT)"
         }
         return "'\(text.replacing("'", with: "''"))'"

@@ -1,6 +1,7 @@
 internal import Hemiola
 internal import HemiolaRecords
 internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// Encodes tracks with their beat grids as a Rekordbox XML collection (`DJ_PLAYLISTS`, version 1.0.0, Pioneer DJ: XML format list, 2020).
 struct RekordboxCollection {
@@ -92,6 +93,7 @@ struct RekordboxCollection {
             // Readers replace white space other than spaces in attributes, unless it is escaped.
             case "\t", "\n", "\r": "&#\(scalar.value);"
             case "\0"..<" ", "\u{fffe}", "\u{ffff}": "\u{fffd}"
+            case _ where scalar.isUnsafeForReaders: "&#\(scalar.value);"
             default: String(scalar)
             }
         }.joined()

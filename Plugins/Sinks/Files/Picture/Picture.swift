@@ -273,11 +273,6 @@ public struct Picture {
 }
 
 extension String {
-    /// Control characters become spaces.
-    var onOneLine: String {
-        String(String.UnicodeScalarView(unicodeScalars.map { $0.value < 32 || $0.value == 127 ? " " : $0 }))
-    }
-
     /// The text, or its beginning and its end with so many characters in all and an ellipsis between them.
     func abbreviated(to length: Int) -> String {
         count <= length ? self : "\(prefix((length + 1) / 2))…\(suffix(length / 2))"
