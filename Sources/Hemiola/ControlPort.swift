@@ -39,7 +39,8 @@ public struct ControlPort: Sendable {
         }
     }
 
-    /// Reports that a client lost batches, which becomes a `dropped` record.
+    /// Reports that a client lost batches, which becomes a `dropped` record: with the next batch, or with the end of the losses if the
+    /// report expects more.
     public func report(_ drop: DropReport) {
         reportDrop(drop)
     }

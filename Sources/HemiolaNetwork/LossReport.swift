@@ -3,11 +3,11 @@ internal import HemiolaRecords
 internal import HemiolaSystem
 
 /// Counts the messages that one receiver did not get, and reports them: a warning when losses begin and a line when they have ended, and
-/// `dropped` records.
+/// a `dropped` record with each. Single losses, which are no outage, have a record once a second at most.
 struct LossReport {
     /// Seconds without a loss after which the receiver counts as available again.
     static let quietTime = 2.0
-    /// The shortest time between two `dropped` records, in seconds.
+    /// The shortest time between two `dropped` records of single losses, in seconds.
     static let interval = 1.0
 
     /// Messages lost so far.
@@ -15,8 +15,8 @@ struct LossReport {
     /// Whether a message was sent.
     private(set) var hasSent = false
     private var isFaulty = false
+    private var hasRecordOfOutage = false
     private var lostSinceWarning = 0
-    private var lostSinceRecord = 0
     private var lastLoss = -Double.infinity
     private var lastRecord = -Double.infinity
     private let context: SinkContext
@@ -44,13 +44,14 @@ struct LossReport {
     mutating func lose(_ count: Int, because reason: String?, at now: Double = MonotonicTime.now) {
         lost += count
         lostSinceWarning += count
-        lostSinceRecord += count
         if count > 0 || reason != nil { lastLoss = now }
+        // The first loss of an outage has its record at once. It can follow the warning.
+        report(count, isOngoing: hasRecordOfOutage || now - lastRecord < Self.interval, at: now)
         if let reason, !isFaulty {
             isFaulty = true
             warn("\(reason); messages are lost until it is available")
         }
-        if now - lastRecord >= Self.interval { record(at: now) }
+        hasRecordOfOutage = isFaulty && (hasRecordOfOutage || count > 0)
     }
 
     /// Notes that a message was sent.
@@ -58,23 +59,24 @@ struct LossReport {
         hasSent = true
         guard isFaulty, now - lastLoss >= Self.quietTime else { return }
         warn("available again; \(lostSinceWarning) messages were lost")
-        (isFaulty, lostSinceWarning) = (false, 0)
+        (isFaulty, hasRecordOfOutage, lostSinceWarning) = (false, false, 0)
+        report(0, isOngoing: false, at: now)
     }
 
     /// Reports what was not reported yet, with a warning or without.
     mutating func close(warns: Bool) {
-        record(at: MonotonicTime.now)
+        report(0, isOngoing: false, at: MonotonicTime.now)
         if warns, isFaulty, lostSinceWarning > 0 { warn("\(lostSinceWarning) messages were lost") }
     }
 
     private func warn(_ text: String) { context.warn("\(context.name): \(receiver): \(text)") }
 
-    private mutating func record(at now: Double) {
-        if lostSinceRecord == 0 { return }
+    private mutating func report(_ count: Int, isOngoing: Bool, at now: Double) {
+        if count == 0, isOngoing || lost == 0 { return }
         context.controls.report(
             countsEvents
-                ? DropReport(sink: context.name, batches: 0, events: lostSinceRecord)
-                : DropReport(sink: context.name, client: receiver, batches: lostSinceRecord))
-        (lostSinceRecord, lastRecord) = (0, now)
+                ? DropReport(sink: context.name, batches: 0, events: count, isOngoing: isOngoing)
+                : DropReport(sink: context.name, client: receiver, batches: count, isOngoing: isOngoing))
+        if !isOngoing { lastRecord = now }
     }
 }

@@ -232,13 +232,17 @@ public struct DropReport: EventRecord, Hashable {
     public var batches: Int
     /// Events and other lines lost since the last such record: those beyond the limit kept for a reader that has stopped.
     public var events: Int
+    /// Whether more losses are expected: the pipeline then adds these to the next report that does not expect more, or records them at the
+    /// end of the stream. Not in the record.
+    public var isOngoing: Bool
 
     /// A report of so many lost batches and events.
-    public init(sink: String, client: String? = nil, batches: Int, events: Int = 0) {
+    public init(sink: String, client: String? = nil, batches: Int, events: Int = 0, isOngoing: Bool = false) {
         self.sink = sink
         self.client = client
         self.batches = batches
         self.events = events
+        self.isOngoing = isOngoing
     }
 
     public init?(_ event: Event) {

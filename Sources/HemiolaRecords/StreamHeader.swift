@@ -131,7 +131,7 @@ public struct StreamSummary: Sendable, Equatable {
     public var batches: Int64
     /// Samples that were NaN or infinite and became 0.
     public var nonFinite: Int64
-    /// Batches that each sink lost, by the sink's name; only those that lost any.
+    /// The sum of the batches and events that each sink and its clients lost, by the sink's name; only those that lost any.
     public var dropped: [(sink: String, batches: Int64)]
     /// One for each analyzer with values for the whole stream.
     public var sections: [Section]

@@ -175,6 +175,25 @@ import Testing
         #expect(sink.streams[0].events.contains(Event(at: 3072.0 / 44_100, loss)))
     }
 
+    @Test func `losses that go on: wait for their end, or that of the stream, and the end record has the sums`() async throws {
+        func losses(_ count: Int, isOngoing: Bool = false, client: String = "9") -> DropReport {
+            DropReport(sink: "web", client: client, batches: count, events: 1, isOngoing: isOngoing)
+        }
+        let sink = try await run { sink in
+            sink.report(losses(1))
+            for count in 2...5 { sink.report(losses(count, isOngoing: true)) }
+            sink.report(losses(7, isOngoing: true, client: "8"))
+            sink.report(losses(6))
+            // The end of losses that there were not.
+            sink.report(DropReport(sink: "osc", batches: 0))
+        }
+        let events = sink.streams[0].events
+        #expect(events.compactMap { DropReport($0) }.map(\.batches) == [1, 20, 7])
+        #expect(events.filter { $0.type == .dropped }.map(\.time) == [3072, 3072, 5120].map { $0 / 44_100.0 })
+        #expect(sink.streams[0].summary?.dropped.map(\.sink) == ["web"])
+        #expect(sink.streams[0].summary?.dropped.map(\.batches) == [28 + 7])
+    }
+
     @Test func `director: called once per batch, handles controls`() async throws {
         let director = DirectingTestSink()
         let sink = CollectingSink()

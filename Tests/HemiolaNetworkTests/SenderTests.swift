@@ -75,6 +75,8 @@ import Testing
         #expect(reports.wait { !$0.lines.isEmpty })
         try sender.close(within: 1)
         #expect(reports.lost == 10)
+        // The first message, and the end of the outage: the others belong to its record.
+        #expect(reports.drops.withLock { $0.count { !$0.isOngoing } } == 2)
         #expect(reports.lines.count == 2)
         #expect(reports.lines.first?.hasPrefix("test: no-such-host.invalid:9000: ") == true)
         #expect(reports.lines.last == "test: no-such-host.invalid:9000: 10 messages were lost")

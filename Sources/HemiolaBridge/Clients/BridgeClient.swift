@@ -106,12 +106,13 @@ final class BridgeClient {
         }
     }
 
-    /// Reports dropped batches and events to the pipeline, at most once per second of stream time.
+    /// Reports dropped batches and events to the pipeline, as a record at most once per second of stream time.
     ///
     /// - Parameter time: Stream time in seconds; default: report now, because the client leaves.
     func reportDrops(at time: Double = .infinity) {
-        guard let drops = queue.takeReport(at: time) else { return }
-        hub.controls.report(DropReport(sink: hub.name, client: name, batches: drops.batches, events: drops.events))
+        guard let (drops, isOngoing) = queue.takeReport(at: time) else { return }
+        hub.controls.report(
+            DropReport(sink: hub.name, client: name, batches: drops.batches, events: drops.events, isOngoing: isOngoing))
     }
 
     /// Sends what waits, then closes the connection.

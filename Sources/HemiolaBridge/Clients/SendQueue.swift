@@ -56,8 +56,10 @@ struct SendQueue {
     private var untold = DropCount()
     /// Dropped since the last report to the pipeline.
     private var unreported = DropCount()
-    /// Stream time of this report in seconds.
+    /// Stream time in seconds of the last report that became a record.
     private var lastReportTime = -Double.infinity
+    /// Whether reports after it wait for the next record.
+    private var hasOngoingReport = false
 
     var isEmpty: Bool { entries.isEmpty && calls.isEmpty && untold.isZero }
     var count: Int { entries.count }
@@ -113,13 +115,19 @@ struct SendQueue {
         (batchCount, wholeBatchCount, batchBytes, unreadBytes) = (0, 0, 0, 0)
     }
 
-    /// The drops to report to the pipeline: at most once per second of stream time; nil: none.
+    /// The drops to report to the pipeline; nil: none. They become a record once per second of stream time, and at its end; the reports
+    /// between are ongoing.
     ///
     /// - Parameter time: Stream time in seconds, which begins at 0 in a new stream; infinity: the client leaves.
-    mutating func takeReport(at time: Double) -> DropCount? {
-        guard !unreported.isZero, time - lastReportTime >= 1 || time < lastReportTime else { return nil }
-        defer { (unreported, lastReportTime) = (DropCount(), time) }
-        return unreported
+    mutating func takeReport(at time: Double) -> (drops: DropCount, isOngoing: Bool)? {
+        let isDue = time - lastReportTime >= 1 || time < lastReportTime
+        guard !unreported.isZero || isDue && hasOngoingReport else { return nil }
+        defer {
+            unreported = DropCount()
+            hasOngoingReport = !isDue
+            if isDue { lastReportTime = time }
+        }
+        return (unreported, !isDue)
     }
 
     private mutating func remove(at index: Int) -> Entry {

@@ -48,6 +48,7 @@ final class ControlInbox: Sendable {
         /// When each client's control was last prepared, as a count.
         var turns: [String: Int] = [:]
         var turn = 0
+        /// Losses of clients: at most two for each, of which one is ongoing.
         var losses: [DropReport] = []
         var isClosed = false
         var preparers: [(director: Int, preparer: any ControlPreparer)] = []
@@ -72,17 +73,27 @@ final class ControlInbox: Sendable {
     var port: ControlPort {
         ControlPort(
             submit: { [self] control, origin, reply in submit(Entry(control: control, origin: origin, reply: reply)) },
-            report: { [self] loss in update { $0.losses.append(loss) } })
+            report: { [self] loss in update { $0.add(loss) } })
     }
 
     /// Whether `drain` would find anything.
     var isEmpty: Bool { waiting.load(ordering: .acquiring) == 0 }
 
-    /// Removes and returns all ready controls, in order of arrival.
+    /// Removes and returns all ready controls, in order of arrival, and the losses that are complete.
     func drain() -> (entries: [Entry], losses: [DropReport]) {
         update { state in
-            defer { (state.ready, state.losses) = ([], []) }
-            return (state.ready, state.losses)
+            let losses = state.losses.filter { !$0.isOngoing }
+            state.losses.removeAll { !$0.isOngoing }
+            defer { state.ready = [] }
+            return (state.ready, losses)
+        }
+    }
+
+    /// Removes and returns all losses, because a stream ends.
+    func takeLosses() -> [DropReport] {
+        update { state in
+            defer { state.losses = [] }
+            return state.losses
         }
     }
 
@@ -99,7 +110,7 @@ final class ControlInbox: Sendable {
     private func update<Result>(_ body: (inout State) -> Result) -> Result {
         state.withLock { state in
             let result = body(&state)
-            waiting.store(state.ready.count + state.losses.count, ordering: .releasing)
+            waiting.store(state.ready.count + state.losses.count { !$0.isOngoing }, ordering: .releasing)
             return result
         }
     }
@@ -160,6 +171,18 @@ final class ControlInbox: Sendable {
 }
 
 extension ControlInbox.State {
+    /// Adds losses. Those of an outage wait for its end.
+    mutating func add(_ loss: DropReport) {
+        let same = losses.indices.filter { losses[$0].sink == loss.sink && losses[$0].client == loss.client }
+        if let index = same.first(where: { losses[$0].isOngoing }) ?? same.first(where: { losses[$0].isOngoing == loss.isOngoing }) {
+            losses[index].batches += loss.batches
+            losses[index].events += loss.events
+            losses[index].isOngoing = loss.isOngoing
+        } else if loss.batches > 0 || loss.events > 0 {
+            losses.append(loss)
+        }
+    }
+
     var count: Int { ready.count + unprepared.count + (preparing == nil ? 0 : 1) }
 
     /// All controls, in no particular order.

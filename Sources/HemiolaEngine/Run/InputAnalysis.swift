@@ -343,7 +343,7 @@ struct InputAnalysis {
         var error = damage?.text ?? self.error
         if case .failed(let failure) = ending { error = PipelineNotice.captureFailed(input: name, failure).text }
         let summary = StreamSummary(
-            frames: producer.clock, batches: producer.batchCount, nonFinite: producer.nonFinite, dropped: receiver.losses,
+            frames: producer.clock, batches: producer.batchCount, nonFinite: producer.nonFinite,
             sections: stream.slots.map { .init(analyzer: $0.name, values: $0.analyzer.summary()) }.filter { !$0.values.isEmpty },
             reason: reason, error: error, lateEvents: late)
         receiver.receive(.end(summary))

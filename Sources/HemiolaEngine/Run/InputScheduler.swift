@@ -95,8 +95,6 @@ enum JobItem: BoundedQueueElement {
 }
 
 extension JobQueue: BoundedQueueElement, StreamReceiver {
-    /// Files have no losses.
-    var losses: [(sink: String, batches: Int64)] { [] }
     var inTurn: @Sendable (@escaping @Sendable () -> Void) -> Void { { [self] in put(.action($0)) } }
     func receive(_ item: StreamItem) { put(.item(item)) }
     /// Controls concern the stream that is being written, not one that is analysed ahead.

@@ -30,8 +30,6 @@ extension StreamItem {
 protocol StreamReceiver: AnyObject {
     /// Whether any sink still has a reader.
     var hasReader: Bool { get }
-    /// Batches that each sink lost since the stream began; only sinks with losses.
-    var losses: [(sink: String, batches: Int64)] { get }
 
     /// Calls a function in the order of the items: at once, or when the turn of the input has come. Thread-safe.
     var inTurn: @Sendable (@escaping @Sendable () -> Void) -> Void { get }

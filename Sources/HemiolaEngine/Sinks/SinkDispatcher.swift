@@ -14,9 +14,10 @@ final class SinkDispatcher: StreamReceiver {
     private let sinks: [SinkThread]
     private let inbox: ControlInbox
 
-    /// The losses of each sink at the start of the stream and at the last report.
-    private var lossesAtStart: [QueueLoss] = []
+    /// The losses of each sink at the last report.
     private var reportedLosses: [QueueLoss] = []
+    /// The sums of the `dropped` records of the stream, by the name of the sink.
+    private var recordedLosses: [String: Int64] = [:]
     private var lastLossTime = 0.0
     /// The skipped sinks whose first losses of the stream were reported. The `end` record has the rest.
     private var reportedSkips: Set<Int> = []
@@ -37,20 +38,22 @@ final class SinkDispatcher: StreamReceiver {
             header.number = outcome.streams
             item = .begin(header)
             outcome.streams += 1
-            lossesAtStart = lossesNow
-            reportedLosses = lossesAtStart
+            reportedLosses = lossesNow
+            recordedLosses = [:]
             lastLossTime = 0
             reportedSkips = []
             format = header.format
         case .batches(let block, _):
             pipeline.note(frame: block[block.count - 1].endFrame)
-        case .events:
-            break
+            for index in 0..<block.count { add(lossesIn: block[index].events) }
+        case .events(let events):
+            add(lossesIn: events.events.span)
         case .end(var summary):
-            // The `end` record counts lost batches alone.
-            for loss in takeLosses() where loss.events > 0 {
+            for loss in takeLosses() + inbox.takeLosses() {
                 summary.lateEvents.append(Event(at: format.seconds(at: summary.frames), loss))
             }
+            add(lossesIn: summary.lateEvents.span)
+            summary.dropped = sums(with: summary.dropped)
             item = .end(summary)
         case .inputEnd(let completion):
             if !completion.end.wasInterrupted { outcome.inputs += 1 }
@@ -92,11 +95,25 @@ final class SinkDispatcher: StreamReceiver {
         }
     }
 
-    var losses: [(sink: String, batches: Int64)] {
-        zip(sinks, lossesAtStart).compactMap { sink, before in
-            let batches = sink.queue.loss.batches - before.batches
-            return batches > 0 ? (sink.name, batches) : nil
+    private func add(lossesIn events: borrowing Span<Event>) {
+        for index in events.indices {
+            guard let loss = DropReport(events[index]) else { continue }
+            recordedLosses[loss.sink, default: 0] += Int64(loss.batches) + Int64(loss.events)
         }
+    }
+
+    /// What each sink lost in the stream.
+    ///
+    /// - Parameter known: The sums of a recording, which can lack records.
+    private func sums(with known: [(sink: String, batches: Int64)]) -> [(sink: String, batches: Int64)] {
+        var sums = recordedLosses
+        for (index, loss) in lossesNow.enumerated() where sinks[index].queue.isSkipped {
+            // Of a skipped sink only the first losses have a record.
+            let rest = loss - reportedLosses[index]
+            sums[sinks[index].name, default: 0] += rest.batches + rest.events
+        }
+        for loss in known { sums[loss.sink] = max(sums[loss.sink] ?? 0, loss.batches) }
+        return sums.filter { $0.value > 0 }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
     private var lossesNow: [QueueLoss] { sinks.map(\.queue.loss) }

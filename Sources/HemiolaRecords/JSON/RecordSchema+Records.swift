@@ -40,7 +40,9 @@ extension RecordSchema {
                 time, Field("frames", .integer, "Frames of the stream, including lost ones."),
                 Field("batches", .integer, "Batches of the stream."),
                 Field("non_finite", .integer, "Samples that were NaN or infinite and became 0."),
-                Field("dropped", .table(of: .integer), "Number of dropped batches per sink; only sinks that dropped any."),
+                Field(
+                    "dropped", .table(of: .integer),
+                    "Sum of the batches and events that each sink and its clients lost; only sinks that lost any."),
                 Field("summaries", .table(of: .table(of: .parameter)), "The summary of each analyzer that has one."),
                 Field("reason", .choice(StreamSummary.Reason.allCases.map(\.rawValue)), "Why it ends."),
                 Field("error", .text, isOptional: true, "Why the input was incomplete or damaged; only then."),

@@ -10,7 +10,7 @@ internal import HemiolaSystem
 final class MIDIWriter: Sink {
     /// Velocity of an onset of the typical strength, 1.
     private static let typicalVelocity = 80.0
-    /// Seconds between two reports of losses.
+    /// Seconds between two reports of losses, and without a loss after which they have ended.
     private static let reportInterval = 1.0
 
     private struct State {
@@ -30,6 +30,8 @@ final class MIDIWriter: Sink {
         var lastReport = -Double.infinity
         /// Whether the user was warned of losses since the port was opened.
         var isLossReported = false
+        /// Whether the last report had losses: those that follow belong to the same record.
+        var isLosing = false
     }
 
     private let settings: MIDISettings
@@ -154,20 +156,21 @@ final class MIDIWriter: Sink {
         }
     }
 
-    private func drop(_ messages: Int, _ context: SinkContext) -> DropReport {
-        DropReport(sink: context.name, client: settings.name, batches: 0, events: messages)
+    private func drop(_ messages: Int, _ context: SinkContext, isOngoing: Bool = false) -> DropReport {
+        DropReport(sink: context.name, client: settings.name, batches: 0, events: messages, isOngoing: isOngoing)
     }
 
-    /// Reports lost messages: in a `dropped` record at most once a second, and once in a message while a port is open.
+    /// Reports lost messages: in a `dropped` record when losses begin and when they have ended, and once in a message while a port is open.
     private func report(_ now: Double) {
         guard let thread = state.thread, let context = state.context, now - state.lastReport >= Self.reportInterval else { return }
         let lost = thread.withOutput { $0.queue.takeLosses() }
-        guard lost > 0 else { return }
+        guard lost > 0 || state.isLosing else { return }
         state.lastReport = now
         // Before the first reader of a named pipe no receiver misses anything.
         guard state.wasOpen else { return }
-        context.controls.report(drop(lost, context))
-        if !state.isLossReported, thread.withOutput({ $0.port != nil }) {
+        context.controls.report(drop(lost, context, isOngoing: state.isLosing && lost > 0))
+        state.isLosing = lost > 0
+        if lost > 0, !state.isLossReported, thread.withOutput({ $0.port != nil }) {
             context.warn("\(settings.name): the receiver does not read; MIDI messages are lost until it does")
             state.isLossReported = true
         }

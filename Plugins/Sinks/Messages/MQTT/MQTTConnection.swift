@@ -71,8 +71,9 @@ final class MQTTConnection: @unchecked Sendable {
     private var total = 0
     private var lost = 0
     private var lostBefore = 0
-    /// Losses for the next `dropped` record.
+    /// Losses that were not reported, and whether those of the current outage have a record.
     private var unreported = (batches: 0, events: 0)
+    private var hasRecordOfOutage = false
     private var nextReport = 0.0
 
     /// Of the thread: the answer to the last attempt to connect, 0 = accepted, and the last error that the library has logged meanwhile.
@@ -156,8 +157,7 @@ final class MQTTConnection: @unchecked Sendable {
         let problem: Problem? = condition.locked {
             loseUnpublished()
             loseWaiting()
-            nextReport = 0
-            reportLosses()
+            reportLosses(isEnd: true)
             if phase == .refused || lost == 0 { return takeFault() }
             return Problem("\(context.name): \(lost) of \(total) messages were not sent to \(broker)")
         }
@@ -203,7 +203,8 @@ final class MQTTConnection: @unchecked Sendable {
             (phase, wasConnected, lostBefore) = (.connected, true, lost)
             enqueue(status("online"), isFirst: true)
             publishWaiting()
-            reportLosses()
+            hasRecordOfOutage = false
+            reportLosses(isEnd: true)
             return information
         }
         condition.signal()
@@ -320,11 +321,15 @@ final class MQTTConnection: @unchecked Sendable {
         unpublished = 0
     }
 
-    /// Reports losses for `dropped` records, at most once a second.
-    private func reportLosses() {
+    /// Reports losses: as a `dropped` record when an outage begins and when it ends, and once a second at most else.
+    private func reportLosses(isEnd: Bool = false) {
         let now = MonotonicTime.now
-        guard unreported != (0, 0), now >= nextReport else { return }
-        context.controls.report(DropReport(sink: context.name, batches: unreported.batches, events: unreported.events))
-        (unreported, nextReport) = ((0, 0), now + Self.reportInterval)
+        let isOngoing = !isEnd && (hasRecordOfOutage || now < nextReport)
+        guard unreported != (0, 0) || isEnd && lost > 0 else { return }
+        context.controls.report(
+            DropReport(sink: context.name, batches: unreported.batches, events: unreported.events, isOngoing: isOngoing))
+        unreported = (0, 0)
+        if !isEnd, phase == .lost { hasRecordOfOutage = true }
+        if !isOngoing { nextReport = now + Self.reportInterval }
     }
 }
