@@ -27,6 +27,28 @@ extension Span where Element == Float {
         }
     }
 
+    /// max x − min x, which a constant offset does not change; 0 for no samples. O(n).
+    public var peakToPeak: Float {
+        withUnsafeBufferPointer { buffer in
+            guard let x = buffer.baseAddress, buffer.count > 0 else { return 0 }
+            var highest = Lanes(repeating: x[0])
+            var lowest = Lanes(repeating: -x[0])
+            var index = 0
+            while index + 8 <= buffer.count {
+                let value = x.lanes(index)
+                highest = highest.maximum(with: value)
+                lowest = lowest.maximum(with: -value)
+                index += 8
+            }
+            var (high, low) = (highest.max(), -lowest.max())
+            while index < buffer.count {
+                (high, low) = (Swift.max(high, x[index]), Swift.min(low, x[index]))
+                index += 1
+            }
+            return high - low
+        }
+    }
+
     /// Σx·w over a range of this span and as many weights from `offset` on. O(n).
     public func dot(_ weights: Span<Float>, from offset: Int = 0, over range: Range<Int>) -> Float {
         withUnsafeBufferPointer { buffer in

@@ -49,7 +49,8 @@ final class NoticePrinter: Sendable {
             console.remark(notice.text, figure: figure)
         case .sinkAddress(_, _, let figure):
             console.announce(notice.text, figure: figure)
-        case .silence, .oppositePolarity, .nonFinite, .analyzerWarning, .sinkTrouble, .sinkWarning, .sinkOutput, .sinkRecovered, .pacing,
+        case .silence, .sound, .oppositePolarity, .nonFinite, .analyzerWarning, .sinkTrouble, .sinkWarning, .sinkOutput, .sinkRecovered,
+            .pacing,
             .controlRefused, .recording, .captureTrouble, .inputSkipped, .analyzerSkipped, .sinkSkipped, .sinkLosses:
             console.warning(notice.text)
         case .device(_, let device):

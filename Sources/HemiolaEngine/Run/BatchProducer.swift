@@ -146,10 +146,8 @@ final class BatchProducer: ControllableStream {
         return waiting
     }
 
-    /// The duration of the silence, when it is to be reported now.
-    func takeSilence() -> Double? {
-        silence?.takeAlarm() == true ? silence?.seconds : nil
-    }
+    /// The beginning or end of a long silence, when it is to be reported now.
+    func takeSilenceReport() -> SilenceDetector.Report? { silence?.takeReport() }
 
     /// Ends the first pass: the analyzers finish it, and the clock returns to the start.
     func finishFirstPass() {
@@ -288,7 +286,7 @@ final class BatchProducer: ControllableStream {
         }
         self.polarity = polarity
         if var silence {
-            silence.add(peak: mix.span.level(ofChannel: 0, of: 1).peak, seconds: header.format.seconds(at: Int64(frames)))
+            silence.add(range: mix.span.extracting(first: frames).peakToPeak / 2, seconds: header.format.seconds(at: Int64(frames)))
             self.silence = silence
         }
         if frames < hopFrames {

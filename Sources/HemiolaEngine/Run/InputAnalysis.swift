@@ -262,8 +262,10 @@ struct InputAnalysis {
                         isPolarityReported = true
                         report(.oppositePolarity(input: deviceSummary ?? stream.name))
                     }
-                    if pipeline.isLive, let seconds = producer.takeSilence() {
-                        report(.silence(input: deviceSummary ?? stream.name, seconds: seconds))
+                    switch producer.takeSilenceReport() {
+                    case .silence(let seconds): report(.silence(input: deviceSummary ?? stream.name, seconds: seconds))
+                    case .sound(let seconds): report(.sound(input: deviceSummary ?? stream.name, seconds: seconds))
+                    case nil: break
                     }
                 case .device(let notice):
                     stream.deviceName = notice.name

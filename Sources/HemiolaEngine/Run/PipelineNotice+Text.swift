@@ -46,6 +46,8 @@ extension PipelineNotice {
             }
         case .silence(let input, _):
             return "silence on \"\(input)\"; if music is playing, select its device; see: hemiola devices"
+        case .sound(let input, let seconds):
+            return "sound on \"\(input)\" after \(Int(seconds.rounded())) s of silence"
         case .oppositePolarity(let input):
             return "\(input): left and right have opposite polarity and cancel each other in the mono mix: their difference is analysed; "
                 + "swap the wires of one channel, or invert it"

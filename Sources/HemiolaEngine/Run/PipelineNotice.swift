@@ -26,8 +26,11 @@ public enum PipelineNotice: Sendable {
     case damage(input: String, places: Int, first: Double, duration: Double, frames: Int64)
     /// A live capture opened, moved or lost its source.
     case device(input: String, DeviceEvent)
-    /// Silence for so many seconds; reported once per silence. Live only. The input by its description for users.
+    /// Silence for so many seconds, which is no pause: before the first sound, or for ten minutes. Live only. The input by its description
+    /// for users.
     case silence(input: String, seconds: Double)
+    /// The end of a silence that was reported, after so many seconds.
+    case sound(input: String, seconds: Double)
     /// The two channels of an input have opposite polarity, and their difference is analysed; reported once per input.
     case oppositePolarity(input: String)
     /// NaN or infinite samples were replaced with 0: reported once per stream, at its end.
