@@ -20,11 +20,16 @@ struct PresetLibrary: Sendable {
         /// Whether the page has disconnected. The presets of the last page remain until another page reports its own.
         var isClosed = false
 
+        /// What the names cost, in bytes: their own, and those of the lists that contain them.
+        var size: Int { names.reduce(0) { $0 + $1.utf8.count + 64 } }
+
         func has(_ name: String) -> Bool { (names.isEmpty || available.contains(name)) && !refused.contains(name) }
     }
 
-    /// Maximum number of pages whose presets are stored. The oldest are forgotten, and count as pages whose presets are not known.
+    /// Maximum number of pages whose presets are stored, and of bytes of their names: eight lists of the greatest length with common names. The
+    /// oldest are forgotten, and count as pages whose presets are not known.
     private static let pageLimit = 64
+    private static let sizeLimit = 8 << 20
 
     /// The user's list; nil: the pages' lists are used.
     private let userNames: [String]?
@@ -68,8 +73,14 @@ struct PresetLibrary: Sendable {
         pages[index].names = PresetList.unique(names)
         pages[index].available = Set(names)
         if isNewPage { pages[index].refused = [] }
+        forgetOldestPages(before: page)
         update()
         return names.isEmpty || userNames?.isEmpty != false || pagePresets.contains { $0.page == page && !$0.known.isEmpty }
+    }
+
+    private mutating func forgetOldestPages(before page: String) {
+        var size = pages.reduce(0) { $0 + $1.size }
+        while size > Self.sizeLimit, let oldest = pages.firstIndex(where: { $0.origin != page }) { size -= pages.remove(at: oldest).size }
     }
 
     /// Removes a preset that a page could not load. Names that are in no list are not stored, so that memory stays bounded.

@@ -328,6 +328,18 @@ import Testing
         #expect(last.library.pagePresets.count == 64 && last.library.known.names.count == 64)
     }
 
+    @Test func `pages with long lists: the oldest are forgotten, and the newest is kept whatever its length`() {
+        let preparer = PresetControlPreparer(settings(nil))
+        func names(_ page: Int, _ length: Int) -> Control {
+            Control(.ready, .texts((0..<9000).map { "\(page) \($0) " + String(repeating: "x", count: length) }))
+        }
+        var last = preparer.preparation(for: names(0, 60), from: "web/0")
+        for page in 1..<20 { last = preparer.preparation(for: names(page, 60), from: "web/\(page)") }
+        #expect((2...8).contains(last.library.pagePresets.count) && last.library.pagePresets.last?.page == "web/19")
+        last = preparer.preparation(for: names(20, 1000), from: "web/20")
+        #expect(last.library.pagePresets.map(\.page) == ["web/20"] && last.library.known.names.count == 9000)
+    }
+
     // MARK: - Favourites and persisted state
 
     @Test func `favourites and skip match names regardless of case and accents`() {
