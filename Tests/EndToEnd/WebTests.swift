@@ -86,7 +86,8 @@ import Testing
         let address = try address()
         let clients = try (0..<30).map { _ in try SocketClient(port: address.port) }
         let before = try #require(process.residentPeak)
-        let request = "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(address.port)\r\nCookie: hemiola=\(address.token)\r\n\r\n"
+        let request =
+            "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(address.port)\r\nCookie: hemiola=\(address.token)\r\nSec-Fetch-Site: same-origin\r\n\r\n"
         _ = try flood(clients, with: request, upTo: 4 << 20)
         let after = try #require(process.residentPeak)
         #expect(after - before < 40 << 20, "\((after - before) >> 20) MiB")

@@ -72,7 +72,7 @@ struct WebAccess: Sendable {
         let hasQueryToken = request.queryToken.map(isToken) ?? false
         guard
             hasQueryToken || hasBearerToken(head.headers) || isSocket && hasTokenProtocol(head.headers)
-                || hasCookie(head.headers) && (allowedOrigin != nil || !isForSibling(head.headers))
+                || hasCookie(head.headers) && (allowedOrigin != nil || isOfOwnPage(head.headers, host: host, isSocket: isSocket))
         else { return .noToken }
         return .permitted(Permission(host: host, allowedOrigin: allowedOrigin, setsCookie: hasQueryToken))
     }
@@ -138,11 +138,18 @@ struct WebAccess: Sendable {
         }
     }
 
-    /// Whether a page of another origin makes the request. The cookie is not accepted then: a strict cookie is also sent with requests
-    /// of other servers' pages on the same machine, because ports do not distinguish sites.
-    private func isForSibling(_ headers: HTTPHeaders) -> Bool {
-        guard let site = headers.first(name: "sec-fetch-site")?.lowercased() else { return false }
-        if site == "same-origin" || site == "none" { return false }
-        return headers.first(name: "sec-fetch-mode")?.lowercased() != "navigate"
+    /// Whether this server's page makes the request, or the user opens the page. The cookie of others is not accepted: a strict cookie is also
+    /// sent with requests of other servers' pages on the same machine, because ports do not distinguish sites.
+    ///
+    /// Browsers leave out `Sec-Fetch-Site` where the server is on another machine, because the connection is not encrypted. `Referer` then
+    /// names the page, unless that page prevents it; and only the user's own opening of a document accepts `text/html`. With a WebSocket,
+    /// browsers always send `Origin`, which is checked before.
+    private func isOfOwnPage(_ headers: HTTPHeaders, host: String, isSocket: Bool) -> Bool {
+        if let site = headers.first(name: "sec-fetch-site")?.lowercased() {
+            return site == "same-origin" || site == "none" || headers.first(name: "sec-fetch-mode")?.lowercased() == "navigate"
+        }
+        if isSocket || headers.contains(name: "origin") { return true }
+        if headers.first(name: "referer")?.lowercased().hasPrefix("http://\(host)/") == true { return true }
+        return headers[canonicalForm: "accept"].contains { $0.lowercased().hasPrefix("text/html") }
     }
 }

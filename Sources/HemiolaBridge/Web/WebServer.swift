@@ -51,7 +51,7 @@ struct WebResponse {
         self.status = status
         self.body = body
         headers = [
-            "Content-Type": type, "Cache-Control": cache, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+            "Content-Type": type, "Cache-Control": cache, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin",
         ]
     }
 

@@ -85,6 +85,26 @@ import Testing
         try await fixture.close()
     }
 
+    @Test func `cookie without Sec-Fetch-Site: is accepted from the own page and for a document only`() async throws {
+        let fixture = try await WebSinkFixture()
+        let plain = ["Sec-Fetch-Site": ""]
+        let others = ["", "http://127.0.0.1:1/", "http://\(fixture.host).evil.example/", "http://evil.example/http://\(fixture.host)/"]
+        for path in ["/hemiola.js", "/metrics", "/app/app.js", "/presets/", "/"] {
+            for referrer in others {
+                let headers = plain.merging(["Referer": referrer, "Accept": "*/*"]) { $1 }
+                #expect(try fixture.get(path, headers).status == 403, "\(path) \(referrer)")
+            }
+            #expect(try fixture.get(path, plain.merging(["Referer": "http://\(fixture.host)/?token=x"]) { $1 }).status != 403, "\(path)")
+        }
+        // A bookmark, and a link on another page.
+        let document = ["Accept": "text/html,application/xhtml+xml,*/*;q=0.8"]
+        for referrer in others {
+            #expect(try fixture.get("/", plain.merging(document) { $1 }.merging(["Referer": referrer]) { $1 }).status == 200)
+        }
+        #expect(try fixture.get("/hemiola.js?token=\(fixture.token)", plain).status == 200)
+        try await fixture.close()
+    }
+
     @Test func `WebSocket: takes the token from query, cookie, bearer or subprotocol, and selects hemiola.v1`() async throws {
         let fixture = try await WebSinkFixture()
         try await fixture.begin()

@@ -37,7 +37,7 @@ import Testing
         for (path, bytes) in files where path != "/hemiola.js" && path != "/index.html" {
             let response = try fixture.get(path)
             #expect(response.status == 200 && response.body == bytes, "\(path)")
-            #expect(response.headers["x-content-type-options"] == "nosniff" && response.headers["referrer-policy"] == "no-referrer")
+            #expect(response.headers["x-content-type-options"] == "nosniff" && response.headers["referrer-policy"] == "same-origin")
             let types = ["html": "text/html", "js": "text/javascript", "css": "text/css", "ts": "text/plain"]
             let type = try #require(types[(path as NSString).pathExtension], "\(path)")
             #expect(response.headers["content-type"] == "\(type); charset=utf-8")

@@ -41,7 +41,7 @@ extension ClientSinkFixture {
     var host: String { "127.0.0.1:\(port)" }
     var token: String { url.query()?.split(separator: "=").last.map(String.init) ?? "" }
     /// The header fields of a request that is permitted.
-    var fields: [String: String] { ["Host": host, "Cookie": "hemiola=\(token)"] }
+    var fields: [String: String] { ["Host": host, "Cookie": "hemiola=\(token)", "Sec-Fetch-Site": "same-origin"] }
 
     func connection() throws -> SocketClient { try SocketClient(port: port) }
 
