@@ -22,6 +22,8 @@ public struct Unit: RawRepresentable, Sendable, Hashable, ExpressibleByStringLit
     /// Decibels relative to full scale: 0 is an amplitude of 1, so that a sine of full scale has a peak of 0 and an RMS level of −3.01.
     /// The floor is −120.
     public static let decibels: Unit = "dBFS"
+    /// Decibels relative to full scale of the power per hertz. The floor is −120.
+    public static let decibelsPerHertz: Unit = "dBFS/Hz"
     /// LUFS: loudness relative to full scale (EBU R 128, ITU-R BS.1770).
     public static let loudness: Unit = "LUFS"
     /// Difference between two loudnesses, in loudness units; 1 LU is 1 dB.
@@ -57,7 +59,7 @@ public struct Unit: RawRepresentable, Sendable, Hashable, ExpressibleByStringLit
     public var numberText: NumberText {
         if hasAllDigits { return .all }
         return switch self {
-        case .decibels, .loudness, .loudnessUnits, .truePeak, "dB": .decimals(3)
+        case .decibels, .decibelsPerHertz, .loudness, .loudnessUnits, .truePeak, "dB": .decimals(3)
         case .hertz, .beatsPerMinute: .decimals(2)
         case .seconds: .decimals(6)
         default: .significant

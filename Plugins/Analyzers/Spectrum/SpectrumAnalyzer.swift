@@ -127,12 +127,14 @@ final class SpectrumAnalyzer: Analyzer {
     }
 
     private func declare(_ outputs: inout AnalyzerOutputs, edges: [Double], center: Double, nyquist: Double) {
+        let isMel = settings.scale.isMel
         bands =
             settings.bands > 0
             ? outputs.add(
                 Feature(
-                    "bands_db", .decibels, count: settings.bands, minimum: -120, scale: .powerDecibels, edges: edges,
-                    centerOffset: center, "Power in each band."))
+                    "bands_db", isMel ? .decibelsPerHertz : .decibels, count: settings.bands, minimum: -120, scale: .powerDecibels,
+                    edges: edges, centerOffset: center,
+                    isMel ? "Power per hertz in each band, a triangle of unit area." : "Power in each band."))
             : nil
         centroid = outputs.add(
             Feature("centroid_hz", .hertz, in: 0...nyquist, centerOffset: center, "Centre of gravity of the magnitudes."))

@@ -237,6 +237,18 @@ private func randomSigns(amplitude: Double, frames: Int) -> Audio {
         #expect(zip(edges, edges.dropFirst()).allSatisfy { $0 < $1 })
     }
 
+    @Test func `unit of the bands: dBFS, and dBFS per hertz for mel bands, whose power is that of a density`() async throws {
+        #expect(try ["log", "linear"].allSatisfy { try outputs("scale=\($0)").features[0].unit == .decibels })
+        #expect(try ["mel-slaney", "mel-htk"].allSatisfy { try outputs("scale=\($0)").features[0].unit == .decibelsPerHertz })
+        // White noise has the same density in every band.
+        let levels = try await Analysis(of: .noise(amplitude: 0.5, frames: 44_100), .spectrum, "scale=mel-htk,bands=8").values("bands_db")
+        let density = 10 * log10(0.25 / 3 / 22_050)
+        for band in 2..<8 {
+            let power = levels.dropFirst(2).map { pow(10, Double($0[band]) / 10) }
+            #expect(abs(10 * log10(power.reduce(0, +) / Double(power.count)) - density) < 1)
+        }
+    }
+
     @Test func `bands=0: no bands, the other features stay`() async throws {
         let analysis = try await Analysis(of: .noise(frames: 4096), .spectrum, "bands=0")
         #expect(try outputs("bands=0").features.map(\.name) == ["centroid_hz", "rolloff_hz", "flatness", "flux"])

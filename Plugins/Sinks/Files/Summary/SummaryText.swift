@@ -78,7 +78,7 @@ struct SummaryText {
         }
     }
 
-    private static let decimalUnits: [Unit] = [.beatsPerMinute, .decibels, .loudness, .loudnessUnits, .truePeak]
+    private static let decimalUnits: [Unit] = [.beatsPerMinute, .decibels, .decibelsPerHertz, .loudness, .loudnessUnits, .truePeak]
 
     /// `0:07`, `75:02`
     private static func clock(_ seconds: Double) -> String {
