@@ -3,7 +3,7 @@ internal import Hemiola
 
 /// The program whose levels are computed. It determines signal, window, bands and initial averages.
 ///
-/// Both profiles use a transform of 1024 frames, multiply each magnitude by the same equalizer and sum over ranges of bins. As in the
+/// All profiles use a transform of 1024 frames, multiply each magnitude by the same equalizer and sum over ranges of bins. As in the
 /// original programs the window lengths are in frames, which were those of a sound card at 44.1 or 48 kHz: at the multiples of these
 /// rates they are multiples, so that the bins are as narrow, and the bands contain the same sound.
 enum LevelProfile: String, CaseIterable {
@@ -12,6 +12,8 @@ enum LevelProfile: String, CaseIterable {
     /// The last 576 frames of the left channel under a periodic Hann window, zero-padded; bands are thirds of the lower half of
     /// the spectrum, 0…11 025 Hz at 44.1 kHz (MilkDrop 2, `DoCustomSoundAnalysis`).
     case milkdrop
+    /// As `milkdrop`, of the mono mix (projectM 4.2).
+    case projectm
 
     /// Length of the transform, in frames of 44.1 or 48 kHz.
     static let transformSize = 1024
@@ -35,7 +37,7 @@ enum LevelProfile: String, CaseIterable {
     var windowFrames: Int {
         switch self {
         case .butterchurn: Self.transformSize
-        case .milkdrop: 576
+        case .milkdrop, .projectm: 576
         }
     }
 
@@ -49,7 +51,7 @@ enum LevelProfile: String, CaseIterable {
                 min(max(Int((hertz / binWidth + 0.5).rounded(.down)) - 1, 0), Self.binCount - 1)
             }
             return zip(edges, edges.dropFirst()).map { $0..<$1 }
-        case .milkdrop:
+        case .milkdrop, .projectm:
             return (0..<3).map { Self.binCount * $0 / 6..<Self.binCount * ($0 + 1) / 6 }
         }
     }
@@ -67,7 +69,7 @@ enum LevelProfile: String, CaseIterable {
     func framesPerSecond(_ updates: Double, sampleRate: Int) -> Double {
         switch self {
         case .butterchurn: min(max(updates, 15), 144 * Double(Self.factor(at: sampleRate)))
-        case .milkdrop: updates
+        case .milkdrop, .projectm: updates
         }
     }
 
@@ -75,7 +77,7 @@ enum LevelProfile: String, CaseIterable {
     var initialAverage: Double {
         switch self {
         case .butterchurn: 1
-        case .milkdrop: 0
+        case .milkdrop, .projectm: 0
         }
     }
 }

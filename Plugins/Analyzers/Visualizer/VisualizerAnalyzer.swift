@@ -47,7 +47,7 @@ final class VisualizerAnalyzer: Analyzer {
     /// The number of updates at the start during which the long-term averages follow faster.
     private var initialUpdates = 0
     private var mixSpectrum: SpectrumHandle?
-    private var left: LeftSpectrum?
+    private var ownSpectrum: MilkDropSpectrum?
 
     private var bank = BarBank(count: 0, from: 1, to: 1, sampleRate: 1)
     private var barSpectrum: SpectrumHandle?
@@ -93,12 +93,12 @@ final class VisualizerAnalyzer: Analyzer {
     }
 
     func skip(_ gap: Gap) {
-        left?.clear()
+        ownSpectrum?.clear()
         low?.clear()
     }
 
     func reset() {
-        left?.clear()
+        ownSpectrum?.clear()
         low?.clear()
         updates = 0
         levels = Array(repeating: RelativeLevel(average: settings.profile.initialAverage), count: 3)
@@ -119,10 +119,10 @@ extension VisualizerAnalyzer {
         initialUpdates = factor * RelativeLevel.initialUpdates
         switch profile {
         case .butterchurn:
-            left = nil
+            ownSpectrum = nil
             mixSpectrum = outputs.request(SpectrumRequest(size: factor * LevelProfile.transformSize, window: .rectangular))
-        case .milkdrop:
-            left = LeftSpectrum(factor: factor, binCount: bands[2].upperBound)
+        case .milkdrop, .projectm:
+            ownSpectrum = MilkDropSpectrum(factor: factor, binCount: bands[2].upperBound)
             mixSpectrum = nil
         }
         let windowFrames = factor * profile.windowFrames
@@ -142,8 +142,12 @@ extension VisualizerAnalyzer {
         if let mixSpectrum {
             update(hop.spectra(mixSpectrum).power(0))
         } else {
-            left?.advance(hop.samples, channels: channels, hopFrames: hopFrames)
-            left?.withPower { update($0) }
+            if settings.profile == .milkdrop {
+                ownSpectrum?.advance(hop.samples, channels: channels, hopFrames: hopFrames)
+            } else {
+                ownSpectrum?.advance(hop.mono.extracting(first: hop.frameCount), channels: nil, hopFrames: hopFrames)
+            }
+            ownSpectrum?.withPower { update($0) }
         }
         updates += 1
     }
