@@ -28,16 +28,17 @@ extension Span where Element == Float {
         }
     }
 
-    /// Whether Σx² is at most `limit`. O(n); returns as soon as the limit is exceeded.
+    /// Whether Σ(x − x₀)² is at most `limit`, x₀ being the first sample: an offset is no sound. O(n); returns as soon as the limit is exceeded.
     package func isQuiet(within limit: Float) -> Bool {
         withUnsafeBufferPointer { buffer in
-            guard let x = buffer.baseAddress else { return true }
+            guard let x = buffer.baseAddress, buffer.count > 0 else { return true }
+            let first = x[0]
             var total: Float = 0
             var index = 0
             while index + 64 <= buffer.count {
                 var squares = Lanes.zero
                 for step in 0..<8 {
-                    let value = x.lanes(index + 8 * step)
+                    let value = x.lanes(index + 8 * step) - first
                     squares += value * value
                 }
                 total += squares.sum()
@@ -45,7 +46,7 @@ extension Span where Element == Float {
                 index += 64
             }
             while index < buffer.count {
-                total += x[index] * x[index]
+                total += (x[index] - first) * (x[index] - first)
                 index += 1
             }
             return total <= limit

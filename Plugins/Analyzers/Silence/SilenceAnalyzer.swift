@@ -35,7 +35,8 @@ extension RecordType {
 }
 
 /// Divides a stream into silence and sound, to the frame: a silence begins after the last sample whose magnitude reaches the threshold,
-/// in any channel, and ends with the first one that reaches the threshold plus the hysteresis.
+/// in any channel, and ends with the first one that reaches the threshold plus the hysteresis. The magnitude is the distance from the offset of
+/// the channel, which is known from the first hop that is a constant but for less than the threshold, as that of a microphone in silence.
 ///
 /// - Complexity: O(samples), no allocation.
 final class SilenceAnalyzer: Analyzer {
@@ -53,6 +54,9 @@ final class SilenceAnalyzer: Analyzer {
     private var quietStart: Int64 = 0
     /// The frame after the last one that was processed.
     private var end: Int64 = 0
+    /// The offset of each channel, and whether any is not 0.
+    private var offsets: [Float] = []
+    private var hasOffset = false
     /// Whether no sample of the batch has reached the threshold so far.
     private var isBatchSilent = true
     private var isInterrupted = false
@@ -84,15 +88,14 @@ final class SilenceAnalyzer: Analyzer {
         }
         let samples = hop.samples
         // A hop whose peak is below the threshold needs no search for the frame.
-        if samples.level.peak >= threshold {
+        if hasOffset || samples.level.peak >= threshold {
+            noteOffsets(samples)
             if !isSilence, hop.frameCount < minimumFrames {
                 // No silence fits between two loud frames of the hop: the first and the last one suffice.
                 var (first, last) = (0, hop.frameCount - 1)
-                while level(first, samples) < threshold { first += 1 }
-                while level(last, samples) < threshold { last -= 1 }
-                add(loud: level(first, samples), at: hop.frame + Int64(first), &events)
-                // The first one may have confirmed a silence that it does not end.
-                if isSilence { addAll(hop, from: first + 1, &events) } else { quietStart = hop.frame + Int64(last) + 1 }
+                while first <= last, level(first, samples) < threshold { first += 1 }
+                while last > first, level(last, samples) < threshold { last -= 1 }
+                if first <= last { addLoudFrames(first, last, hop, &events) }
             } else {
                 addAll(hop, from: 0, &events)
             }
@@ -103,10 +106,38 @@ final class SilenceAnalyzer: Analyzer {
         row[silenceSeconds] = Float(format.seconds(at: max(0, end - quietStart)))
     }
 
-    /// The largest magnitude of a frame.
+    /// Adds the first and the last loud frame of a hop.
+    private func addLoudFrames(_ first: Int, _ last: Int, _ hop: borrowing Hop, _ events: inout EventList) {
+        add(loud: level(first, hop.samples), at: hop.frame + Int64(first), &events)
+        // The first one may have confirmed a silence that it does not end.
+        if isSilence { addAll(hop, from: first + 1, &events) } else { quietStart = hop.frame + Int64(last) + 1 }
+    }
+
+    /// Notes the offset of each channel that is constant in a hop but for less than the threshold. A hop below 5 ms tells nothing: the crest of a
+    /// bass note is as flat.
+    private func noteOffsets(_ samples: Span<Float>) {
+        guard samples.count >= format.sampleRate / 200 * format.channelCount else { return }
+        hasOffset = false
+        for channel in offsets.indices {
+            var (low, high) = (samples[channel], samples[channel])
+            var index = channel
+            // In music it ends after a few frames.
+            while index < samples.count, high - low < 2 * threshold {
+                (low, high) = (min(low, samples[index]), max(high, samples[index]))
+                index += format.channelCount
+            }
+            if high - low < 2 * threshold {
+                let middle = (low + high) / 2
+                offsets[channel] = abs(middle) < threshold ? 0 : middle
+            }
+            if offsets[channel] != 0 { hasOffset = true }
+        }
+    }
+
+    /// The largest magnitude of a frame, without the offsets.
     private func level(_ frame: Int, _ samples: Span<Float>) -> Float {
         var largest: Float = 0
-        for index in frame * format.channelCount..<(frame + 1) * format.channelCount { largest = max(largest, abs(samples[index])) }
+        for channel in offsets.indices { largest = max(largest, abs(samples[frame * format.channelCount + channel] - offsets[channel])) }
         return largest
     }
 
@@ -152,6 +183,8 @@ final class SilenceAnalyzer: Analyzer {
     }
 
     func reset() {
+        offsets = Array(repeating: 0, count: format.channelCount)
+        hasOffset = false
         (regionStart, isSilence, quietStart, end, isBatchSilent, isInterrupted) = (nil, false, 0, 0, true, false)
     }
 }

@@ -46,7 +46,7 @@ import Testing
 
     @Test func `level within the hysteresis: the silence continues`() async throws {
         let audio = Audio(frames: 3 * Self.rate) { frame, _ in
-            frame < Self.rate ? 0.5 : frame < 2 * Self.rate ? 0 : 0.0015
+            (frame % 2 == 0 ? 1 : -1) * (frame < Self.rate ? 0.5 : frame < 2 * Self.rate ? 0 : 0.0015)
         }
         let wide = try await Analysis(of: audio, .silence, "hysteresis_db=6")
         #expect(regions(wide, "silence").map(\.duration) == [2])
@@ -54,8 +54,24 @@ import Testing
         #expect(regions(narrow, "silence").map(\.duration) == [1])
     }
 
+    @Test(arguments: [256, 1000, 1024, 4096])
+    func `constant offset: is silence, and sound on top of it is found to the frame`(batchFrames: Int) async throws {
+        let audio = Audio(frames: 3 * Self.rate) { frame, _ in
+            0.2 + (frame / Self.rate == 1 ? (frame % 2 == 0 ? 0.1 : -0.1) : 0)
+        }
+        let analysis = try await Analysis(of: audio, .silence, batchFrames: batchFrames)
+        #expect(regions(analysis, "silence").map(\.start) == [0, 2] && regions(analysis, "silence").map(\.duration) == [1, 1])
+        #expect(regions(analysis, "sound").map(\.start) == [1])
+    }
+
+    @Test func `crest of a bass note as long as a short batch: is no offset`() async throws {
+        let audio = Audio(frames: 2 * Self.rate) { frame, _ in 0.5 * sin(Double(frame) * 0.004) }
+        let analysis = try await Analysis(of: audio, .silence, batchFrames: 64)
+        #expect(regions(analysis, "silence").isEmpty && regions(analysis, "sound").map(\.duration) == [2])
+    }
+
     @Test func `gap: ends the region`() async throws {
-        let tone = Audio(frames: Self.rate) { _, _ in 0.5 }
+        let tone = Audio(frames: Self.rate) { frame, _ in frame % 2 == 0 ? 0.5 : -0.5 }
         let analysis = try await Analysis(
             of: [.samples(tone.samples), .gap(Gap(frames: 44_100, reason: .overrun)), .samples(tone.samples)], tone.format, .silence)
         #expect(regions(analysis, "sound").map(\.start) == [0, 2])

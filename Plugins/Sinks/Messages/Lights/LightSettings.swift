@@ -19,8 +19,8 @@ protocol LightSettings: PluginSettings {
 extension LightSettings {
     static var needs: SinkPlugin.Needs {
         SinkPlugin.Needs(
-            analyzers: [PluginSpec("levels"), PluginSpec("visualizer"), PluginSpec("beat")], realTime: true, schedulesEvents: true,
-            events: [.beat])
+            analyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat")], realTime: true,
+            schedulesEvents: true, events: [.beat])
     }
 
     var map: String? { nil }

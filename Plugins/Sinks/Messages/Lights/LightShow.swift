@@ -28,7 +28,7 @@ struct LightShow {
 
     private let effect: LightEffect
     private let brightness: Float
-    private var levelHandle: FeatureHandle?
+    private var soundLevel: SoundLevel?
     private var barsHandle: FeatureHandle?
     /// The level and the bars, 0…1 each: the highest values since the last frame.
     private var level: Float = 0
@@ -50,7 +50,7 @@ struct LightShow {
     }
 
     mutating func begin(_ header: StreamHeader) {
-        levelHandle = header.layout.handle("levels", "rms_db")
+        soundLevel = SoundLevel(of: header)
         barsHandle = header.layout.handle("visualizer", "bars")
         (level, bars) = (0, [Float](repeating: 0, count: barsHandle?.count ?? 0))
         (beats, lastBeat, flashStart, palette) = ([], -.infinity, -.infinity, [])
@@ -107,8 +107,8 @@ struct LightShow {
     }
 
     private func currentLevel(_ row: Span<Float>) -> Float {
-        guard let levelHandle, row[levelHandle.offset].isFinite else { return 0 }
-        return min(max((row[levelHandle.offset] - Self.lowestLevel) / -Self.lowestLevel, 0), 1)
+        guard let decibels = soundLevel?.decibels(row), decibels.isFinite else { return 0 }
+        return min(max((decibels - Self.lowestLevel) / -Self.lowestLevel, 0), 1)
     }
 
     private mutating func preparePalette(count: Int) {

@@ -17,7 +17,7 @@ struct AudioSyncEncoder: FrameSource {
 
     private let peak: RecordType?
     private let lead: Double
-    private var level: FeatureHandle?
+    private var level: SoundLevel?
     private var bars: FeatureHandle?
     private var bands: FeatureHandle?
     /// The centres of the bands, in hertz.
@@ -41,7 +41,7 @@ struct AudioSyncEncoder: FrameSource {
 
     mutating func begin(_ stream: StreamHeader) {
         (format, clock, peaks) = (stream.format, StreamClock(), [])
-        level = stream.layout.handle("levels", "rms_db")
+        level = SoundLevel(of: stream)
         bars = stream.layout.handle("visualizer", "bars")
         let column = stream.layout.sections.first { $0.analyzer == "spectrum" }?.features.first { $0.feature.name == "bands_db" }
         bands = column?.handle
@@ -64,7 +64,7 @@ struct AudioSyncEncoder: FrameSource {
         guard batch.hasValues else { return }
         let row = batch.row
         var decibels = Float.nan
-        if let level { decibels = row[level.offset] }
+        if let level { decibels = level.decibels(row) }
         let current = decibels.isFinite ? 255 * min(max((decibels - Self.lowestLevel) / -Self.lowestLevel, 0), 1) : 0
         packet.level = areSent ? current : max(packet.level, current)
         let share = Float(min(1, format.seconds(at: Int64(batch.frameCount)) / Self.smoothing))
@@ -106,11 +106,13 @@ struct AudioSyncEncoder: FrameSource {
         return min(value, 1)
     }
 
-    /// The centre of the band with the most power.
+    /// The centre of the band with the most power, among those that an offset does not reach.
     private func strongestFrequency(_ row: Span<Float>) -> Float {
-        guard let bands, centers.count == bands.count else { return Self.frequencies.lowerBound }
+        guard let bands, let first = level?.firstBand, first < bands.count, centers.count == bands.count else {
+            return Self.frequencies.lowerBound
+        }
         var (best, power): (Int?, Float) = (nil, -119)
-        for index in 0..<bands.count where row[bands.offset + index] > power { (best, power) = (index, row[bands.offset + index]) }
+        for index in first..<bands.count where row[bands.offset + index] > power { (best, power) = (index, row[bands.offset + index]) }
         guard let best else { return Self.frequencies.lowerBound }
         return min(max(centers[best], Self.frequencies.lowerBound), Self.frequencies.upperBound)
     }

@@ -9,8 +9,8 @@ internal import HemiolaSignal
 final class PresetDirector: PreparedDirector {
     /// The names of the analyzers that the director reads.
     static let milkDrop = "milkdrop"
+    static let projectM = "projectm"
     static let beat = "beat"
-    static let levels = "levels"
     static let structure = "structure"
 
     private let settings: ScheduleSettings
@@ -28,7 +28,7 @@ final class PresetDirector: PreparedDirector {
     private var mid: FeatureHandle?
     private var treb: FeatureHandle?
     private var volume: FeatureHandle?
-    private var level: FeatureHandle?
+    private var level: SoundLevel?
     private var confidence: FeatureHandle?
 
     init(_ settings: ScheduleSettings, persisted: @escaping (StreamHeader) -> PersistedState = { _ in PersistedState() }) {
@@ -53,8 +53,8 @@ final class PresetDirector: PreparedDirector {
         bass = layout.handle(Self.milkDrop, "bass")
         mid = layout.handle(Self.milkDrop, "mid")
         treb = layout.handle(Self.milkDrop, "treb")
-        volume = layout.handle(Self.milkDrop, "vol")
-        level = layout.handle(Self.levels, "rms_db")
+        volume = layout.handle(Self.projectM, "vol")
+        level = SoundLevel(of: stream)
         confidence = layout.handle(Self.beat, "confidence")
     }
 
@@ -68,7 +68,7 @@ final class PresetDirector: PreparedDirector {
             features.treb = Double(row[treb])
         }
         if let volume { features.volume = Double(row[volume]) }
-        if let level { features.level = Double(row[level]) }
+        if let level { features.level = Double(level.decibels(row)) }
         if let confidence { features.confidence = Double(row[confidence]) }
         schedule?.update(with: features, into: &events)
     }

@@ -108,18 +108,19 @@ struct PresetSettings: PluginSettings {
             events: analyzers.contains { $0.name == PresetDirector.beat } ? [.beat] : [], outputs: [SinkPlugin.Output(path)])
     }
 
+    /// The analyzer of the levels of a program.
+    private static func visualizer(_ profile: String) -> PluginSpec {
+        PluginSpec("visualizer", as: profile, settings: ["profile": .text(profile), "bars": .integer(0)])
+    }
+
     /// The analyzers that the mode needs.
     private var analyzers: [PluginSpec] {
         switch timing.trigger {
         case .none: []
-        case .milkDrop, .projectM:
-            [
-                PluginSpec(
-                    "visualizer", as: PresetDirector.milkDrop,
-                    settings: ["profile": .text("milkdrop"), "bars": .integer(0)])
-            ]
+        case .milkDrop: [Self.visualizer(PresetDirector.milkDrop)]
+        case .projectM: [Self.visualizer(PresetDirector.projectM)]
         case .beats: [PluginSpec(PresetDirector.beat)]
-        case .drop: [PluginSpec(PresetDirector.levels)]
+        case .drop: [PluginSpec("levels"), PluginSpec("spectrum")]
         case .segments: [PluginSpec(PresetDirector.structure)]
         }
     }

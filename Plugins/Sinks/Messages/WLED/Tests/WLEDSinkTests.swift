@@ -64,6 +64,20 @@ import Testing
         #expect(message.magnitude == 2040 && abs(message.frequency - 800) < 0.01)
     }
 
+    @Test func `offset of a microphone in the level and the lowest bands: in neither the level nor the frequency`() {
+        var levels = AnalyzerOutputs()
+        _ = levels.add(Feature("rms_db", .decibels, ""))
+        var spectrum = AnalyzerOutputs()
+        _ = spectrum.add(Feature("bands_db", .decibels, count: 4, edges: [20, 30, 43, 100, 400], ""))
+        var encoder = AudioSyncEncoder(peak: nil, lead: 0)
+        encoder.begin(.test(Self.format, isLive: true, analyzers: [("levels", levels), ("spectrum", spectrum)]))
+        let block = BatchBlock([CollectedBatch(row: [-14, -20, -17, -70, -48])])
+        encoder.add(block[0], at: 0)
+        let packet = Message(encoder.messages(at: 0, gain: 1)[0].bytes)
+        #expect(packet.map { abs($0.level - 255 * 12 / 60) < 1 } == true)
+        #expect(packet.map { abs($0.frequency - 200) < 1 } == true)
+    }
+
     @Test func `silence without values: zeros and 1 Hz`() throws {
         let receiver = try DatagramReceiver()
         let silence: [Float] = [-120, -120, -120, -120] + [Float](repeating: .nan, count: 16)

@@ -270,10 +270,10 @@ import Testing
         #expect(try analyzers("mode=manual") == [])
         #expect(try analyzers("mode=milkdrop") == ["milkdrop"])
         #expect(try analyzers("mode=milkdrop,hard_cut=0") == [])
-        #expect(try analyzers("mode=projectm") == ["milkdrop"])
+        #expect(try analyzers("mode=projectm") == ["projectm"])
         #expect(try analyzers("bars=8") == ["beat"])
         #expect(try analyzers("mode=beats") == ["beat"])
-        #expect(try analyzers("mode=drop") == ["levels"])
+        #expect(try analyzers("mode=drop") == ["levels", "spectrum"])
     }
 
     @Test func `defaults are those of MilkDrop and projectM`() throws {
