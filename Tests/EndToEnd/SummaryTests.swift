@@ -191,10 +191,10 @@ import Testing
             #expect(!printed.contains { ["\u{1B}", "\u{9B}", "\u{202E}"].contains($0) }, "\(arguments): \(outcome)")
             #expect(outcome.output.contains(#"a\u001b[2J\u009b31m\u202egnp.wav"#), "\(arguments): \(outcome)")
         }
-        let table = ["analyze", folder.path, "--summary", "--select", "duration_s", "--quiet", "-o"]
-        #expect(try Hemiola.run(table + ["table.csv"], in: folder.path).status == 0)
+        let table = ["analyze", folder.path, "--analyzer", "levels", "--duration", "0.05", "--quiet", "--sink"]
+        #expect(try Hemiola.run(table + ["csv:table.csv,events=none"], in: folder.path).status == 0)
         #expect(try folder.text(of: "table.csv").contains(name))
-        let terminal = try TerminalProcess(Hemiola.path, table + ["/dev/stdout", "--format", "csv"], errors: "/dev/null")
+        let terminal = try TerminalProcess(Hemiola.path, table + ["csv:events=none"], errors: "/dev/null")
         #expect(try terminal.finish() == 0)
         #expect(terminal.text.contains(#"a\u001b[2J\u009b31m\u202egnp.wav"#) && !terminal.text.contains("\u{1B}"), "\(terminal.text)")
     }

@@ -176,7 +176,7 @@ import Testing
     }
 
     @Test func `losses that go on: wait for their end, or that of the stream, and the end record has the sums`() async throws {
-        func losses(_ count: Int, isOngoing: Bool = false, client: String = "9") -> DropReport {
+        @Sendable func losses(_ count: Int, isOngoing: Bool = false, client: String = "9") -> DropReport {
             DropReport(sink: "web", client: client, batches: count, events: 1, isOngoing: isOngoing)
         }
         let sink = try await run { sink in

@@ -19,17 +19,17 @@ import Testing
     }
 
     @Test func `silence before the first sound: reported after five seconds, with its end`() {
-        let reports = reports([(0, 30), (0.1, 5)])
-        #expect(reports.map(\.second) == [5, 31])
-        #expect(reports.map(\.report) == [.silence(5), .sound(30)])
+        let first = reports([(0, 30), (0.1, 5)])
+        #expect(first.map(\.second) == [5, 31])
+        #expect(first.map(\.report) == [.silence(5), .sound(30)])
     }
 
     @Test func `pauses after the first sound: not reported; silence of ten minutes: reported once, with its end`() {
         let day = Array(repeating: [(range: Float(0.1), seconds: 200), (range: Float(0), seconds: 500)], count: 50).flatMap(\.self)
         #expect(reports(day).isEmpty)
-        let reports = reports([(0.1, 10), (0, 3600), (0.1, 10)])
-        #expect(reports.map(\.second) == [610, 3611])
-        #expect(reports.map(\.report) == [.silence(600), .sound(3600)])
+        let long = reports([(0.1, 10), (0, 3600), (0.1, 10)])
+        #expect(long.map(\.second) == [610, 3611])
+        #expect(long.map(\.report) == [.silence(600), .sound(3600)])
     }
 
     @Test func `sound shorter than five seconds from the start: nothing is reported`() {

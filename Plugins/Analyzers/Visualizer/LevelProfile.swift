@@ -12,7 +12,7 @@ enum LevelProfile: String, CaseIterable {
     /// The last 576 frames of the left channel under a periodic Hann window, zero-padded; bands are thirds of the lower half of
     /// the spectrum, 0…11 025 Hz at 44.1 kHz (MilkDrop 2, `DoCustomSoundAnalysis`).
     case milkdrop
-    /// As `milkdrop`, of the mono mix (projectM 4.2).
+    /// As `milkdrop`, of the mono mix, as projectM since August 2026.
     case projectm
 
     /// Length of the transform, in frames of 44.1 or 48 kHz.
