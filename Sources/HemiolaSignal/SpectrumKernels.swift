@@ -28,17 +28,18 @@ extension Span where Element == Float {
         }
     }
 
-    /// Whether Σ(x − x₀)² is at most `limit`, x₀ being the first sample: an offset is no sound. O(n); returns as soon as the limit is exceeded.
+    /// Whether Σx² is at most `limit`, without an offset that alone exceeds it: that of a microphone is no sound. O(n).
     package func isQuiet(within limit: Float) -> Bool {
         withUnsafeBufferPointer { buffer in
             guard let x = buffer.baseAddress, buffer.count > 0 else { return true }
-            let first = x[0]
+            let mean = sum(0..<buffer.count) / Float(buffer.count)
+            let offset = mean * mean * Float(buffer.count) > limit ? mean : 0
             var total: Float = 0
             var index = 0
             while index + 64 <= buffer.count {
                 var squares = Lanes.zero
                 for step in 0..<8 {
-                    let value = x.lanes(index + 8 * step) - first
+                    let value = x.lanes(index + 8 * step) - offset
                     squares += value * value
                 }
                 total += squares.sum()
@@ -46,7 +47,7 @@ extension Span where Element == Float {
                 index += 64
             }
             while index < buffer.count {
-                total += (x[index] - first) * (x[index] - first)
+                total += (x[index] - offset) * (x[index] - offset)
                 index += 1
             }
             return total <= limit
