@@ -28,12 +28,12 @@ extension Span where Element == Float {
         }
     }
 
-    /// Whether Σx² is at most `limit`, without an offset that alone exceeds it: that of a microphone is no sound. O(n).
+    /// Whether Σx² is at most `limit`, without an offset that alone lies 30 dB above it: that of a microphone is no sound. O(n).
     package func isQuiet(within limit: Float) -> Bool {
         withUnsafeBufferPointer { buffer in
             guard let x = buffer.baseAddress, buffer.count > 0 else { return true }
             let mean = sum(0..<buffer.count) / Float(buffer.count)
-            let offset = mean * mean * Float(buffer.count) > limit ? mean : 0
+            let offset = mean * mean * Float(buffer.count) > 1000 * limit ? mean : 0
             var total: Float = 0
             var index = 0
             while index + 64 <= buffer.count {
