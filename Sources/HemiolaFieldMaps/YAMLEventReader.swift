@@ -47,7 +47,7 @@ package struct YAMLEventReader: ~Copyable {
         _ = input.initialize(from: text.utf8)
         parser = .allocate(capacity: 1)
         parser.initialize(to: yaml_parser_t())
-        guard yaml_parser_initialize(parser) == 1 else { fatalError("cannot allocate memory for libyaml") }
+        guard yaml_parser_initialize(parser) == 1 else { exitForLackOfMemory() }
         yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
         yaml_parser_set_input_string(parser, input.baseAddress, input.count)
     }

@@ -31,7 +31,7 @@ final class ZstdStream {
             throw Problem(
                 "cannot compress: \(String(cString: fault)); \(SharedLibrary.zstd.remedy), or write without compression")
         }
-        guard let context = ZSTD_createCCtx() else { fatalError("out of memory for zstd") }
+        guard let context = ZSTD_createCCtx() else { exitForLackOfMemory() }
         self.context = context
         output = .allocate(byteCount: ZSTD_CStreamOutSize(), alignment: 16)
         // Neither call can fail: the library clamps the level and supports checksums since 1.0.
@@ -88,7 +88,7 @@ final class ZstdReader {
         if let fault = czstd_load() {
             throw Problem("cannot decompress: \(String(cString: fault)); \(SharedLibrary.zstd.remedy)")
         }
-        guard let context = ZSTD_createDCtx() else { fatalError("out of memory for zstd") }
+        guard let context = ZSTD_createDCtx() else { exitForLackOfMemory() }
         self.context = context
         output = .allocate(byteCount: ZSTD_DStreamOutSize(), alignment: 16)
     }

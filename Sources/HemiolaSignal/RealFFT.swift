@@ -47,7 +47,7 @@ public struct RealFFT: ~Copyable {
     public init(size: Int) {
         precondition(size >= 2 && size.isMultiple(of: 2), "the transform has an even size")
         guard let input = fftwf_alloc_real(size), let bins = fftwf_alloc_complex(size / 2 + 1) else {
-            preconditionFailure("no memory for a transform of \(size) frames")
+            exitForLackOfMemory()
         }
         self.size = size
         self.input = input

@@ -1,9 +1,9 @@
 public import Glibc
 
-/// Runs a closure on a new thread, which ends with the closure. Traps if the system cannot create a thread.
+/// Runs a closure on a new thread, which ends with the closure. Ends the process if the system cannot create a thread.
 public func startThread(_ body: sending @escaping () -> Void) {
     let code = startThreadIfPossible(body)
-    precondition(code == 0, "cannot create a thread: error \(code)")
+    if code != 0 { exitForLack(ofThread: code) }
 }
 
 /// Runs a closure on a new thread, which ends with the closure.
@@ -39,7 +39,11 @@ private final class ThreadBody {
     init(_ run: @escaping () -> Void) { self.run = run }
 }
 
-/// A thread whose result another thread waits for. Traps if the system cannot create a thread.
+private func exitForLack(ofThread code: Int32) -> Never {
+    exitForLack(of: "further thread", SystemCallError(number: code), limits: "ulimit -u, ulimit -v")
+}
+
+/// A thread whose result another thread waits for. Ends the process if the system cannot create a thread.
 ///
 /// `@unchecked Sendable`: the thread writes the result before it ends, and `join` reads it afterwards.
 package final class WorkerThread<Result: Sendable>: @unchecked Sendable {
@@ -49,7 +53,7 @@ package final class WorkerThread<Result: Sendable>: @unchecked Sendable {
     /// Runs a closure on a new thread.
     package init(_ body: sending @escaping () -> Result) {
         let (thread, code) = startJoinableThread { [self] in result = body() }
-        guard let thread else { preconditionFailure("cannot create a thread: error \(code)") }
+        guard let thread else { exitForLack(ofThread: code) }
         self.thread = thread
     }
 

@@ -235,7 +235,7 @@ private let isFinishNew = Atomic<Bool>(false)
 
 /// Wakes the thread in `next(timeout:)`.
 private let signalWakeUp: WakeUp = {
-    do throws(SystemCallError) { return try WakeUp() } catch { preconditionFailure("cannot create a pipe: \(error)") }
+    do throws(SystemCallError) { return try WakeUp() } catch { exitForLack(of: "further file", error, limits: "ulimit -n") }
 }()
 
 /// The time of the first signal, in milliseconds of the monotonic clock.
