@@ -98,6 +98,33 @@ import Testing
         }
     }
 
+    @Test(arguments: ["-dash.flac", "-help.wav", "-out.flac", "-q.flac", "--summary", "-1.wav"], ["analyze", "beats"])
+    func `file name that begins with -: one error line with the way out, exit code 2`(name: String, command: String) throws {
+        try folder.writeTone(name, frames: 4096)
+        let outcome = try Hemiola.run([command, name], in: folder.path)
+        #expect(outcome.status == 2 && outcome.output.isEmpty && outcome.errorLines.count == 1, "\(outcome.errors)")
+        #expect(outcome.errors.contains("./\(name)"), "\(outcome.errors)")
+        for arguments in [["./\(name)"], ["--", name]] {
+            #expect(try Hemiola.run([command] + arguments, in: folder.path).status == 0)
+        }
+    }
+
+    @Test func `missing file whose name begins with - and has an h: no help, exit code 2`() throws {
+        let outcome = try Hemiola.run(["analyze", "-dash.flac"])
+        #expect(outcome.status == 2 && outcome.output.isEmpty && outcome.errors.contains("./-dash.flac"), "\(outcome.errors)")
+        #expect(try Hemiola.run(["analyze", "-h"]).status == 0)
+    }
+
+    @Test(arguments: ["-n 4", "-v 50000", "-v 60000"]) func `limit that leaves nothing to work with: one line, no trap`(limit: String)
+        throws
+    {
+        try folder.writeTone("a.wav", frames: 4096)
+        let outcome = try ChildProcess.run(
+            "/bin/sh", ["-c", "ulimit -c 0; ulimit \(limit); exec '\(Hemiola.path)' analyze a.wav -o b.jsonl"], in: folder.path)
+        #expect(!outcome.wasKilled, "\(outcome.status)")
+        #expect(outcome.status == 0 || outcome.errorLines.count == 1, "\(outcome.errors)")
+    }
+
     @Test func `line feed in a name: one error line`() throws {
         let outcome = try Hemiola.run(["analyze", folder("a\nb.wav")])
         #expect(outcome.status == 1 && outcome.errorLines.count == 1)

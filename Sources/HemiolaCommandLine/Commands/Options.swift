@@ -8,7 +8,7 @@ internal import HemiolaSystem
 struct InputOptions: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
-            "Sound files, and folders whose sound files are read. - reads standard input: a WAV stream, or raw samples with --raw. Put -- "
+            "Sound files, and folders whose sound files are read. - reads standard input: a WAV stream, or raw samples with --raw. Write ./ "
                 + "before names that begin with -.",
             valueName: "file"),
         completion: .file())
