@@ -29,8 +29,6 @@ public struct PipelineConfiguration: Sendable, Hashable {
     public var selection: [String]
     /// Whether files and their folders are synchronized with the disk when they are complete.
     public var syncsFiles: Bool
-    /// Identifies version and settings in the headers of results; nil: headers have no fingerprint.
-    public var fingerprint: String?
 
     /// A configuration with the command line's defaults for what is left out. Nothing is checked before it is assembled.
     public init(

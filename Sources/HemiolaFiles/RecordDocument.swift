@@ -31,7 +31,8 @@ public final class RecordDocument: Document {
     }
 
     public func end(_ summary: StreamSummary) {
-        encoder?.encodeEnd(summary, into: &file.buffer)
+        // Results with a fingerprint are compared by a later run.
+        encoder?.encodeEnd(summary, into: &file.buffer, countsLines: encoder?.header.fingerprint != nil)
         encoder = nil
     }
 

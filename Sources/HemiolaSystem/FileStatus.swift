@@ -34,6 +34,11 @@ package struct FileStatus: Sendable {
     /// The time of the last modification, in seconds and nanoseconds.
     private var seconds: Int
     private var nanoseconds: Int
+    /// The time of the last change of content, name or permissions, which no program can set.
+    private var changeSeconds: Int
+    private var changeNanoseconds: Int
+    /// Size and times: they differ where the file was written or replaced, also by a program that keeps the time of the last modification.
+    package var version: String { "\(size) \(seconds).\(nanoseconds) \(changeSeconds).\(changeNanoseconds)" }
 
     init(_ status: stat) {
         kind = FileKind(mode: status.st_mode)
@@ -41,10 +46,12 @@ package struct FileStatus: Sendable {
         size = Int(status.st_size)
         permissions = status.st_mode & 0o7777
         (seconds, nanoseconds) = (Int(status.st_mtim.tv_sec), Int(status.st_mtim.tv_nsec))
+        (changeSeconds, changeNanoseconds) = (Int(status.st_ctim.tv_sec), Int(status.st_ctim.tv_nsec))
     }
 
-    /// Whether it was modified after another file.
+    /// Whether it was modified, or put in its place, after another file was modified.
     package func isNewer(than other: FileStatus) -> Bool {
         (seconds, nanoseconds) > (other.seconds, other.nanoseconds)
+            || (changeSeconds, changeNanoseconds) > (other.seconds, other.nanoseconds)
     }
 }

@@ -4,9 +4,11 @@ internal import Glibc
 package final class LineFile: Sendable {
     private let descriptor: Int32
 
-    /// Creates a file, or empties it.
-    package init(creating path: String) throws(SystemCallError) {
-        descriptor = open(PathText.systemPath(path), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0o666)
+    /// Creates a file, or opens one.
+    ///
+    /// - Parameter empties: Whether the lines of an existing file are removed.
+    package init(creating path: String, empties: Bool = true) throws(SystemCallError) {
+        descriptor = open(PathText.systemPath(path), O_WRONLY | O_CREAT | (empties ? O_TRUNC : 0) | O_APPEND | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else { throw SystemCallError.last }
     }
 

@@ -138,7 +138,7 @@ enum Fixture {
                 var summary = summary
                 summary.reason = reason
                 summary.error = reason == .error ? "a.wav: damaged" : nil
-                encoder.encodeEnd(summary, into: &buffer)
+                encoder.encodeEnd(summary, into: &buffer, countsLines: reason == .endOfInput)
             }
         }
     }
@@ -164,7 +164,7 @@ enum Fixture {
         var encoder = RecordEncoder(header, version: "1.2.3")
         let records = try lines.map { line throws(Problem) in try decoder.decode(Array(line.utf8)) }
         return Fixture.lines { buffer in
-            for record in records {
+            for (line, record) in zip(lines, records) {
                 switch record {
                 case .header(let decoded):
                     header = decoded
@@ -180,7 +180,7 @@ enum Fixture {
                     let end = emitted.map { header.format.seconds(at: header.format.frame(at: $0)) }
                     encoder.encode(event, batchEnd: end ?? event.time, into: &buffer)
                 case .end(let summary):
-                    encoder.encodeEnd(summary, into: &buffer)
+                    encoder.encodeEnd(summary, into: &buffer, countsLines: line.contains(#","lines":"#))
                 case .failure(let end):
                     buffer.append(failure: end)
                 }

@@ -123,6 +123,6 @@ struct BeatsCommand: Command {
         let format = format ?? "text"
         return CorpusRun(
             builder: try analysis(with: registry), input: input, sink: PluginSpec("beats", settings: ["format": .text(format)]),
-            ending: Self.endings.first { $0.key == format }?.value ?? format, keepsSettings: true, resumes: corpus.resume)
+            ending: Self.endings.first { $0.key == format }?.value ?? format, hasHeader: false, resumes: corpus.resume)
     }
 }

@@ -100,7 +100,7 @@ extension AnalyzeCommand {
         // The header and the end of a result show whether it is complete.
         if !builder.configuration.selection.isEmpty { builder.configuration.selection += ["header", "end"] }
         return CorpusRun(
-            builder: builder, input: input, sink: PluginSpec(format.sink), ending: format.rawValue, keepsSettings: false,
+            builder: builder, input: input, sink: PluginSpec(format.sink), ending: format.rawValue, hasHeader: true,
             resumes: corpus.resume)
     }
 }

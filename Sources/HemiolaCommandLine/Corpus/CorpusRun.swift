@@ -15,8 +15,8 @@ struct CorpusRun {
     var sink: PluginSpec
     /// The extension of the results, which is that of one format only.
     var ending: String
-    /// Whether the folder has a file with the version and settings of the results, because they do not state them.
-    var keepsSettings: Bool
+    /// Whether a result begins with a header, which has its fingerprint.
+    var hasHeader: Bool
     /// Whether results of an earlier run are kept.
     var resumes: Bool
 
@@ -30,17 +30,16 @@ struct CorpusRun {
         builder.configuration.sinks = [sink]
         builder.configuration.jobCount = input.jobCount
         // Checks all options before the folder is created.
-        let fingerprint = try fingerprint(of: try builder.assemble(inputs: NoInputs()))
+        let settings = try settings(of: try builder.assemble(inputs: NoInputs()))
         var inputs = try input.inputs(registry.soundFileTypes)
         let output = try OutputFolder(path)
         defer { output.release() }
         inputs.skipped = output.identity
-        let check = try ResultCheck(fingerprint: fingerprint, headerless: keepsSettings ? output.path : nil)
+        let check = ResultCheck(settings: settings, list: hasHeader ? nil : try ResultList(in: output.path))
         let failures = FailureList(in: output.path)
         let source = CorpusSource(
-            inputs, folder: output.path, ending: ending, check: resumes ? check : nil, failures: failures, spec: try input.spec(),
-            report: { console.error($0) })
-        builder.configuration.fingerprint = fingerprint
+            inputs, folder: output.path, ending: ending, check: check, resumes: resumes, failures: failures,
+            spec: try input.spec(), report: { console.error($0) })
         builder.configuration.jobCount = 1
         var pipelines: [Pipeline] = []
         for _ in 0..<min(input.jobCount, inputs.count ?? .max) {
@@ -49,11 +48,11 @@ struct CorpusRun {
         return CorpusSession(pipelines, source, failures, console: console).run()
     }
 
-    /// Identifies everything that determines the result of an input besides the input: version, analyzers with their settings and
-    /// versions, batch size, seed, selection, excerpt and format. 16 hexadecimal digits.
+    /// Everything that determines the result of an input besides the input: version, analyzers with their settings and versions, batch
+    /// size, seed, selection, excerpt and format.
     ///
     /// - Parameter pipeline: The pipeline of this command.
-    private func fingerprint(of pipeline: Pipeline) throws(Failure) -> String {
+    private func settings(of pipeline: Pipeline) throws(Failure) -> String {
         let analyzers = try pipeline.describedAnalyzers(for: StreamFormat(sampleRate: 48_000, channelCount: 2))
         var parts = ["hemiola \(HemiolaVersion.current)", "schema \(StreamHeader.schema)"]
         for analyzer in analyzers {
@@ -70,13 +69,7 @@ struct CorpusRun {
         parts.append("start \(input.start ?? "")")
         parts.append("duration \(input.duration ?? "")")
         parts.append("format \(ending)")
-        let text = String(Self.hash(parts.joined(separator: "\0")), radix: 16)
-        return String(repeating: "0", count: 16 - text.count) + text
-    }
-
-    /// The hash FNV-1a of 64 bits, which is the same in every process.
-    private static func hash(_ text: String) -> UInt64 {
-        text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+        return parts.joined(separator: "\0")
     }
 }
 

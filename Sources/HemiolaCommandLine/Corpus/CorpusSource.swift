@@ -34,7 +34,8 @@ final class CorpusSource: InputSource {
 
     private let folder: String
     private let ending: String
-    private let check: ResultCheck?
+    private let check: ResultCheck
+    private let resumes: Bool
     private let spec: @Sendable (String) throws(Failure) -> PluginSpec
     private let failures: FailureList
     private let report: @Sendable (String) -> Void
@@ -46,18 +47,20 @@ final class CorpusSource: InputSource {
     ///   - inputs: The inputs.
     ///   - folder: The folder of the results.
     ///   - ending: The extension of the results.
-    ///   - check: Finds results to keep; nil: all inputs are analysed.
+    ///   - check: Finds results to keep.
+    ///   - resumes: Whether they are kept; false: all inputs are analysed.
     ///   - failures: Receives the inputs that fail.
     ///   - spec: Makes the capture of an input.
     ///   - report: Receives the message of a failure that no pipeline reports.
     init(
-        _ inputs: CorpusInputs, folder: String, ending: String, check: ResultCheck?, failures: FailureList,
+        _ inputs: CorpusInputs, folder: String, ending: String, check: ResultCheck, resumes: Bool, failures: FailureList,
         spec: @escaping @Sendable (String) throws(Failure) -> PluginSpec, report: @escaping @Sendable (String) -> Void
     ) {
         self.folder = folder
         emptyText = inputs.emptyText
         self.ending = "." + ending
         self.check = check
+        self.resumes = resumes
         self.failures = failures
         self.spec = spec
         self.report = report
@@ -92,13 +95,15 @@ final class CorpusSource: InputSource {
             case .failure(let path, let message):
                 fail(path, message, number)
             case .file(let path, let relative):
+                // Before the file is read: a change meanwhile shows the next time.
+                let fingerprint = check.fingerprint(of: path)
                 if let problem = problem(of: relative) {
                     fail(path, problem, number)
-                } else if let check, check.isCurrent("\(folder)/\(PathText.portable(relative))\(ending)", of: path) {
+                } else if resumes, check.isCurrent("\(folder)/\(result(of: relative))", of: relative, fingerprint) {
                     state.withLock { $0.skipped += 1 }
                 } else {
                     do throws(Failure) {
-                        return SourceInput(number: number, capture: try spec(path), relativePath: relative)
+                        return SourceInput(number: number, capture: try spec(path), relativePath: relative, fingerprint: fingerprint)
                     } catch {
                         fail(path, error.lines.joined(separator: "; "), number)
                     }
@@ -114,6 +119,9 @@ final class CorpusSource: InputSource {
 
     func inputEnded(_ input: SourceInput, _ end: InputEnd) {
         if end.wasInterrupted { return }
+        if let name = input.relativePath {
+            check.note("\(folder)/\(result(of: name))", of: name, end.error == nil ? input.fingerprint : nil)
+        }
         guard end.error != nil else { return state.withLock { $0.analyzed += 1 } }
         failures.append(end, number: input.number)
         state.withLock { $0.failed += 1 }
@@ -127,6 +135,9 @@ final class CorpusSource: InputSource {
         state.withLock { $0.failed += 1 }
         report(text)
     }
+
+    /// The path of a result below the folder.
+    private func result(of relative: String) -> String { PathText.portable(relative) + ending }
 
     /// Why there cannot be a result at the place of an input; nil: there can.
     private func problem(of relative: String) -> String? {

@@ -34,19 +34,6 @@ final class FailureList: Sendable {
         FileSystem.remove(path)
     }
 
-    /// The files in the list of an earlier run.
-    static func files(in folder: String) -> Set<String> {
-        let path = "\(folder)/\(name)"
-        guard let size = try? FileSystem.status(of: path).size, let bytes = try? FileSystem.bytes(of: path, count: size) else { return [] }
-        var lines = LineSplitter()
-        lines.append(bytes)
-        var files: Set<String> = []
-        while let line = lines.next() ?? lines.finish() {
-            if let file = (try? JSONValue(line.bytes))?["file"]?.string { files.insert(file) }
-        }
-        return files
-    }
-
     /// The number of failures.
     var count: Int { state.withLock { $0.entries.count } }
 

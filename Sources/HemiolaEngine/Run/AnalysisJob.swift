@@ -135,7 +135,7 @@ final class AnalysisJob {
             source: source, file: path.map(PathText.shown), fileBytes: path.flatMap(PathText.nonUTF8Bytes), isLive: pipeline.isLive,
             batching: pipeline.batching, seed: pipeline.seed, analyzers: analyzers, catalog: pipeline.catalog)
         header.relativePath = input.relativePath
-        header.fingerprint = pipeline.configuration.fingerprint
+        header.fingerprint = input.fingerprint
         return Preparation(header: header, slots: active, bank: bank(requests, sampleRate: source.format.sampleRate))
     }
 

@@ -141,7 +141,7 @@ private final class InputSequence: Sendable {
         let input = Result { () throws(Problem) in
             if let error = next.error { throw error }
             var input = try supply.makeInput(next.capture)
-            input.relativePath = next.relativePath
+            (input.relativePath, input.fingerprint) = (next.relativePath, next.fingerprint)
             return input
         }
         return AnalysisJob.Assignment(index: index, input: input, source: next)

@@ -39,14 +39,19 @@ public struct SourceInput: Sendable {
     public var capture: PluginSpec
     /// The path below the folder that is analysed, for the paths of outputs; nil: the path itself.
     public var relativePath: String?
+    /// Identifies what determines the result, for the header; nil: headers have no fingerprint.
+    public var fingerprint: String?
     /// Why the input cannot be analysed, where that is known before it is opened.
     public var error: Problem?
 
     /// An input; by default one that can be opened.
-    public init(number: Int, capture: PluginSpec, relativePath: String? = nil, error: Problem? = nil) {
+    public init(
+        number: Int, capture: PluginSpec, relativePath: String? = nil, fingerprint: String? = nil, error: Problem? = nil
+    ) {
         self.number = number
         self.capture = capture
         self.relativePath = relativePath
+        self.fingerprint = fingerprint
         self.error = error
     }
 }

@@ -21,6 +21,8 @@ public final class Pipeline: Sendable {
         var capture: PluginInstance<any Capture>
         /// The path below the folder that is analysed; nil: there is no such folder.
         var relativePath: String?
+        /// As in `SourceInput`.
+        var fingerprint: String?
         var policy: ErrorPolicy
     }
 

@@ -17,6 +17,9 @@ public struct JSONBuffer: ~Copyable {
     /// Bytes written since the last `removeAll()`.
     public private(set) var count = 0
 
+    /// Lines of records that an encoder has written since the buffer was made.
+    var lineCount = 0
+
     /// An empty buffer.
     ///
     /// - Parameter capacity: Initial capacity in bytes, 0...; the buffer grows as needed.

@@ -18,7 +18,10 @@ extension RecordEncoder {
     }
 
     /// Writes the last lines of the stream: the events after the last batch, then the end.
-    public func encodeEnd(_ summary: StreamSummary, into buffer: inout JSONBuffer) {
+    ///
+    /// - Parameter countsLines: Whether the end has the number of lines that were encoded into the buffer, so that a reader of a file
+    ///   finds missing ones.
+    public func encodeEnd(_ summary: StreamSummary, into buffer: inout JSONBuffer, countsLines: Bool = false) {
         let end = header.format.seconds(at: summary.frames)
         for event in summary.lateEvents { encode(event, batchEnd: end, into: &buffer) }
         guard selection.contains("end") else { return }
@@ -36,6 +39,10 @@ extension RecordEncoder {
         buffer.append(#","summaries":"#)
         buffer.appendObject(summary.sections, key: \.analyzer) { buffer, section in
             buffer.appendObject(section.values, key: \.name) { $0.append($1.value) }
+        }
+        if countsLines {
+            buffer.append(key: "lines")
+            buffer.append(integer: buffer.lineCount + 1)
         }
         buffer.append(#","reason":"#)
         buffer.append(string: summary.reason.rawValue)

@@ -180,6 +180,7 @@ extension RecordEncoder {
 
     func close(_ buffer: inout JSONBuffer) {
         buffer.append("}\n")
+        buffer.lineCount += 1
     }
 }
 

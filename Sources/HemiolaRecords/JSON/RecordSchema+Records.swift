@@ -20,7 +20,8 @@ extension RecordSchema {
                 Field("seed", .integer, "The seed of the random number generators."),
                 Field(
                     "fingerprint", .text, isOptional: true,
-                    "Identifies the version and the settings of a result that analyze --output-dir wrote; --resume compares it."),
+                    "Identifies the version, the settings and the state of the file of a result that analyze --output-dir wrote; --resume compares it."
+                ),
                 Field("analyzers", .list(of: .object(analyzer)), "The analyzers of the pipeline."),
             ]),
         Record(
@@ -44,6 +45,9 @@ extension RecordSchema {
                     "dropped", .table(of: .integer),
                     "Sum of the batches and events that each sink and its clients lost; only sinks that lost any."),
                 Field("summaries", .table(of: .table(of: .parameter)), "The summary of each analyzer that has one."),
+                Field(
+                    "lines", .integer, isOptional: true,
+                    "The lines of the file up to this one, which is counted; only in results of analyze --output-dir."),
                 Field("reason", .choice(StreamSummary.Reason.allCases.map(\.rawValue)), "Why it ends."),
                 Field("error", .text, isOptional: true, "Why the input was incomplete or damaged; only then."),
             ]),
