@@ -169,6 +169,27 @@ import Testing
         #expect(entries.first?.string("error")?.contains("Permission denied") == true)
     }
 
+    @Test func `unreadable folder and a link to nothing, with -o: failures, all other files analysed`() throws {
+        try writeCorpus()
+        try FileManager.default.createSymbolicLink(atPath: folder("in/dangling.wav"), withDestinationPath: "nowhere.wav")
+        chmod(folder("in/a/deep"), 0)
+        defer { chmod(folder("in/a/deep"), 0o755) }
+        let sheds = geteuid() == 0 ? ["/usr/bin/setpriv", "--bounding-set=-dac_override,-dac_read_search"] : ["/usr/bin/env"]
+        func run(_ arguments: [String]) throws -> ChildProcess.Outcome {
+            try ChildProcess.run(sheds[0], sheds.dropFirst() + [Hemiola.path] + arguments, in: folder.path)
+        }
+        let outcome = try run(["analyze", "in", "--analyzer", "levels", "-o", "all.jsonl"])
+        #expect(outcome.status == 1 && outcome.errorLines.count == 2, "\(outcome.errors)")
+        for name in ["in/dangling.wav", "in/a/deep"] { #expect(outcome.errors.contains("hemiola: \(name): "), "\(outcome.errors)") }
+        let text = try folder.text(of: "all.jsonl")
+        for name in ["in/one.wav", "in/a/two.wav", "in/minuet.flac"] { #expect(text.contains(name), "\(name)") }
+        let summary = try run(["analyze", "in", "--analyzer", "levels", "--summary", "--select", "duration_s", "-o", "s.csv"])
+        #expect(summary.status == 1)
+        let rows = try folder.text(of: "s.csv").split(separator: "\n")
+        #expect(rows.count == 7 && rows.count { $0.contains("in/a/deep,,") || $0.contains("in/dangling.wav,,") } == 2, "\(rows)")
+        #expect(try run(["beats", "in", "--tempo"]).status == 1)
+    }
+
     @Test func `damaged file: a result and an entry, which vanish with the damage`() throws {
         try writeCorpus()
         let whole = try Data(contentsOf: URL(fileURLWithPath: folder("in/one.wav")))
@@ -357,7 +378,7 @@ import Testing
         try folder.writeTone("other.wav", frames: 30_000, channels: 1, rate: 48_000)
         try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: folder("other.wav"))
         try move(folder("other.wav"), folder(name))
-        #expect(try modified(name) == date)
+        #expect(abs(try modified(name).timeIntervalSince(date)) < 0.001)
     }
 
     @Test(arguments: ["analyze", "beats"])
@@ -384,6 +405,29 @@ import Testing
             #expect(try resume().contains("1 analysed; 1 skipped"))
         }
         #expect(try resume().contains("0 analysed; 2 skipped"))
+    // MARK: - Interruptions
+
+    /// Starts a run whose jobs are in the middle of two files of six hours, after which another file follows.
+    private func startLongRun() throws -> ChildProcess {
+        try create("in")
+        for name in ["a.wav", "b.wav", "z.wav"] { try folder.writeTone("in/\(name)", frames: 2048) }
+        for name in ["in/long1.wav", "in/long2.wav"] {
+            var wave = TemporaryFolder.tone(frames: 1000)
+            (wave.statedRIFFSize, wave.statedDataSize) = (2_000_000_036, 2_000_000_000)
+            try folder.write(wave.bytes, to: name)
+            try #require(truncate(folder(name), 2_000_000_044) == 0)
+        }
+        let process = try Hemiola.start(
+            ["analyze", "in", "--output-dir", "out", "-j2", "--analyzer", "levels"], in: folder.path)
+        for _ in 0..<10_000 where names("out").count < 4 { usleep(1000) }
+        try #require(process.isRunning)
+        #expect(names("out").count { $0.contains(".partial") } == 2)
+        return process
+    }
+
+    /// Checks that the results so far are complete, and continues the run without the long files.
+    private func expectCompleteResults() throws {
+        for name in ["a.wav.jsonl", "b.wav.jsonl"] {
     }
 
     @Test func `--resume: a folder that was replaced by an older one of the same names is analysed again`() throws {

@@ -101,7 +101,7 @@ struct AnalyzeCommand: Command {
         // An output file that is also an input is found only if all inputs are known before the run.
         if captures.isEmpty, !realtime, builder.writesToStandardOutputOnly { builder.source = try input.source(registry.soundFileTypes) }
         if builder.source == nil, captures.isEmpty || input.isGiven {
-            builder.configuration.captures = try input.captures(registry.soundFileTypes)
+            try builder.setInputs(input)
         }
         if !captures.isEmpty, input.start != nil || input.duration != nil {
             throw Failure(

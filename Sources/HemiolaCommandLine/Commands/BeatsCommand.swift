@@ -95,7 +95,7 @@ struct BeatsCommand: Command {
 
     private func builder(with registry: PluginRegistry) throws(Failure) -> ConfigurationBuilder {
         var builder = try analysis(with: registry)
-        builder.configuration.captures = try input.captures(registry.soundFileTypes)
+        try builder.setInputs(input)
         builder.configuration.jobCount = input.jobCount
         var sink = PluginSpec("beats")
         sink.settings["path"] = output.map { .text($0) }

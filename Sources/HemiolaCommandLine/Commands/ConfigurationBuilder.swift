@@ -21,7 +21,7 @@ struct ConfigurationBuilder {
     var configuration: PipelineConfiguration
     /// Supplies the inputs while the pipeline runs; nil: the captures of the configuration are all inputs.
     var source: OrderedSource?
-    private let registry: PluginRegistry
+    private var registry: PluginRegistry
     /// The option text of each capture, analyzer and sink that an option names.
     private(set) var texts: [Place: String] = [:]
     /// The index of the sink that writes to the path of `--output`.
@@ -67,6 +67,15 @@ struct ConfigurationBuilder {
                 guard !item.isEmpty else { throw Failure("--select: empty item in \"\(text)\"; write --select beat,levels") }
                 configuration.selection.append(String(item))
             }
+        }
+    }
+
+    /// Sets the captures of files, and of the files of folders.
+    mutating func setInputs(_ input: InputOptions) throws(Failure) {
+        configuration.captures = try input.captures(registry.soundFileTypes)
+        // No user can name it.
+        if configuration.captures.contains(where: { $0.id == CapturePlugin.unreadableID }) {
+            registry = registry.adding(captures: [.unreadable])
         }
     }
 

@@ -127,7 +127,8 @@ extension InputOptions {
         while let item = inputs.next() {
             switch item {
             case .file(let path, _): specs.append(try spec(path))
-            case .failure(let path, let message): throw Failure("\(PathText.shown(path)): \(message)")
+            case .failure(let path, let message):
+                specs.append(PluginSpec(CapturePlugin.unreadableID, primary: .text(path), settings: ["message": .text(message)]))
             }
         }
         guard !specs.isEmpty else { throw Failure(inputs.emptyText, status: .inputFailed) }

@@ -105,7 +105,7 @@ struct RenderCommand: Command {
 
     private func builder(with registry: PluginRegistry) throws(Failure) -> ConfigurationBuilder {
         var builder = ConfigurationBuilder(registry)
-        if recording == nil { builder.configuration.captures = try input.captures(registry.soundFileTypes) }
+        if recording == nil { try builder.setInputs(input) }
         builder.configuration.jobCount = input.jobCount
         builder.configuration.usesLookAhead = lookAhead.usesLookAhead
         builder.configuration.syncsFiles = writing.sync

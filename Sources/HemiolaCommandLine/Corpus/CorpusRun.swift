@@ -32,6 +32,13 @@ struct CorpusRun {
         // Checks all options before the folder is created.
         let settings = try settings(of: try builder.assemble(inputs: NoInputs()))
         var inputs = try input.inputs(registry.soundFileTypes)
+        if FileSystem.isFolder(path), let identity = try? FileSystem.status(of: path).identity,
+            let same = input.files.first(where: { (try? FileSystem.status(of: $0))?.identity == identity })
+        {
+            throw Failure(
+                "--output-dir \(path): results cannot be written into the folder that is analysed, \(PathText.shown(same)); choose another one"
+            )
+        }
         let output = try OutputFolder(path)
         defer { output.release() }
         inputs.skipped = output.identity

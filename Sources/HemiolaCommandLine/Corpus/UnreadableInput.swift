@@ -1,0 +1,32 @@
+internal import Hemiola
+internal import HemiolaSignal
+internal import HemiolaSystem
+
+extension CapturePlugin {
+    /// A file of which only the fault is known: a link in a folder that leads to no file, or a folder that cannot be read. It fails as any
+    /// other input, and does not end the run.
+    static let unreadable = CapturePlugin(
+        unreadableID, "Fails with a message.", settings: UnreadableSettings.self, primary: "path"
+    ) { settings throws(Problem) in UnreadableInput(message: "\(PathText.shown(settings.path).onOneLine): \(settings.message)") }
+
+    static let unreadableID = "unreadable"
+}
+
+struct UnreadableSettings: PluginSettings {
+    var path = Setting.text("path", default: "", "The path.")
+    var message = Setting.text("message", default: "", "Why it cannot be read, and what to do.")
+}
+
+private final class UnreadableInput: Capture {
+    private let message: String
+
+    init(message: String) {
+        self.message = message
+    }
+
+    var isLive: Bool { false }
+
+    func open(_ request: FormatRequest) throws(Problem) -> StreamSource { throw Problem(message) }
+    func read(into samples: inout MutableSpan<Float>) throws(Problem) -> ReadResult { .end }
+    func close() {}
+}
