@@ -47,7 +47,7 @@ extension Document {
 /// The sink that writes documents to files: one file for all inputs, one per input, or rotated files.
 ///
 /// - From files (`SinkContext.isLive` is false), a file is written beside its path as `.NAME.XXXXXX.partial` and renamed when it is
-///   complete. An incomplete run does not replace an old file.
+///   complete. A run that is incomplete, or of which no input could be analysed, does not replace an old file.
 /// - In real time, a file is at its path from the start and is kept, also when the run fails. An existing file with data is refused unless
 ///   the options append.
 /// - Devices, pipes and file descriptors are written in place.
@@ -73,6 +73,8 @@ public final class DocumentFile: Sink {
         var hasInterruption = false
         /// Whether a stream ended because of a read error of its input.
         var hasError = false
+        /// Whether the content has an input that failed before its first stream.
+        var hasFailure = false
 
         mutating func end(_ reason: StreamSummary.Reason, isLive: Bool) {
             isStreamOpen = false
@@ -196,7 +198,7 @@ public final class DocumentFile: Sink {
             if template.isPerInput { return try finishFiles() }
             guard let document else { return }
             if done == 0, input.streamCount == 0, input.error != nil, try document.write(failure: input) {
-                (streams.hasBegun, streams.hasCompleteStream) = (true, true)
+                streams.hasFailure = true
             }
             done = 1
             if context?.answersInputs == true { for file in files { try file.flush() } } else { try flushIfDue() }
@@ -319,13 +321,16 @@ public final class DocumentFile: Sink {
     }
 
     private func finishFiles() throws(Problem) {
-        guard streams.hasBegun, !files.isEmpty, let context else { return drop() }
+        guard streams.hasBegun || streams.hasFailure, !files.isEmpty, let context else { return drop() }
         try completeFiles()
         let ending = ending(context)
         for file in files {
             let isAtPath = try file.finish(ending)
-            if ending != .replace, !file.target.isSpecial, context.keepsInterruptedResults {
-                let cause = streams.hasError ? "the input was not analysed to its end" : "the run was interrupted"
+            // A new file of failures alone is whole.
+            let isWhole = isAtPath && !streams.hasBegun
+            if ending != .replace, !isWhole, !file.target.isSpecial, context.keepsInterruptedResults {
+                let isFailed = streams.hasError || streams.hasFailure
+                let cause = isFailed ? "the input was not analysed to its end" : "the run was interrupted"
                 let result =
                     isAtPath
                     ? "the file holds the records up to that point"

@@ -46,8 +46,12 @@ import Testing
         // A folder in which every file fails.
         try FileManager.default.createDirectory(atPath: folder("none"), withIntermediateDirectories: false)
         try folder.write("", to: "none/b.wav")
-        #expect(try Hemiola.run(arguments + ["none"], in: folder.path).status == 1)
-        #expect(try folder.text(of: "t.csv").contains("\nnone/b.wav,,"))
+        let failed = try Hemiola.run(arguments + ["none"], in: folder.path)
+        #expect(failed.status == 1 && failed.errors.contains("t.csv: "), "\(failed.errors)")
+        #expect(try folder.text(of: "t.csv").split(separator: "\n", omittingEmptySubsequences: false) == table)
+        let new = try Hemiola.run(arguments.dropLast() + ["new.csv", "none"], in: folder.path)
+        #expect(new.status == 1 && new.errorLines.count == 1, "\(new.errors)")
+        #expect(try folder.text(of: "new.csv").contains("\nnone/b.wav,,"))
     }
 
     @Test func `--select: those values, with the analyzer that has them; an unknown one ends the run with exit code 2`() throws {
