@@ -82,6 +82,7 @@ extension OutputFile {
     }
 
     static func openPartial(for path: String, _ name: String) throws(Problem) -> PartialFile {
+        PartialFile.removeLeftovers(of: path)
         do throws(SystemCallError) { return try PartialFile(for: path) } catch { throw Problem.cannotOpen(name, error.number) }
     }
 

@@ -28,12 +28,45 @@ package struct PartialFile: Sendable {
             let partial = "\(FileSystem.folder(of: path))/.\(stem).\(suffix).partial"
             let descriptor = open(PathText.systemPath(partial), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, permissions ?? 0o666)
             if descriptor != -1 {
+                // The lock shows that the file is being written: one without a lock is a leftover of a killed process.
+                _ = flock(descriptor, LOCK_EX | LOCK_NB)
+                var status = stat()
+                if fstat(descriptor, &status) == 0, status.st_nlink == 0 {
+                    // Another process took it for a leftover before it was locked.
+                    _ = Glibc.close(descriptor)
+                    continue
+                }
                 (self.descriptor, partialPath) = (descriptor, partial)
                 break
             }
             if errno != EEXIST && errno != EINTR { throw SystemCallError.last }
         }
         if permissions == nil, let old = try? FileSystem.status(of: path), old.kind == .file { _ = fchmod(descriptor, old.permissions) }
+    }
+
+    /// Removes what killed processes left of earlier files for a path.
+    package static func removeLeftovers(of path: String) {
+        let (folder, name) = (FileSystem.folder(of: path), FileSystem.lastName(of: path))
+        guard let stream = opendir(PathText.systemPath(folder)) else { return }
+        defer { closedir(stream) }
+        let start = PathText.bytes(of: ".\(name).")
+        let ending = Array(".partial".utf8)
+        while let entry = readdir(stream) {
+            // By bytes: the folder may have many thousand files. Safe: the system ends the name with a zero byte.
+            let found = withUnsafeBytes(of: &entry.pointee.d_name) { bytes -> [UInt8]? in
+                let name = bytes.prefix { $0 != 0 }
+                guard name.count == start.count + 6 + ending.count, name.starts(with: start),
+                    name.suffix(ending.count).elementsEqual(ending)
+                else { return nil }
+                return Array(name)
+            }
+            guard let found else { continue }
+            let leftover = PathText.systemPath("\(folder)/\(PathText.text(of: found))")
+            let descriptor = open(leftover, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+            guard descriptor != -1 else { continue }
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { unlink(leftover) }
+            _ = Glibc.close(descriptor)
+        }
     }
 
     /// Writes all bytes.

@@ -58,6 +58,16 @@ import Testing
         #expect(throws: SystemCallError(number: ENOENT)) { try PartialFile.write([1], to: folder("none/a")) }
     }
 
+    @Test func `leftovers of a path: removed, unless they are being written; those of other paths stay`() throws {
+        let open = try PartialFile(for: folder("a"))
+        let names = [".a.123456.partial", ".ab.123456.partial", ".a.1234567.partial", "a.123456.partial"]
+        for name in names { try PartialFile.write([1], to: folder(name)) }
+        PartialFile.removeLeftovers(of: folder("a"))
+        #expect(try self.names().count == 4 && !self.names().contains(names[0]))
+        try open.close()
+        #expect(try open.moveToPath(replaces: true))
+    }
+
     @Test func `discarded file: removed`() throws {
         let file = try PartialFile(for: folder("a"))
         file.discard()
