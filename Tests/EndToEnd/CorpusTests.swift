@@ -350,29 +350,6 @@ import Testing
         #expect(try resume("--batch", "2048", "--select", "levels.rms_db").contains("5 skipped"))
     }
 
-    // MARK: - Interruptions
-
-    /// Starts a run whose jobs are in the middle of two files of six hours, after which another file follows.
-    private func startLongRun() throws -> ChildProcess {
-        try create("in")
-        for name in ["a.wav", "b.wav", "z.wav"] { try folder.writeTone("in/\(name)", frames: 2048) }
-        for name in ["in/long1.wav", "in/long2.wav"] {
-            var wave = TemporaryFolder.tone(frames: 1000)
-            (wave.statedRIFFSize, wave.statedDataSize) = (2_000_000_036, 2_000_000_000)
-            try folder.write(wave.bytes, to: name)
-            try #require(truncate(folder(name), 2_000_000_044) == 0)
-        }
-        let process = try Hemiola.start(
-            ["analyze", "in", "--output-dir", "out", "-j2", "--analyzer", "levels"], in: folder.path)
-        for _ in 0..<10_000 where names("out").count < 4 { usleep(1000) }
-        try #require(process.isRunning)
-        #expect(names("out").count { $0.contains(".partial") } == 2)
-        return process
-    }
-
-    /// Checks that the results so far are complete, and continues the run without the long files.
-    private func expectCompleteResults() throws {
-        for name in ["a.wav.jsonl", "b.wav.jsonl"] {
     /// Replaces a file by another one, as tools do that keep its times.
     private func replace(_ name: String, keeping date: Date, by move: (String, String) throws -> Void) throws {
         try folder.writeTone("other.wav", frames: 30_000, channels: 1, rate: 48_000)
@@ -405,29 +382,6 @@ import Testing
             #expect(try resume().contains("1 analysed; 1 skipped"))
         }
         #expect(try resume().contains("0 analysed; 2 skipped"))
-    // MARK: - Interruptions
-
-    /// Starts a run whose jobs are in the middle of two files of six hours, after which another file follows.
-    private func startLongRun() throws -> ChildProcess {
-        try create("in")
-        for name in ["a.wav", "b.wav", "z.wav"] { try folder.writeTone("in/\(name)", frames: 2048) }
-        for name in ["in/long1.wav", "in/long2.wav"] {
-            var wave = TemporaryFolder.tone(frames: 1000)
-            (wave.statedRIFFSize, wave.statedDataSize) = (2_000_000_036, 2_000_000_000)
-            try folder.write(wave.bytes, to: name)
-            try #require(truncate(folder(name), 2_000_000_044) == 0)
-        }
-        let process = try Hemiola.start(
-            ["analyze", "in", "--output-dir", "out", "-j2", "--analyzer", "levels"], in: folder.path)
-        for _ in 0..<10_000 where names("out").count < 4 { usleep(1000) }
-        try #require(process.isRunning)
-        #expect(names("out").count { $0.contains(".partial") } == 2)
-        return process
-    }
-
-    /// Checks that the results so far are complete, and continues the run without the long files.
-    private func expectCompleteResults() throws {
-        for name in ["a.wav.jsonl", "b.wav.jsonl"] {
     }
 
     @Test func `--resume: a folder that was replaced by an older one of the same names is analysed again`() throws {
@@ -451,6 +405,29 @@ import Testing
         #expect(try folder.text(of: "out/one.wav.jsonl").split(separator: "\n") == lines)
     }
 
+    // MARK: - Interruptions
+
+    /// Starts a run whose jobs are in the middle of two files of six hours, after which another file follows.
+    private func startLongRun() throws -> ChildProcess {
+        try create("in")
+        for name in ["a.wav", "b.wav", "z.wav"] { try folder.writeTone("in/\(name)", frames: 2048) }
+        for name in ["in/long1.wav", "in/long2.wav"] {
+            var wave = TemporaryFolder.tone(frames: 1000)
+            (wave.statedRIFFSize, wave.statedDataSize) = (2_000_000_036, 2_000_000_000)
+            try folder.write(wave.bytes, to: name)
+            try #require(truncate(folder(name), 2_000_000_044) == 0)
+        }
+        let process = try Hemiola.start(
+            ["analyze", "in", "--output-dir", "out", "-j2", "--analyzer", "levels"], in: folder.path)
+        for _ in 0..<10_000 where names("out").count < 4 { usleep(1000) }
+        try #require(process.isRunning)
+        #expect(names("out").count { $0.contains(".partial") } == 2)
+        return process
+    }
+
+    /// Checks that the results so far are complete, and continues the run without the long files.
+    private func expectCompleteResults() throws {
+        for name in ["a.wav.jsonl", "b.wav.jsonl"] {
             #expect(try Record.all(in: folder.text(of: "out/\(name)")).last?.string("reason") == "end-of-input", "\(name)")
         }
         for name in ["in/long1.wav", "in/long2.wav"] { try FileManager.default.removeItem(atPath: folder(name)) }
@@ -467,7 +444,9 @@ import Testing
         try expectCompleteResults()
     }
 
-    @Test(arguments: [SIGINT, SIGTERM]) func `signal: finished results stay, incomplete ones are removed`(signal: Int32) throws {
+    @Test(arguments: [SIGINT, SIGTERM, SIGUSR1, SIGUSR2]) func `signal: finished results stay, incomplete ones are removed`(signal: Int32)
+        throws
+    {
         let process = try startLongRun()
         process.send(signal)
         let outcome = try process.finish()
@@ -525,6 +504,18 @@ import Testing
         let outcome = try Hemiola.run(["analyze"] + arguments, in: folder.path)
         #expect(outcome.status == 2 && outcome.errorLines.count == 1 && outcome.errors.contains(word), "\(outcome.errors)")
         #expect(folder.names == ["a.wav"])
+    }
+
+    @Test(arguments: ["in", "in/", "./in", "link"])
+    func `folder of the results is the analysed one: one error line, exit code 2, nothing is written`(output: String) throws {
+        try create("in")
+        try folder.writeTone("in/a.wav", frames: 2048)
+        try FileManager.default.createSymbolicLink(atPath: folder("link"), withDestinationPath: "in")
+        for command in ["analyze", "beats"] {
+            let outcome = try Hemiola.run([command, "in", "--output-dir", output], in: folder.path)
+            #expect(outcome.status == 2 && outcome.errorLines.count == 1, "\(outcome.errors)")
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder("in")) == ["a.wav"])
     }
 
     @Test func `path of the folder is a file: one error line, exit code 3`() throws {

@@ -45,7 +45,7 @@ enum OfflineRun {
         return try process.finish(timeout: 30)
     }
 
-    @Test(arguments: [SIGINT, SIGTERM], ["out.jsonl", "out.csv", "out.jsonl.zst"])
+    @Test(arguments: [SIGINT, SIGTERM, SIGUSR1, SIGUSR2], ["out.jsonl", "out.csv", "out.jsonl.zst"])
     func `interrupted analyze: existing file unchanged`(signal: Int32, name: String) throws {
         try folder.write("before\n", to: name)
         let outcome = try interrupt(["analyze", "--analyzer", "levels"], output: name, signal)

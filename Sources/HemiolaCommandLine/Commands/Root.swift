@@ -21,8 +21,9 @@ struct Root: ParsableCommand {
               1  at least one input failed or was incomplete; the others were analysed
               2  invalid arguments or configuration; nothing was done
               3  output could not be written
-              129, 130, 143  ended by SIGHUP, SIGINT or SIGTERM; standard output and
-                 recordings have an end record, other existing files are unchanged
+              129, 130, 138, 140, 143  ended by SIGHUP, SIGINT, SIGUSR1, SIGUSR2 or SIGTERM;
+                 standard output and recordings have an end record, other existing files are
+                 unchanged
 
             Shell completion (bash, zsh, fish): hemiola --generate-completion-script bash
             Version, commit, compiler and libraries: hemiola --version --verbose
@@ -78,10 +79,10 @@ struct Root: ParsableCommand {
         if arguments.isEmpty { return .text(firstSteps) }
         if VersionReport.isRequested(by: arguments) { return .versionReport }
         if let unknown = UnknownCommand(in: arguments) { throw Failure(unknown.message) }
-        do {
         let options = arguments.prefix { $0 != "--" }.filter { $0.hasPrefix("-") && $0 != "-" }
         // A shell replaces *.flac by all names, and -dash.flac contains the option -h.
         if let name = options.first(where: { (try? FileSystem.status(of: $0)) != nil }) { throw UsageError.dash(name) }
+        do {
             var command = try parseAsRoot(arguments)
             if let command = command as? any Command { return .command(command) }
             // `help` is parsed as a command; running it throws its text.
@@ -89,11 +90,11 @@ struct Root: ParsableCommand {
             return .text("")
         } catch {
             if exitCode(for: error).isSuccess {
-                let isShort = arguments.contains("-h") && !arguments.contains("--help")
                 let isRequested = ["-h", "-help", "--help"].contains(where: options.contains)
                 if !isRequested, let name = options.first(where: { !$0.hasPrefix("--") && $0.contains("h") }) {
                     throw UsageError.dash(name)
                 }
+                let isShort = arguments.contains("-h") && !arguments.contains("--help")
                 if isShort { return .text(ShortHelp.text(of: fullMessage(for: error, columns: 10_000), columns: columns)) }
                 let text = fullMessage(for: error, columns: min(max(columns, 40), 100))
                 return .text(text.hasPrefix("#!/bin/bash") ? BashCompletion.joiningWords(in: text) : text)
@@ -154,13 +155,13 @@ enum UsageError {
         "--live": "for live sound: hemiola listen",
     ]
 
-    /// - Parameter message: `Unknown option '--bach'. Did you mean '--batch'?`
     /// The fault of a file name that the parser takes for options.
     static func dash(_ name: String) -> Failure {
         let name = PathText.shown(name).onOneLine
         return Failure("\(name): a name that begins with - is read as options; write ./\(name)")
     }
 
+    /// - Parameter message: `Unknown option '--bach'. Did you mean '--batch'?`
     /// - Returns: `unknown option '--bach'; did you mean '--batch'? See hemiola analyze --help`
     static func line(for message: String, in arguments: [String]) -> String {
         var text = message.split(whereSeparator: \.isWhitespace).joined(separator: " ")

@@ -167,7 +167,7 @@ extension System {
 // MARK: - Signals
 
 extension System {
-    /// Handles SIGINT, SIGTERM and SIGHUP. A SIGHUP that the caller ignores (`nohup`) stays ignored. An ignored SIGINT is handled:
+    /// Handles SIGINT, SIGTERM, SIGHUP, and SIGUSR1 and SIGUSR2, which batch systems send before the end of a job. A SIGHUP that the caller ignores (`nohup`) stays ignored. An ignored SIGINT is handled:
     /// background jobs of a script start with it, and `kill -INT` must end them in order.
     ///
     /// The signal handler runs on any thread and wakes the one that waits in `next(timeout:)`. `sigwait` with all signals blocked is
@@ -188,7 +188,7 @@ extension System {
             isFinishNew.store(false, ordering: .relaxed)
             // The signal handler must not be the first to use it: it would create it.
             _ = signalWakeUp
-            for number in [SIGINT, SIGTERM, SIGHUP] {
+            for number in [SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2] {
                 var action = sigaction()
                 sigaction(number, nil, &action)
                 if number == SIGHUP && action.isIgnored { continue }
