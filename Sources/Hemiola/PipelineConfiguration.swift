@@ -15,6 +15,8 @@ public struct PipelineConfiguration: Sendable, Hashable {
     public var sampleRate: Int?
     /// Whether a file is paced to real time.
     public var isPaced: Bool
+    /// Whether a FIFO is waited for when its writer closes it, instead of ending its stream.
+    public var waitsForWriters = false
     /// Whether analyzers that support look-ahead process the whole input in a first pass: always, never, or (nil) if the input can be read
     /// twice, its format does not change, and neither pacing, a sink nor replayed controls tie the results to the passing time.
     public var usesLookAhead: Bool?

@@ -26,8 +26,10 @@ final class ByteStream: ChunkSource {
     /// Whether the run is cancelled; ends a wait for the header.
     var isCancelled: @Sendable () -> Bool = { false }
 
-    private let descriptor: Int32
+    private var descriptor: Int32
     private let isOwner: Bool
+    /// The path of a FIFO that further writers can open; nil for anything else, such as a pipe in /dev/fd.
+    private let fifo: String?
     /// The initial position of the descriptor.
     private let origin: Int64
     private let buffer: UnsafeMutableRawPointer
@@ -44,8 +46,12 @@ final class ByteStream: ChunkSource {
     ///   - isOwner: Whether to close the descriptor in deinit.
     ///   - spools: Whether to store the bytes, so that `rewind` works. A regular file is reread instead.
     ///   - origin: Where in a regular file to begin, in bytes; nil: at the position of the descriptor.
-    init(_ descriptor: Int32, name: String, isOwner: Bool, spools: Bool, from origin: Int64? = nil) throws(Problem) {
+    ///   - fifo: The path of the FIFO that the descriptor is of.
+    init(
+        _ descriptor: Int32, name: String, isOwner: Bool, spools: Bool, from origin: Int64? = nil, fifo: String? = nil
+    ) throws(Problem) {
         self.descriptor = descriptor
+        self.fifo = fifo
         self.name = name
         self.isOwner = isOwner
         do throws(Problem) {
@@ -57,18 +63,27 @@ final class ByteStream: ChunkSource {
         }
         buffer = .allocate(byteCount: Self.capacity + PCMEncoding.spareByteCount, alignment: 64)
         buffer.initializeMemory(as: UInt8.self, repeating: 0, count: Self.capacity + PCMEncoding.spareByteCount)
-        // A larger pipe needs fewer context switches. Failure is harmless.
+        enlargePipe()
+    }
+
+    /// A larger pipe needs fewer context switches. Failure is harmless.
+    private func enlargePipe() {
         if size == nil { _ = fcntl(descriptor, Self.setPipeSize, Int32(Self.capacity)) }
     }
 
     /// Opens a path. Does not block on a FIFO without a writer: `fill` then returns `.idle`.
     convenience init(path: String, spools: Bool) throws(Problem) {
-        let name = PathText.shown(path)
-        let descriptor = open(PathText.systemPath(path), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
-        guard descriptor >= 0 else {
-            throw Problem("cannot open \(name): \(SystemCallError.last)")
-        }
-        try self.init(descriptor, name: name, isOwner: true, spools: spools)
+        let descriptor = try Self.open(path)
+        var status = stat()
+        let isFIFO = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO && FileSystem.realPath(path) != nil
+        try self.init(
+            descriptor, name: PathText.shown(path), isOwner: true, spools: spools, fifo: isFIFO ? path : nil)
+    }
+
+    private static func open(_ path: String) throws(Problem) -> Int32 {
+        let descriptor = Glibc.open(PathText.systemPath(path), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+        guard descriptor >= 0 else { throw Problem("cannot open \(PathText.shown(path)): \(SystemCallError.last)") }
+        return descriptor
     }
 
     deinit {
@@ -151,6 +166,21 @@ final class ByteStream: ChunkSource {
         if let spool { try spool.append(buffer + tail, count) }
         advance(count)
         return .bytes
+    }
+
+    /// Whether another writer may come when the last one has closed its end.
+    var isFIFO: Bool { fifo != nil }
+
+    /// Drops what is buffered, and goes on with what the next writer of a FIFO writes, as at its beginning.
+    ///
+    /// A descriptor that has seen a writer is at its end, and ready, until the next one comes; a new one waits.
+    func reopen() throws(Problem) {
+        guard let fifo else { preconditionFailure("not a FIFO") }
+        let new = try Self.open(fifo)
+        close(descriptor)
+        descriptor = new
+        (head, tail, isOver) = (0, 0, false)
+        enlargePipe()
     }
 
     private func advance(_ count: Int) {

@@ -7,6 +7,7 @@ package import HemiolaSystem
 ///
 /// Nothing is dropped: while `read` is not called, the pipe fills and its writer blocks. A stream that declares more frames than it holds
 /// ends with a gap of the missing frames; one without a declared length that ends within a frame ends with a gap of 0 frames.
+/// In a live run, a FIFO does not end when its writer closes it: the next writer goes on after a gap of 0 frames, at the start of a frame.
 ///
 /// - Complexity: O(bytes): one copy from the pipe, one conversion. No allocation after `open`.
 package class PCMReader: Capture {
@@ -38,10 +39,18 @@ package class PCMReader: Capture {
     private var start: Int64 = 0
     private var state = State.beginning
 
+    /// Whether further writers are waited for, and whether the user was told.
+    private var waitsForWriters = false
+    private var warn: (@Sendable (String) -> Void)?
+
     private enum State {
         /// Nothing is delivered yet. Raw samples are still to be checked for a header.
         case beginning
         case running
+        /// The declared frames are delivered, and the writer has not closed the FIFO yet.
+        case skipping
+        /// The next writer of the FIFO has not written yet.
+        case waiting
         /// Only the end is left to deliver.
         case over
     }
@@ -79,30 +88,44 @@ package class PCMReader: Capture {
         }
         stream.advice = advice
         stream.isCancelled = request.isCancelled
-        var bytes: Int64?
-        if let rawFormat {
-            format = rawFormat
-        } else {
-            let header: PCMHeader
-            if let known = self.header { header = known } else { header = try PCMHeader(reading: stream) }
-            format = try header.supportedFormat(of: stream)
-            bytes = header.byteCount
-            state = .running
-            if self.header != nil { stream.rewind(to: header.offset) }
-        }
+        waitsForWriters = request.waitsForWriters && stream.isFIFO
+        warn = request.warn
+        if waitsForWriters, try stream.fill(waiting: 100) == .idle { sayThatItWaits() }
+        // A header has to come from somewhere.
+        while waitsForWriters, rawFormat == nil, try !stream.load(1) { try stream.reopen() }
+        try begin(stream, with: header)
+        if let header { stream.rewind(to: header.offset) }
         stream.align()
         self.stream = stream
         start = stream.consumed
-        declaredFrames = bytes.map { $0 / Int64(format.frameByteCount) }
-        declaredRemainder = bytes.map { Int($0 % Int64(format.frameByteCount)) } ?? 0
         let known = declaredFrames ?? stream.size.map { ($0 - start) / Int64(format.frameByteCount) }
         return StreamSource(
             format: format.stream, kind: kind, path: name, duration: known.map { format.stream.seconds(at: $0) })
     }
 
+    /// Determines the format of what the writer writes: reads its header.
+    private func begin(_ stream: ByteStream, with known: PCMHeader? = nil) throws(Problem) {
+        (frames, declaredFrames, declaredRemainder) = (0, nil, 0)
+        if let rawFormat {
+            (format, state) = (rawFormat, .beginning)
+            return
+        }
+        let header: PCMHeader
+        if let known { header = known } else { header = try PCMHeader(reading: stream) }
+        format = try header.supportedFormat(of: stream)
+        state = .running
+        guard let bytes = header.byteCount else { return }
+        declaredFrames = bytes / Int64(format.frameByteCount)
+        declaredRemainder = Int(bytes % Int64(format.frameByteCount))
+    }
+
     package final func read(into samples: inout MutableSpan<Float>) throws(Problem) -> ReadResult {
         guard let stream else { preconditionFailure("read before open") }
-        if state == .over { return .end }
+        switch state {
+        case .over: return .end
+        case .skipping, .waiting: return try wait(for: stream)
+        case .beginning, .running: break
+        }
         let room = samples.count / format.stream.channelCount
         precondition(room > 0, "the buffer holds no frame")
         let rest = declaredFrames.map { $0 - frames } ?? .max
@@ -115,7 +138,7 @@ package class PCMReader: Capture {
             case .end: if stream.count < format.frameByteCount { return try finish(stream) }
             }
         }
-        if state == .beginning { try begin(stream) }
+        if state == .beginning { try checkRaw(stream) }
         let count = Int(min(Int64(min(room, stream.count / format.frameByteCount)), rest))
         let sampleCount = count * format.stream.channelCount
         let encoding = format.encoding
@@ -136,7 +159,7 @@ package class PCMReader: Capture {
     private static let magicByteCount = WaveFileHeader.size
 
     /// Refuses a stream with a header that is read as raw samples: its header would be noise, and shift all samples after it.
-    private func begin(_ stream: ByteStream) throws(Problem) {
+    private func checkRaw(_ stream: ByteStream) throws(Problem) {
         state = .running
         let head = try stream.bytes(at: stream.consumed, count: Self.magicByteCount)
         guard rawFormat != nil, let container = PCMHeader.Container(head) else { return }
@@ -153,12 +176,38 @@ package class PCMReader: Capture {
             case .end: return try finish(stream)
             }
         }
-        state = .over
-        return .end
+        state = waitsForWriters ? .skipping : .over
+        return waitsForWriters ? .idle : .end
+    }
+
+    /// Waits until the writer closes the FIFO, then for what the next one writes.
+    private func wait(for stream: ByteStream) throws(Problem) -> ReadResult {
+        if state == .skipping { stream.consume(stream.count) }
+        switch try stream.fill(waiting: 100) {
+        case .idle: return .idle
+        case .end: return try finish(stream)
+        case .bytes: if state == .skipping { return .idle }
+        }
+        let before = format.stream
+        try begin(stream)
+        stream.align()
+        return format.stream == before ? .gap(Gap(frames: 0, reason: .suspended)) : .format(format.stream)
+    }
+
+    private func sayThatItWaits() {
+        warn?("waiting for sound in \(name)")
+        warn = nil
     }
 
     /// Handles the end of the stream.
     private func finish(_ stream: ByteStream) throws(Problem) -> ReadResult {
+        if waitsForWriters {
+            // Drops the rest of a frame, so that the next writer's channels stay in their places.
+            try stream.reopen()
+            state = .waiting
+            sayThatItWaits()
+            return .idle
+        }
         state = .over
         if stream.count == 0, stream.consumed == 0 { throw UnsupportedFormat.empty(stream.name) }
         if let declaredFrames { return .gap(Gap(frames: declaredFrames - frames, reason: .truncatedFile)) }

@@ -53,6 +53,8 @@ public struct FormatRequest: Sendable {
     public var channelCount: Int?
     /// Frames per batch: a live capture requests fragments of this size from its server.
     public var batchFrames: Int
+    /// Whether a FIFO is waited for when its writer closes it: the stream goes on with the next writer.
+    public var waitsForWriters: Bool
     /// Whether the run is to end: an `open` that waits for its source polls this, and throws when it returns true.
     public var isCancelled: @Sendable () -> Bool
     /// Reports one line to the user: that an `open` waits, and for what. Never blocks.
@@ -61,12 +63,14 @@ public struct FormatRequest: Sendable {
     /// A request for the format of the source, except for the parameters given.
     public init(
         sampleRate: Int? = nil, followsDeviceRate: Bool = false, channelCount: Int? = nil, batchFrames: Int = Batching.defaultFrames,
-        isCancelled: @escaping @Sendable () -> Bool = { false }, warn: @escaping @Sendable (String) -> Void = { _ in }
+        waitsForWriters: Bool = false, isCancelled: @escaping @Sendable () -> Bool = { false },
+        warn: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         self.sampleRate = sampleRate
         self.followsDeviceRate = followsDeviceRate
         self.channelCount = channelCount
         self.batchFrames = batchFrames
+        self.waitsForWriters = waitsForWriters
         self.isCancelled = isCancelled
         self.warn = warn
     }

@@ -3,6 +3,7 @@ import Hemiola
 import HemiolaRecords
 import HemiolaSignal
 import HemiolaSystem
+import Synchronization
 import TestSupport
 import Testing
 
@@ -156,6 +157,98 @@ import Testing
         #expect(try capture.read(into: &span) == .frames(2))
         #expect(try capture.read(into: &span) == .end)
         capture.close()
+    }
+
+    private final class Messages: Sendable {
+        let lines = Mutex<[String]>([])
+    }
+
+    /// A FIFO that is read as in a live run.
+    private final class LiveFIFO {
+        let path: String
+        let capture: PCMReader
+        let messages = Messages()
+        private let file = TemporaryFile([])
+        private var buffer = [Float](repeating: 0, count: 64)
+
+        init(_ raw: String = "") throws {
+            path = "\(file.path).fifo"
+            try #require(mkfifo(path, 0o600) == 0)
+            capture = try PCMReader(settings("pcm:\(path)\(raw)"))
+        }
+
+        deinit { unlink(path) }
+
+        func open() throws -> StreamSource {
+            try capture.open(FormatRequest(waitsForWriters: true, warn: { [messages] text in messages.lines.withLock { $0.append(text) } }))
+        }
+
+        func write(_ bytes: [UInt8]) {
+            let writer = Glibc.open(path, O_WRONLY)
+            _ = bytes.withUnsafeBytes { Glibc.write(writer, $0.baseAddress, bytes.count) }
+            close(writer)
+        }
+
+        /// The next result that is not `.idle`, and its samples.
+        func next() throws -> (ReadResult, [Float]) {
+            while true {
+                var span = buffer.mutableSpan
+                let result = try capture.read(into: &span)
+                if case .frames(let count) = result { return (result, Array(buffer[..<(2 * count)])) }
+                if result != .idle { return (result, []) }
+            }
+        }
+
+        func isIdle() throws -> Bool {
+            var span = buffer.mutableSpan
+            return try capture.read(into: &span) == .idle
+        }
+    }
+
+    @Test func `FIFO in a live run: the next writer goes on after a gap, at the start of a frame`() throws {
+        let fifo = try LiveFIFO(",raw=f32le:44100:2")
+        _ = try fifo.open()
+        #expect(try fifo.isIdle())
+        // Half a frame is left.
+        fifo.write(Array(Self.rampBytes[..<20]))
+        #expect(try fifo.next() == (.frames(2), Array(Self.ramp[..<4])))
+        for _ in 0..<3 { #expect(try fifo.isIdle()) }
+        for _ in 0..<2 {
+            fifo.write(Array(Self.rampBytes[16..<32]))
+            #expect(try fifo.next() == (.gap(Gap(frames: 0, reason: .suspended)), []))
+            #expect(try fifo.next() == (.frames(2), Array(Self.ramp[4..<8])))
+            #expect(try fifo.isIdle())
+        }
+        #expect(fifo.messages.lines.withLock { $0 } == ["waiting for sound in \(fifo.path)"])
+        fifo.capture.close()
+    }
+
+    @Test func `FIFO in a live run with headers: each writer has its own, and another format is a new stream`() throws {
+        let fifo = try LiveFIFO()
+        let wav = WAVBytes(encoding: .f32le, channelCount: 2, samples: Array(Self.rampBytes[..<16])).bytes
+        let writer = startWriter(fifo.path, wav)
+        #expect(try fifo.open().format.channelCount == 2)
+        #expect(try fifo.next() == (.frames(2), Array(Self.ramp[..<4])))
+        #expect(writer.join() == wav.count)
+        // The end of what is declared, then that of the writer.
+        for _ in 0..<2 { #expect(try fifo.isIdle()) }
+        fifo.write(wav)
+        #expect(try fifo.next().0 == .gap(Gap(frames: 0, reason: .suspended)))
+        #expect(try fifo.next().0 == .frames(2))
+        for _ in 0..<2 { #expect(try fifo.isIdle()) }
+        fifo.write(WAVBytes(encoding: .f32le, channelCount: 1, samples: Array(Self.rampBytes[..<16])).bytes)
+        #expect(try fifo.next().0 == .format(StreamFormat(sampleRate: 44_100, channelCount: 1)))
+        #expect(try fifo.next().0 == .frames(4))
+        fifo.capture.close()
+    }
+
+    /// Writes to a FIFO that nobody reads yet.
+    private func startWriter(_ path: String, _ bytes: [UInt8]) -> WorkerThread<Int> {
+        WorkerThread {
+            let writer = open(path, O_WRONLY)
+            defer { close(writer) }
+            return bytes.withUnsafeBytes { write(writer, $0.baseAddress, bytes.count) }
+        }
     }
 
     @Test func `file without a declared length: the duration by its size`() throws {
