@@ -18,6 +18,12 @@ enum OfflineRun {
         try Hemiola.start(command + ["-", "-o", output], input: .bytes(sound, staysOpen: true))
     }
 
+    /// What a process has read so far, in bytes.
+    static func bytesRead(by process: ChildProcess) -> Int {
+        let text = (try? String(contentsOfFile: "/proc/\(process.identifier)/io", encoding: .utf8)) ?? ""
+        return text.split(separator: "\n").first.flatMap { Int($0.dropFirst("rchar: ".count)) } ?? 0
+    }
+
     /// Writes input to a run until a condition is true.
     static func feed(_ process: ChildProcess, until condition: () -> Bool) throws {
         for _ in 0..<3000 where process.isRunning {
@@ -61,6 +67,35 @@ enum OfflineRun {
         #expect(try Record.all(in: folder.text(of: "out.jsonl")).last?.string("reason") == "interrupted")
         #expect(outcome.errorLines.count == 1, "\(outcome.errors)")
         #expect(outcome.errors.contains("the file holds the records up to that point"), "\(outcome.errors)")
+    }
+
+    @Test func `killed run: what it left is removed by the next run of the same output`() throws {
+        try folder.writeTone("a.wav", frames: 4096)
+        let process = try OfflineRun.start(["analyze", "--analyzer", "levels"], output: folder("out.jsonl"))
+        try OfflineRun.feed(process) { folder.names.contains { $0.hasSuffix(".partial") } }
+        let running = try #require(folder.names.first { $0.hasSuffix(".partial") })
+        // A run beside it leaves its file alone.
+        let command = ["analyze", "a.wav", "--analyzer", "levels", "-o", "out.jsonl"]
+        #expect(try Hemiola.run(command, in: folder.path).status == 0)
+        #expect(folder.names.contains(running))
+        process.send(SIGKILL)
+        #expect(try process.finish().wasKilled)
+        #expect(try Hemiola.run(command, in: folder.path).status == 0)
+        #expect(folder.names == ["a.wav", "out.jsonl"])
+    }
+
+    @Test func `signal while a decoder works: ends without it, and names its file`() throws {
+        let sound = try Data(contentsOf: URL(fileURLWithPath: Hemiola.minuet))
+        try folder.write(sound, to: "long.flac")
+        // The decoder searches the zeros behind the sound for a frame.
+        try #require(truncate(folder("long.flac"), 1 << 40) == 0)
+        let process = try Hemiola.start(["analyze", "long.flac", "--analyzer", "levels", "-o", "out.jsonl"], in: folder.path)
+        for _ in 0..<10_000 where OfflineRun.bytesRead(by: process) < 8 * sound.count { usleep(1000) }
+        process.send(SIGINT)
+        let outcome = try process.finish(timeout: 30)
+        #expect(
+            outcome.status == 130 && outcome.errorLines.count == 1 && outcome.errors.contains("hemiola: long.flac: "), "\(outcome.errors)")
+        #expect(!outcome.errors.contains("sink"), "\(outcome.errors)")
     }
 
     @Test func `interrupted summary: the error of the row says so`() throws {

@@ -5,6 +5,8 @@ internal import HemiolaSystem
 extension Pipeline {
     /// Time limit for sinks to finish after a signal, in seconds.
     private static let grace = 5.0
+    /// Time limit for a reader to return after a signal, in seconds. Nothing stops a decoder in the middle of a call.
+    private static let readerGrace = 1.0
 
     /// Runs the pipeline: stops it on a signal, prints its notices and shows its progress.
     ///
@@ -67,9 +69,9 @@ extension Pipeline {
         // Made with the first line: comparing strings takes more of a short run than all else on this thread.
         lazy var style = TerminalStyle(environment: EnvironmentVariable.value)
         var showsBar = showsBar
-        var deadline = Double.infinity
+        var (deadline, readerDeadline) = (Double.infinity, Double.infinity)
         while true {
-            let timeout = showsBar ? ProgressLine.interval : deadline - MonotonicTime.now
+            let timeout = showsBar ? ProgressLine.interval : deadline == .infinity ? deadline : 0.1
             let notification = notifier?.update(at: MonotonicTime.now) ?? .infinity
             switch listener.next(timeout: min(timeout, notification, 3600)) {
             case .finish:
@@ -83,6 +85,12 @@ extension Pipeline {
                 deadline = MonotonicTime.now + Self.grace
             case .nothing where MonotonicTime.now >= deadline:
                 console.error("a sink did not finish within \(Int(Self.grace)) s; exiting without it")
+                readerDeadline = MonotonicTime.now + Self.readerGrace
+            case .nothing where MonotonicTime.now >= readerDeadline && !inputsBeingRead.isEmpty:
+                let names = inputsBeingRead.map { PathText.shown($0).onOneLine }.joined(separator: ", ")
+                console.error("\(names): the reader did not stop within \(Int(Self.readerGrace)) s; exiting without it")
+                console.finish()
+                System.exitAtOnce(.signal(listener.signal ?? 0))
                 console.finish()
                 System.exitAtOnce(.signal(listener.signal ?? 0))
             case .nothing:

@@ -6,6 +6,8 @@ internal import HemiolaSystem
 struct CorpusSession: Sendable {
     /// Time limit for the pipelines to finish after a signal, in seconds.
     private static let grace = 5.0
+    /// Time limit for readers to return after a signal, in seconds.
+    private static let readerGrace = 1.0
     /// Seconds between two updates on a terminal.
     private static let interval = 0.2
 
@@ -72,6 +74,8 @@ struct CorpusSession: Sendable {
         return CommandStatus(outcome, signal: signal)
     }
 
+    private var inputsBeingRead: [String] { pipelines.flatMap(\.inputsBeingRead) }
+
     private func stop() {
         for pipeline in pipelines { pipeline.stop() }
     }
@@ -81,17 +85,20 @@ struct CorpusSession: Sendable {
     /// Waits for signals and shows the progress, on a separate thread.
     private func handleSignals(from listener: System.SignalListener) {
         let interval = showsBar ? Self.interval : CorpusProgress.plainInterval
-        var deadline = Double.infinity
+        var (deadline, readerDeadline) = (Double.infinity, Double.infinity)
         while true {
-            switch listener.next(timeout: min(console.verbosity.isQuiet ? 3600 : interval, deadline - MonotonicTime.now)) {
+            let timeout = deadline < .infinity ? 0.1 : console.verbosity.isQuiet ? 3600 : interval
+            switch listener.next(timeout: timeout) {
             case .finish:
                 return
             case .signal:
                 stop()
                 console.endBar()
                 deadline = MonotonicTime.now + Self.grace
-            case .nothing where MonotonicTime.now >= deadline:
-                console.error("a file did not end within \(Int(Self.grace)) s; exiting without it; to continue, add --resume")
+                readerDeadline = MonotonicTime.now + Self.readerGrace
+            case .nothing where MonotonicTime.now >= deadline || MonotonicTime.now >= readerDeadline && !inputsBeingRead.isEmpty:
+                let names = inputsBeingRead.isEmpty ? "a file" : inputsBeingRead.map { PathText.shown($0).onOneLine }.joined(separator: ", ")
+                console.error("\(names): did not end after the signal; exiting without it; to continue, add --resume")
                 console.finish()
                 System.exitAtOnce(.signal(listener.signal ?? 0))
             case .nothing:

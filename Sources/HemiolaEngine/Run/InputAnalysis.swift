@@ -76,6 +76,8 @@ struct InputAnalysis {
 
     /// Analyses the input to its end.
     mutating func run() -> InputEnd {
+        pipeline.noteOpen(input.name)
+        defer { pipeline.noteClosed(input.name) }
         do throws(Problem) {
             try analyze()
         } catch {
@@ -134,10 +136,10 @@ struct InputAnalysis {
             let capture = pipeline.isPaced && !made.isLive ? PacedCapture(made) : made
             do throws(Problem) {
                 let rate = pipeline.configuration.sampleRate
-                let source = try capture.open(
-                    FormatRequest(
-                        sampleRate: rate == 0 ? nil : rate, followsDeviceRate: rate == 0, batchFrames: pipeline.batching.batchFrames,
-                        isCancelled: { [pipeline] in pipeline.shouldStop }, warn: warn))
+                let request = FormatRequest(
+                    sampleRate: rate == 0 ? nil : rate, followsDeviceRate: rate == 0, batchFrames: pipeline.batching.batchFrames,
+                    waitsForWriters: pipeline.configuration.waitsForWriters, isCancelled: { [pipeline] in pipeline.shouldStop }, warn: warn)
+                let source = try pipeline.reading { () throws(Problem) in try capture.open(request) }
                 return (made, capture, source)
             } catch {
                 let mayRetry = input.policy.onError == .retry && !input.policy.isOfPlugin && error.remedy != .finish
@@ -215,7 +217,7 @@ struct InputAnalysis {
             pipeline.noteActivity()
             let delivery: ReadResult
             do throws(Problem) {
-                delivery = try producer.analyzeFirstPass(capture)
+                delivery = try pipeline.reading { () throws(Problem) in try producer.analyzeFirstPass(capture) }
             } catch {
                 // The second pass fails at the same frame and reports the error; it analyses the audio before that frame.
                 break reading
@@ -238,7 +240,8 @@ struct InputAnalysis {
                 }
             }
         }
-        try capture.rewind()
+        if pipeline.shouldStop { return false }
+        try pipeline.reading { () throws(Problem) in try capture.rewind() }
         producer.finishFirstPass()
         return true
     }
@@ -255,7 +258,7 @@ struct InputAnalysis {
                 receiver.applyControls(to: producer, at: producer.isLost ? nil : producer.clock)
             }
             do throws(Problem) {
-                switch try producer.advance(capture) {
+                switch try pipeline.reading({ () throws(Problem) in try producer.advance(capture) }) {
                 case .frames:
                     if let error = externalFailure(of: stream.name) { return .failed(error) }
                     if producer.hasOppositePolarity, !isPolarityReported {

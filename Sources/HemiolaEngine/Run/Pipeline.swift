@@ -121,6 +121,9 @@ public final class Pipeline: Sendable {
     private let place = Mutex(PipelineProgress(seconds: 0, duration: nil, streamIndex: 0, streamCount: 0, streamName: ""))
     private let sampleRate = Atomic<Int>(1)
     private let activityCount = Atomic<Int64>(0)
+    /// The inputs that are open, and how many threads are inside of a call of their captures.
+    private let openInputs = Mutex<[String]>([])
+    private let readerCount = Atomic<Int>(0)
 
     init(
         _ configuration: PipelineConfiguration, batching: Batching, catalog: RecordCatalog, inputs: [Input], supply: Supply? = nil,
@@ -212,6 +215,9 @@ public final class Pipeline: Sendable {
 
     /// A number that changes while the run reads its source, also one that has no audio yet. It stays the same when the run hangs.
     public var activity: Int64 { activityCount.load(ordering: .relaxed) }
+
+    /// The inputs of which one is being read, and none is between two reads: where this stays so after ``stop()``, a decoder does not end.
+    public var inputsBeingRead: [String] { readerCount.load(ordering: .relaxed) > 0 ? openInputs.withLock { $0 } : [] }
 
     /// Runs all inputs on the calling thread; the sinks get them one after another. Call once.
     ///
@@ -358,6 +364,23 @@ public final class Pipeline: Sendable {
     /// Notes that the source was read.
     func noteActivity() {
         activityCount.add(1, ordering: .relaxed)
+    }
+
+    /// Calls a capture, and notes that meanwhile.
+    func reading<Result>(_ body: () throws(Problem) -> Result) throws(Problem) -> Result {
+        readerCount.add(1, ordering: .relaxed)
+        defer { readerCount.subtract(1, ordering: .relaxed) }
+        return try body()
+    }
+
+    func noteOpen(_ name: String) {
+        openInputs.withLock { $0.append(name) }
+    }
+
+    func noteClosed(_ name: String) {
+        openInputs.withLock { names in
+            if let index = names.firstIndex(of: name) { names.remove(at: index) }
+        }
     }
 
     func note(frame: Int64) {
