@@ -39,8 +39,10 @@ extension Pipeline {
         notifier?.stop()
         console.endBar()
         printer.finish()
-        if summary != nil, outcome.inputs > 1, System.destination(of: System.standardError) == .terminal {
-            console.remark(outcome.text)
+        if summary != nil, max(outcome.inputs, configuration.captures.count) > 1,
+            System.destination(of: System.standardError) == .terminal
+        {
+            console.remark(outcome.text(of: configuration.captures.count))
         }
         console.finish()
         return CommandStatus(outcome, signal: listener.signal)
@@ -83,14 +85,14 @@ extension Pipeline {
                 console.endBar()
                 console.note("ending on signal \(number)")
                 deadline = MonotonicTime.now + Self.grace
-            case .nothing where MonotonicTime.now >= deadline:
-                console.error("a sink did not finish within \(Int(Self.grace)) s; exiting without it")
                 readerDeadline = MonotonicTime.now + Self.readerGrace
             case .nothing where MonotonicTime.now >= readerDeadline && !inputsBeingRead.isEmpty:
                 let names = inputsBeingRead.map { PathText.shown($0).onOneLine }.joined(separator: ", ")
                 console.error("\(names): the reader did not stop within \(Int(Self.readerGrace)) s; exiting without it")
                 console.finish()
                 System.exitAtOnce(.signal(listener.signal ?? 0))
+            case .nothing where MonotonicTime.now >= deadline:
+                console.error("a sink did not finish within \(Int(Self.grace)) s; exiting without it")
                 console.finish()
                 System.exitAtOnce(.signal(listener.signal ?? 0))
             case .nothing:
@@ -103,9 +105,11 @@ extension Pipeline {
 
 extension RunOutcome {
     /// The line for the end of a run over several inputs.
-    fileprivate var text: String {
+    ///
+    /// - Parameter total: The number of inputs, where it is known before the run.
+    fileprivate func text(of total: Int) -> String {
         let failed = failedInputs + skippedInputs
-        return "\(inputs - failed) of \(inputs) files analysed" + (failed > 0 ? "; \(failed) failed or incomplete" : "")
+        return "\(inputs - failed) of \(max(inputs, total)) files analysed" + (failed > 0 ? "; \(failed) failed or incomplete" : "")
             + (wasStopped ? "; the run was interrupted" : "")
     }
 }

@@ -182,9 +182,13 @@ struct InputAnalysis {
             return .over(.error)
         }
         var producer = producer(preparation)
-        if preparation.looksAhead, try !analyzeFirstPass(producer, base) {
-            preparation.giveUpLookAhead()
-            producer = self.producer(preparation)
+        if preparation.looksAhead {
+            let isComplete = try analyzeFirstPass(producer, base)
+            // Of a stream that ends here, analyzers must not say what they have found ahead.
+            if !isComplete || pipeline.shouldStop {
+                preparation.giveUpLookAhead()
+                producer = self.producer(preparation)
+            }
         }
         for director in job.directors { director.director.prepare(preparation.header) }
         receiver.receive(.begin(preparation.header))
