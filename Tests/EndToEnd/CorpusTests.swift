@@ -352,7 +352,7 @@ import Testing
 
     /// Replaces a file by another one, as tools do that keep its times.
     private func replace(_ name: String, keeping date: Date, by move: (String, String) throws -> Void) throws {
-        try folder.writeTone("other.wav", frames: 30_000, channels: 1, rate: 48_000)
+        try folder.writeTone("other.wav", frames: 30_000, rate: 48_000, channels: 1)
         try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: folder("other.wav"))
         try move(folder("other.wav"), folder(name))
         #expect(abs(try modified(name).timeIntervalSince(date)) < 0.001)

@@ -39,6 +39,30 @@ import Testing
         #expect(took > streamed - 0.7, "\(streamed) s of sound in \(took) s", sourceLocation: location)
     }
 
+    @Test func `listen to a FIFO whose writers come and go: goes on after each, and says once that it waits`() throws {
+        #expect(mkfifo(folder("pipe"), 0o600) == 0)
+        let process = try Hemiola.start(
+            ["listen", "--json", "--no-defaults", "--capture", "pcm:\(folder("pipe")),raw=s16le:\(Self.rate):2", "--analyzer", "levels"])
+        _ = try process.readErrorLine(containing: "waiting for sound in \(folder("pipe"))")
+        // With half a frame at the end.
+        let part = samples(0.3) + [0, 1]
+        for count in 1...3 {
+            let writer = try #require(fopen(folder("pipe"), "w"))
+            fwrite(part, 1, part.count, writer)
+            fclose(writer)
+            // A gap comes after the batch in which the next writer goes on.
+            var type = ""
+            while type != (count == 1 ? "batch" : "gap") {
+                let record = try Record(try #require(try process.readLine(timeout: 30)))
+                type = record.type
+                if type == "gap" { #expect(record.int("frames") == 0 && record.string("reason") == "suspended") }
+            }
+        }
+        process.send(SIGINT)
+        let outcome = try process.finish(timeout: 30)
+        #expect(outcome.status == 130 && outcome.errorLines.count <= 1, "\(outcome.errors)")
+    }
+
     private static let analyze = ["analyze", "--realtime", "--batch", "512", "--analyzer", "levels"]
 
     /// Starts a thread that writes to a FIFO: a part, and three seconds later the rest.

@@ -132,6 +132,7 @@ struct ListenCommand: Command {
             try builder.checkThatNoInputIsOverwritten()
             // A capture that is not live runs at real-time speed too.
             builder.configuration.isPaced = true
+            builder.configuration.waitsForWriters = true
         }
         builder.configuration.sampleRate = rate.sampleRate
         builder.configuration.duration = try duration.map { text throws(Failure) in try InputOptions.seconds(text, of: "--duration") }

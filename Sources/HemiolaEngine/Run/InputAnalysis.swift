@@ -302,6 +302,8 @@ struct InputAnalysis {
     private func note(_ gap: Gap, in stream: inout Stream) {
         let duration = stream.producer.header.format.seconds(at: gap.frames)
         let start = secondsBefore + stream.producer.secondsRead - duration
+        // A pause of a source that is not lost audio.
+        if gap.frames == 0, !gap.reason.isOfFile { return }
         if gap.reason.isOfFile {
             stream.damage = stream.damage ?? FileDamage(reason: gap.reason, start: start)
             stream.damage?.add(from: start, duration: duration, frames: gap.frames)

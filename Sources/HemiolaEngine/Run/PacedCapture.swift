@@ -49,6 +49,9 @@ final class PacedCapture: Capture {
             if let pause = pace.note(seconds, now: MonotonicTime.now) { warn("\(name): \(pause)") }
             frames += lostFrames + Int64(count)
             lostFrames = 0
+        case .gap(let gap) where gap.frames == 0 && !gap.reason.isOfFile:
+            // The source has paused: the rest follows that much later, which its own message says.
+            pace = RealTimePace()
         case .gap(let gap): lostFrames += gap.frames
         case .format(let new): begin(new)
         case .source(let new): begin(new.format)

@@ -169,7 +169,6 @@ import Testing
         let capture: PCMReader
         let messages = Messages()
         private let file = TemporaryFile([])
-        private var buffer = [Float](repeating: 0, count: 64)
 
         init(_ raw: String = "") throws {
             path = "\(file.path).fifo"
@@ -191,6 +190,7 @@ import Testing
 
         /// The next result that is not `.idle`, and its samples.
         func next() throws -> (ReadResult, [Float]) {
+            var buffer = [Float](repeating: 0, count: 64)
             while true {
                 var span = buffer.mutableSpan
                 let result = try capture.read(into: &span)
@@ -200,6 +200,7 @@ import Testing
         }
 
         func isIdle() throws -> Bool {
+            var buffer = [Float](repeating: 0, count: 64)
             var span = buffer.mutableSpan
             return try capture.read(into: &span) == .idle
         }
