@@ -10,7 +10,12 @@ import Testing
 
 @Suite struct ControlRecordsTests {
     private func parse(_ text: String) throws -> ControlReplay {
-        try ControlRecords.parse(Array(text.utf8), title: "c.jsonl", Self.catalog)
+        let file = try TemporaryFile(Array(text.utf8))
+        var replay = ControlReplay()
+        try TextLines.read(file.path) { line, number throws(Failure) in
+            try ControlRecords.add(line, number, title: "c.jsonl", to: &replay, Self.catalog)
+        }
+        return replay
     }
 
     private static let catalog = PluginRegistry.standard.catalog
@@ -90,6 +95,7 @@ import Testing
         #expect(
             log.text.contains("warning: \(sound.path): the control tap at frame 3 had no effect: nothing in this pipeline handles tap"))
         #expect(Root.run(analyze + ["/nowhere"], with: .standard, on: console) == .usage)
+        #expect(Root.run(analyze + ["/dev/zero"], with: .standard, on: console) == .usage)
         #expect(log.text.contains("--replay-controls: cannot read /nowhere: No such file or directory"))
     }
 }

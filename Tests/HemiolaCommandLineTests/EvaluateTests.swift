@@ -96,7 +96,21 @@ import Testing
                     EventTimes("0\n1\n2", kind: .onset, title: "t"), EventTimes("0.04\n1.06\n2", kind: .onset, title: "t"))) == 0.5)
     }
 
+    @Test func `file without an end: refused`() throws {
+        #expect(throws: Failure.self) { try command().events("/dev/zero") }
+    }
+
     @Test(arguments: [["--skip", "-1"], ["--skip", "nan"]]) func `invalid --skip: refused`(arguments: [String]) {
         #expect(throws: Failure.self) { try command(arguments) }
+    }
+}
+
+extension EventTimes {
+    fileprivate init(_ text: String, kind: Kind, title: String) throws {
+        var reader = Reader(kind: kind, title: title)
+        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            try reader.add(Array(line.utf8), index + 1)
+        }
+        self = reader.times
     }
 }

@@ -4,7 +4,12 @@ import Testing
 
 @Suite struct FileListTests {
     private func names(_ text: String, null: Bool = false) throws -> [String] {
-        try FileList.names(in: Array(text.utf8), isNullSeparated: null, title: "the list")
+        var list = FileList(title: "the list", isNullSeparated: null)
+        list.append(Array(text.utf8))
+        var names: [String] = []
+        while let name = try list.next() { names.append(name) }
+        if let name = try list.finish() { names.append(name) }
+        return names
     }
 
     @Test(arguments: [
@@ -39,6 +44,10 @@ import Testing
         #expect(throws: Failure("the list has lines and no NUL characters; remove --null")) {
             _ = try names(String(repeating: "a.wav\n", count: 1 << 18), null: true)
         }
+    }
+
+    @Test(arguments: [true, false]) func `device without an end: refused`(null: Bool) {
+        #expect(throws: Failure.self) { try FileList.names(in: "/dev/zero", isNullSeparated: null) }
     }
 
     @Test func `list in a file: read`() throws {

@@ -17,34 +17,33 @@ struct ReplayOptions: ParsableArguments {
     /// - Returns: The controls of the file; none where no file is named.
     func read(_ catalog: RecordCatalog) throws(Failure) -> ControlReplay {
         guard let controls else { return ControlReplay() }
-        let bytes = try System.input(controls, option: "--replay-controls: ")
-        return try ControlRecords.parse(bytes, title: System.title(of: controls), catalog)
+        var replay = ControlReplay()
+        let title = System.title(of: controls)
+        try TextLines.read(controls, option: "--replay-controls: ") { line, number throws(Failure) in
+            try ControlRecords.add(line, number, title: title, to: &replay, catalog)
+        }
+        return replay
     }
 }
 
 /// Reads `control` records from JSON Lines that Hemiola wrote.
 enum ControlRecords {
-    /// - Throws: The first line that is not a record, or whose control is not declared or invalid, with its line number.
-    static func parse(_ bytes: [UInt8], title: String, _ catalog: RecordCatalog) throws(Failure) -> ControlReplay {
-        var replay = ControlReplay()
-        var lines = LineSplitter()
-        lines.append(bytes.withoutByteOrderMark)
-        while let line = lines.next() ?? lines.finish() {
-            if line.isBlank || isObviouslyOther(line.bytes) { continue }
-            do throws(Problem) {
-                try add(JSONValue(line.bytes), to: &replay, catalog)
-            } catch {
-                throw Failure("\(title):\(lines.lineNumber): \(error.message)")
-            }
-        }
-        return replay
-    }
+    /// The most controls of a file: ten a second for a day.
+    private static let limit = 1 << 20
 
-    /// Whether a line is a record of another type. Avoids decoding the batches, which are most lines of a recording.
-    private static func isObviouslyOther(_ line: [UInt8]) -> Bool {
-        let start = Array(#"{"type":""#.utf8)
-        return line.starts(with: start) && line.last == UInt8(ascii: "}")
-            && !line.dropFirst(start.count).starts(with: Array("control\"".utf8))
+    /// Adds the control of a line.
+    ///
+    /// - Throws: The line is not a record, or its control is not declared or invalid, with its line number.
+    static func add(
+        _ line: [UInt8], _ number: Int, title: String, to replay: inout ControlReplay, _ catalog: RecordCatalog
+    ) throws(Failure) {
+        if LineSplitter.Line(line).isBlank || line.isRecord(otherThan: "control") { return }
+        do throws(Problem) {
+            try add(JSONValue(line), to: &replay, catalog)
+        } catch {
+            throw Failure("\(title):\(number): \(error.message)")
+        }
+        guard replay.count <= limit else { throw Failure("\(title):\(number): more than \(limit) controls; replay a part of them") }
     }
 
     /// Adds the control of a record; nothing for a record of another type.

@@ -62,10 +62,9 @@ struct EvaluateCommand: Command {
 
     func events(_ path: String) throws(Failure) -> EventTimes {
         let title = System.title(of: path)
-        guard let text = String(validating: try System.input(path).withoutByteOrderMark, as: UTF8.self) else {
-            throw Failure("\(title): not UTF-8 text")
-        }
-        return try EventTimes(text, kind: onsets ? .onset : .beat, title: title)
+        var events = EventTimes.Reader(kind: onsets ? .onset : .beat, title: title)
+        try TextLines.read(path) { line, number throws(Failure) in try events.add(line, number) }
+        return events.times
     }
 
     /// A measure: its key in JSON, its name in the table, its value.

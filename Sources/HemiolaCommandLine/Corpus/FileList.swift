@@ -7,6 +7,8 @@ internal import HemiolaSystem
 struct FileList {
     /// Bytes of the longest name.
     private static let longestName = 1 << 20
+    /// Names of a list that is read as a whole, and empty names in succession, from which on it is no list of names.
+    private static let (mostNames, mostEmptyNames) = (1 << 24, 1 << 20)
 
     /// The list, for messages.
     let title: String
@@ -14,6 +16,8 @@ struct FileList {
     private var lines: LineSplitter
     /// Names that were returned.
     private(set) var count = 0
+    /// Empty names since the last other one.
+    private var emptyCount = 0
 
     /// - Parameter isNullSeparated: Whether NUL ends a name, as with `find -print0`; false: a line break ends it.
     init(title: String, isNullSeparated: Bool) {
@@ -58,8 +62,16 @@ struct FileList {
             if lines.lineNumber == 1 { bytes = line.bytes.withoutByteOrderMark }
             if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
         }
-        guard !bytes.isEmpty else { return nil }
+        guard !bytes.isEmpty else {
+            emptyCount += 1
+            guard emptyCount <= Self.mostEmptyNames else {
+                throw Failure("\(title) has more than \(Self.mostEmptyNames) empty names in succession; this is not a list of names")
+            }
+            return nil
+        }
+        emptyCount = 0
         count += 1
+        guard count <= Self.mostNames else { throw Failure("\(title) has more than \(Self.mostNames) names; analyse a part of them") }
         return PathText.text(of: bytes)
     }
 }
@@ -73,18 +85,14 @@ extension FileList {
     /// - Returns: At least one name, as `PathText` writes it.
     static func names(in path: String, isNullSeparated: Bool) throws(Failure) -> [String] {
         let title = path == "-" ? "the list on standard input" : "the list \"\(path)\""
-        let names = try names(in: System.input(path, title: title), isNullSeparated: isNullSeparated, title: title)
-        guard !names.isEmpty else { throw empty(title) }
-        return names
-    }
-
-    /// Divides a whole list into names.
-    static func names(in bytes: [UInt8], isNullSeparated: Bool, title: String) throws(Failure) -> [String] {
         var list = FileList(title: title, isNullSeparated: isNullSeparated)
-        list.append(bytes)
         var names: [String] = []
-        while let name = try list.next() { names.append(name) }
+        try System.readBlocks(of: path, title: title) { block throws(Failure) in
+            list.append(block)
+            while let name = try list.next() { names.append(name) }
+        }
         if let name = try list.finish() { names.append(name) }
+        guard !names.isEmpty else { throw empty(title) }
         return names
     }
 }

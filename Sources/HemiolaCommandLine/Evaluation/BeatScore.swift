@@ -28,7 +28,7 @@ struct BeatScore: Sendable, Hashable {
 
     /// Scores beats.
     ///
-    /// - Complexity: O(annotated beats · estimated beats).
+    /// - Complexity: O(n log n) for n annotated and estimated beats.
     ///
     /// - Parameters:
     ///   - reference: Annotated times in seconds, ascending.
@@ -62,11 +62,22 @@ struct BeatScore: Sendable, Hashable {
         return sum / (0.5 * Double(reference.count + estimate.count))
     }
 
-    /// The index of the nearest time, the first of several.
+    /// The index of the nearest of ascending times, the first of several.
     private static func nearest(to time: Double, in times: [Double]) -> Int {
-        var best = 0
-        for index in times.indices where abs(times[index] - time) < abs(times[best] - time) { best = index }
-        return best
+        let next = firstIndex(of: time, in: times)
+        guard next > 0 else { return 0 }
+        let before = firstIndex(of: times[next - 1], in: times)
+        return next < times.count && abs(times[next] - time) < abs(times[before] - time) ? next : before
+    }
+
+    /// The index of the first of ascending times that is not before a time.
+    private static func firstIndex(of time: Double, in times: [Double]) -> Int {
+        var (low, high) = (0, times.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if times[middle] < time { low = middle + 1 } else { high = middle }
+        }
+        return low
     }
 
     // MARK: - Continuity

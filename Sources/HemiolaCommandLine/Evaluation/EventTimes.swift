@@ -26,41 +26,70 @@ struct EventTimes: Equatable {
 
     /// Reads Hemiola's records, or one line per event: the time in seconds and, in a second column, the position in the bar. Columns
     /// are separated by spaces or tabs, not by commas or semicolons, because of decimal commas. `#` starts a comment.
-    ///
-    /// - Parameter title: The name of the file in messages.
-    init(_ text: String, kind: Kind, title: String) throws(Failure) {
-        var events: [(time: Double, position: Int, emitted: Double?)] = []
-        for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
-            let content = line.drop { $0 == " " || $0 == "\t" }
-            if content.isEmpty || content.first == "#" { continue }
-            if content.first == "{" {
-                do throws(Problem) {
-                    let record = try JSONValue(Array(content.utf8))
-                    guard try record.text("type") == kind.rawValue else { continue }
-                    let position = try record.optionalInteger("position") ?? 0
-                    events.append((try record.number("t"), position, try record.optionalNumber("emitted_t")))
-                } catch {
-                    throw Failure("\(title):\(index + 1): \(error.message)")
-                }
-            } else {
-                let columns = content.split { $0 == "\t" || $0 == " " }
-                guard let time = columns.first.flatMap({ Self.number($0) }), time >= 0 else {
-                    throw Failure(
-                        "\(title):\(index + 1): \"\(content.prefix(40))\" does not begin with a time in seconds; write 1.5, and a space or "
-                            + "tab before the next column")
-                }
-                let position = columns.dropFirst().first.flatMap { Self.number($0) }.map { Int($0.clamped(to: 0...1000)) }
-                events.append((time, position ?? 0, nil))
+    struct Reader {
+        /// The most events of a file: ten a second for two days.
+        private static let limit = 1 << 21
+
+        var kind: Kind
+        /// The name of the file in messages.
+        var title: String
+        private var events: [(time: Double, position: Int, emitted: Double?)] = []
+
+        init(kind: Kind, title: String) {
+            self.kind = kind
+            self.title = title
+        }
+
+        /// Adds the event of a line.
+        mutating func add(_ line: [UInt8], _ number: Int) throws(Failure) {
+            guard let text = String(validating: line, as: UTF8.self) else { throw Failure("\(title): not UTF-8 text") }
+            // Programs for old Macs end a line with CR.
+            for part in text.split(whereSeparator: \.isNewline) {
+                let content = part.drop { $0 == " " || $0 == "\t" }
+                if content.isEmpty || content.first == "#" { continue }
+                if content.first == "{" { try add(record: Array(content.utf8), number) } else { try add(content, number) }
+            }
+            guard events.count <= Self.limit else {
+                throw Failure("\(title):\(number): more than \(Self.limit) events; score a part of them")
             }
         }
-        events = events.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(\.element)
-        times = events.map(\.time)
-        positions = events.map(\.position)
-        if !events.isEmpty, events.allSatisfy({ $0.emitted != nil }) { emitted = events.compactMap(\.emitted) }
+
+        private mutating func add(record line: [UInt8], _ number: Int) throws(Failure) {
+            if line.isRecord(otherThan: kind.rawValue) { return }
+            do throws(Problem) {
+                let record = try JSONValue(line)
+                guard try record.text("type") == kind.rawValue else { return }
+                let position = try record.optionalInteger("position") ?? 0
+                events.append((try record.number("t"), position, try record.optionalNumber("emitted_t")))
+            } catch {
+                throw Failure("\(title):\(number): \(error.message)")
+            }
+        }
+
+        private mutating func add(_ content: Substring, _ number: Int) throws(Failure) {
+            let columns = content.split { $0 == "\t" || $0 == " " }
+            guard let time = columns.first.flatMap({ EventTimes.number($0) }), time >= 0 else {
+                throw Failure(
+                    "\(title):\(number): \"\(content.prefix(40))\" does not begin with a time in seconds; write 1.5, and a space or "
+                        + "tab before the next column")
+            }
+            let position = columns.dropFirst().first.flatMap { EventTimes.number($0) }.map { Int($0.clamped(to: 0...1000)) }
+            events.append((time, position ?? 0, nil))
+        }
+
+        /// The events of all lines.
+        var times: EventTimes {
+            let sorted = events.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(\.element)
+            var result = EventTimes()
+            result.times = sorted.map(\.time)
+            result.positions = sorted.map(\.position)
+            if !sorted.isEmpty, sorted.allSatisfy({ $0.emitted != nil }) { result.emitted = sorted.compactMap(\.emitted) }
+            return result
+        }
     }
 
     /// A decimal number with a point, with or without an exponent. Rejects other formats that Swift reads (`0x10`, `inf`, `nan`).
-    private static func number(_ text: Substring) -> Double? {
+    fileprivate static func number(_ text: Substring) -> Double? {
         guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) || "+-.eE".utf8.contains($0) }) else { return nil }
         return Double(text).flatMap { $0.isFinite ? $0 : nil }
     }
