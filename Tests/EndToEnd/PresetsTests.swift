@@ -54,6 +54,18 @@ import Testing
         #expect(names == ["Rose Field.json", "butterchurn.min.js", "pack.js", "Été.json"].sorted())
     }
 
+    @Test func `archive with a name that is too long: a failure of that entry, all others added`() throws {
+        let script =
+            "import sys, zipfile\nwith zipfile.ZipFile('a.zip', 'w') as z:\n"
+            + "  for n in ['a.json', 'n' * 300 + '.json', 'b.json']: z.writestr(n, sys.argv[1])"
+        let made = try ChildProcess.run(
+            "/usr/bin/env", ["python3", "-c", script, Self.preset], in: folder.path, environment: [:], timeout: 60)
+        try #require(made.status == 0, "\(made.errors)")
+        let outcome = try add("a.zip")
+        #expect(outcome.status == 1 && outcome.errors.contains("a.zip: nnn") && outcome.output.hasPrefix("2 presets"), "\(outcome.errors)")
+        #expect(names == ["a.json", "b.json"])
+    }
+
     @Test func `damaged archive: exit code 1, a line with its name, and what comes before the damage is added`() throws {
         // No compression shortens the last file.
         let script = "head -c 300000 /dev/urandom > z.js; tar czf a.tgz node/presets node/lib z.js; head -c 200000 a.tgz > b.tgz"

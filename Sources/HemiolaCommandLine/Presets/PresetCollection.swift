@@ -31,10 +31,14 @@ struct PresetCollection {
         }
     }
 
+    /// The largest size of all scripts together, which wait in memory until it is known which are needed.
+    private static let mostScriptBytes = 256 << 20
+
     private let folder: String
     private(set) var presets: Set<String> = []
     /// The scripts by their names, until ``writeScripts()``: which are needed is known at the end.
     private var scripts: [String: [UInt8]] = [:]
+    private var scriptBytes = 0
     private(set) var milkDropCount = 0
     private(set) var failures: [String] = []
 
@@ -112,12 +116,14 @@ struct PresetCollection {
         }
         if kind == .script {
             // As a module of several files it would need a bundler.
-            if Self.isVisualizer(bytes) || Self.isPack(bytes), !Self.importsFiles(bytes) {
-                scripts[Self.scriptName(name)] = bytes
+            guard Self.isVisualizer(bytes) || Self.isPack(bytes), !Self.importsFiles(bytes) else { return }
+            scriptBytes += bytes.count
+            guard scriptBytes <= Self.mostScriptBytes else {
+                return failures.append("\(place): left out: the scripts together are larger than \(Self.mostScriptBytes >> 20) MiB")
             }
+            scripts[Self.scriptName(name)] = bytes
         } else if (try? JSONValue(bytes))?["baseVals"]?.members != nil {
-            try write(bytes, as: name)
-            presets.insert(name)
+            if try write(bytes, as: name, at: place) { presets.insert(name) }
         }
     }
 
@@ -127,14 +133,22 @@ struct PresetCollection {
     /// Writes the scripts, without those of which there is a smaller form: `NAME.js` beside `NAME.min.js`.
     mutating func writeScripts() throws(Failure) {
         scripts = scripts.filter { name, _ in name.hasSuffix(".min.js") || scripts["\(name.dropLast(3)).min.js"] == nil }
-        for (name, bytes) in scripts.sorted(by: { $0.key < $1.key }) { try write(bytes, as: name) }
+        for (name, bytes) in scripts.sorted(by: { $0.key < $1.key }) {
+            if try !write(bytes, as: name, at: name) { scripts[name] = nil }
+        }
     }
 
-    private func write(_ bytes: [UInt8], as name: String) throws(Failure) {
+    /// Writes a file. A name that is not possible is a failure of its entry.
+    ///
+    /// - Returns: Whether it is written.
+    /// - Throws: No other file could be written either.
+    private mutating func write(_ bytes: [UInt8], as name: String, at place: String) throws(Failure) -> Bool {
         do throws(SystemCallError) {
-            try PartialFile.write(bytes, to: "\(folder)/\(name)")
+            return try PartialFile.write(bytes, to: "\(folder)/\(name)")
         } catch {
-            throw Failure("\(folder)/\(name): \(error)", status: .outputFailed)
+            guard error.isOfName else { throw Failure("\(folder)/\(name): \(error)", status: .outputFailed) }
+            failures.append("\(place): \(error)")
+            return false
         }
     }
 
@@ -150,13 +164,14 @@ struct PresetCollection {
         }
     }
 
-    private static func isVisualizer(_ script: [UInt8]) -> Bool { contains(script, "createVisualizer") }
+    private static func isVisualizer(_ script: [UInt8]) -> Bool { System.contains(script, "createVisualizer") }
 
-    private static func isPack(_ script: [UInt8]) -> Bool { contains(script, "baseVals") || contains(script, "data:image/") }
-
-    private static func importsFiles(_ script: [UInt8]) -> Bool {
-        contains(script, "\nimport ") || script.starts(with: "import ".utf8)
+    private static func isPack(_ script: [UInt8]) -> Bool {
+        System.contains(script, "baseVals") || System.contains(script, "data:image/")
     }
 
-    private static func contains(_ script: [UInt8], _ text: String) -> Bool { script.firstRange(of: Array(text.utf8)) != nil }
+    private static func importsFiles(_ script: [UInt8]) -> Bool {
+        System.contains(script, "\nimport ") || script.starts(with: "import ".utf8)
+    }
+
 }
