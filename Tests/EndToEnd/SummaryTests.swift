@@ -92,6 +92,86 @@ import Testing
         #expect(selected.text.hasPrefix("title "))
     }
 
+    @Test(arguments: ["csv", "jsonl"]) func `--resume: only files without a row, changed ones and failed ones are analysed`(ending: String)
+        throws
+    {
+        let (a, b, c) = ("a.wav", "b, \"x\"\n.wav", "c.wav")
+        for name in [a, b] { try folder.writeTone(name, frames: 4096) }
+        try folder.write("", to: c)
+        let table = "t.\(ending)"
+        func resume(_ names: [String], status: Int32 = 0) throws -> String {
+            let arguments = ["analyze", "--summary", "--resume", "--select", "duration_s", "--analyzer", "levels", "-o", table]
+            let outcome = try Hemiola.run(arguments + names, in: folder.path)
+            #expect(outcome.status == status, "\(outcome.errors)")
+            return outcome.errors
+        }
+        #expect(try resume([a, b], status: 0).contains("0 of 2 files have a row"))
+        let first = try folder.text(of: table)
+        #expect(try resume([a, b, c], status: 1).contains("2 of 3 files have a row; 1 to analyse"))
+        #expect(try folder.text(of: table).hasPrefix(first) && folder.text(of: table) != first)
+        try folder.writeTone(c, frames: 4096)
+        try folder.writeTone(a, frames: 8192)
+        #expect(try resume([a, b, c]).contains("1 of 3 files have a row; 2 to analyse"))
+        let last = try folder.text(of: table)
+        #expect(try resume([a, b, c]).contains("3 of 3 files have a row; 0 to analyse"))
+        #expect(try folder.text(of: table) == last)
+        if ending == "csv" {
+            let rows = last.split(separator: "\n")
+            #expect(rows.count == 5 && rows[0] == "file,duration_s,error", "\(last)")
+            #expect(rows.suffix(2).allSatisfy { $0.hasSuffix(",") } && rows[3].hasPrefix("a.wav,0.18"), "\(last)")
+            let other = try Hemiola.run(["analyze", "--summary", "--resume", "--select", "title", "-o", table, a], in: folder.path)
+            #expect(other.status == 2 && other.errorLines.count == 1, "\(other.errors)")
+            #expect(try folder.text(of: table) == last)
+        }
+    }
+
+    @Test(arguments: [[], ["-o", "-"], ["-o", "{stem}.csv"], ["-o", "t.csv.zst"]])
+    func `--resume without one table that can be added to: refused`(options: [String]) throws {
+        try folder.writeTone("a.wav", frames: 2048)
+        let outcome = try Hemiola.run(["analyze", "--summary", "--resume", "a.wav"] + options, in: folder.path)
+        #expect(outcome.status == 2 && outcome.errorLines.count == 1, "\(outcome.errors)")
+    }
+
+    @Test func `interrupted in the first reading: no values of sound that was not analysed`() throws {
+        // Three seconds of a chord.
+        let samples = (0..<3 * 44_100).map { frame -> Float in
+            let angle = Double(frame) * 2 * .pi / 44_100
+            return 0.2 * Float(sin(220.0 * angle) + sin(277.2 * angle) + sin(329.6 * angle))
+        }
+        var wav = WAVBytes(samples: samples, sampleRate: 44_100, channelCount: 1, encoding: .int16)
+        (wav.statedRIFFSize, wav.statedDataSize) = (.max, .max)
+        let process = try Hemiola.start(
+            [
+                "analyze", "--summary", "--whole-file", "--capture", "pcm:path=-,spool=true", "--select", "duration_s,key", "-o",
+                folder("t.csv"),
+            ],
+            input: .bytes(wav.bytes, staysOpen: true))
+        // It waits for further input, in its first reading.
+        try OfflineRun.feed(process) { OfflineRun.bytesRead(by: process) > wav.bytes.count }
+        process.send(SIGINT)
+        #expect(try process.finish(timeout: 30).status == 130)
+        let rows = try folder.text(of: "t.csv").split(separator: "\n")
+        #expect(rows.count == 2 && rows[1].contains(",0.0,,"), "\(rows)")
+    }
+
+    @Test func `interrupted on a terminal: the last line counts all files`() throws {
+        try folder.writeTone("a.wav", frames: 2048)
+        var wave = TemporaryFolder.tone(frames: 1000)
+        (wave.statedRIFFSize, wave.statedDataSize) = (2_000_000_036, 2_000_000_000)
+        for name in ["long.wav", "z.wav"] {
+            try folder.write(wave.bytes, to: name)
+            try #require(truncate(folder(name), 2_000_000_044) == 0)
+        }
+        let files = ["a.wav", "long.wav", "z.wav"].map { folder($0) }
+        let terminal = try TerminalProcess(
+            Hemiola.path, ["analyze", "--summary", "--causal", "-j1", "--analyzer", "levels", "-o", folder("t.csv")] + files)
+        _ = try terminal.read(until: "file 2 of 3")
+        kill(terminal.identifier, SIGINT)
+        #expect(try terminal.finish() == 130)
+        let last = terminal.text.split(whereSeparator: \.isNewline).last
+        #expect(last == "hemiola: 1 of 3 files analysed; the run was interrupted", "\(terminal.text)")
+    }
+
     @Test func `whole-file analysis: the beats that "beats" writes`() throws {
         let record = try #require(try summaries([Hemiola.minuet]).first)
         let beats = try Hemiola.run(["beats", Hemiola.minuet]).lines

@@ -1,5 +1,7 @@
 internal import ArgumentParser
 internal import Hemiola
+internal import HemiolaEngine
+internal import HemiolaRecords
 internal import HemiolaSystem
 
 /// `hemiola analyze FILE…`
@@ -30,7 +32,8 @@ struct AnalyzeCommand: Command {
             records are flushed; a file of which nothing can be analysed has one record of type "failure".
 
             After an interruption, an existing file is unchanged; a new file has all lines up to then, and its end line has \
-            the reason "interrupted".
+            the reason "interrupted". With --summary --resume -o FILE, files that have a row in the table are left out, and the rows of \
+            the others are added to it.
 
             Files are read twice: beat, chords, musical-key, pitch and structure read the whole file before the first record is \
             written, which makes their results better. --causal reads a file once and writes what "listen" would have written. \
@@ -77,12 +80,30 @@ struct AnalyzeCommand: Command {
         if let folder = try outputFolder() {
             return try corpusRun(with: registry).run(into: folder, with: registry, on: console.with(self.console.verbosity))
         }
-        let builder = try builder(with: registry)
+        var builder = try builder(with: registry)
+        if summary, corpus.resume, try !resume(&builder, on: console.with(self.console.verbosity)) { return .success }
         let status = try builder.assemble().run(
             on: console.with(self.console.verbosity), usesStandardOutput: builder.usesStandardOutput,
             replaying: try replay.read(registry.catalog))
         if let failure = builder.source?.failure, status == .success || status == .inputFailed { throw failure }
         return status
+    }
+
+    /// Leaves out the files that have a row in the table of an earlier run, and lets the others be added to it.
+    ///
+    /// - Returns: Whether there is a file to analyse.
+    private func resume(_ builder: inout ConfigurationBuilder, on console: Console) throws(Failure) -> Bool {
+        let output = options.writing.output
+        let table = try SummaryTable(output)
+        let selection = try builder.assemble().summary
+        let columns = selection.flatMap { $0.isComplete ? $0.columns.map(\.name) : nil }
+        let rows = try table.currentFiles(columns: columns)
+        let count = builder.configuration.captures.count
+        builder.configuration.captures.removeAll { spec in spec.primary.map { rows.contains(PathText.shown($0.text)) } ?? false }
+        builder.addToOutput()
+        let new = builder.configuration.captures.count
+        console.remark("\(output ?? ""): \(count - new) of \(count) files have a row; \(new) to analyse")
+        return new > 0
     }
 
     func builder(with registry: PluginRegistry) throws(Failure) -> ConfigurationBuilder {

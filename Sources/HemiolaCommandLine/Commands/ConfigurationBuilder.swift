@@ -133,6 +133,11 @@ struct ConfigurationBuilder {
         if output != nil { outputIndex = configuration.sinks.count - 1 }
     }
 
+    /// Lets the sink of `--output` add to its file.
+    mutating func addToOutput() {
+        if let outputIndex { configuration.sinks[outputIndex].settings["append"] = .boolean(true) }
+    }
+
     /// Adds a sink that writes to standard output, unless one writes there already.
     mutating func addStandardOutputSink(_ id: String) {
         if !configuration.sinks.contains(where: needsStandardOutput) { configuration.sinks.append(PluginSpec(id)) }

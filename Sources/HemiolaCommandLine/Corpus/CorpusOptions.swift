@@ -14,16 +14,18 @@ struct CorpusOptions: ParsableArguments {
 
     @Flag(
         help: """
-            Skip files with a current result in --output-dir. It is complete, newer than the file, and of the same version and settings.
+            Skip files with a current result in --output-dir. It is complete, of the same version and settings, and of the file as it is \
+            now. With --summary: files with a row in the table of -o FILE.
             """)
     var resume = false
 
     /// The folder; nil: it is not given.
     ///
+    /// - Parameter resumesTable: Whether `--resume` adds to a table.
     /// - Throws: Options that exclude each other, or need the folder.
-    func folder(_ input: InputOptions, _ replay: ReplayOptions) throws(Failure) -> String? {
+    func folder(_ input: InputOptions, _ replay: ReplayOptions, resumesTable: Bool = false) throws(Failure) -> String? {
         guard let folder = outputDir else {
-            if resume { throw Failure("--resume needs --output-dir, the folder with the results of the earlier run") }
+            if resume, !resumesTable { throw Failure("--resume needs --output-dir, the folder with the results of the earlier run") }
             return nil
         }
         if folder.isEmpty { throw Failure("--output-dir: the path is empty; is a variable of the shell unset?") }
@@ -72,7 +74,7 @@ extension AnalyzeCommand {
     ///
     /// - Throws: Options that exclude each other.
     func outputFolder() throws(Failure) -> String? {
-        guard let folder = try corpus.folder(input, replay) else {
+        guard let folder = try corpus.folder(input, replay, resumesTable: summary) else {
             if results.outputFormat != nil {
                 throw Failure("--output-format needs --output-dir; without it, the extension of --output selects the format")
             }

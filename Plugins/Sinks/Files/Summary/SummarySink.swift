@@ -11,22 +11,27 @@ extension SinkPlugin {
         needs: { settings in
             Needs(
                 standardOutput: OutputTarget(settings.path).isStandardOutput, events: [.beat, .gap], summaries: true,
-                outputs: [Output(settings.path, replacesFile: true)])
+                outputs: [Output(settings.path, replacesFile: !settings.appends)])
         },
         make: { settings throws(Problem) in
             let format = settings.format.resolved(at: settings.path)
             // A terminal and a pipe get each record when its file is finished.
             let flush: FlushPolicy = OutputTarget(settings.path).isSpecial ? .line : .auto
-            return DocumentFile(
-                try PathTemplate(settings.path, at: "path"),
-                FileOptions(format == .csv ? .table : .lines, flush: flush, compression: settings.compression, level: settings.level)
-            ) { files, context in SummaryDocument(files[0], format, context) }
+            let options = FileOptions(
+                format == .csv ? .table : .lines, appends: settings.appends, flush: flush, compression: settings.compression,
+                level: settings.level)
+            let template = try PathTemplate(settings.path, at: "path")
+            guard !settings.appends || options.compression.compression(of: template.text) == nil else {
+                throw Problem([.cannotAddToCompressed(at: "append", "write to a new file")])
+            }
+            return DocumentFile(template, options) { files, context in SummaryDocument(files[0], format, context) }
         })
 }
 
 struct SummarySettings: PluginSettings {
     var path = Setting.text(
         "path", default: "-", "Output file, or - for standard output. Placeholders: {stem}, {name}, {dir}, {time}.")
+    var appends = Setting.boolean("append", default: false, "Add rows to the file instead of replacing it.")
     var format = Setting.choice(
         "format", default: SummaryFormat.auto,
         "Output format; text: aligned columns for people; auto: csv if the path ends in .csv or .csv.zst, else json.")
