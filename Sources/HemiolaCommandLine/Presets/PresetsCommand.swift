@@ -13,8 +13,8 @@ struct PresetsCommand: Command {
             such as npm installs or downloads. They are copied to $XDG_DATA_HOME/hemiola/presets (default: ~/.local/share). To take one \
             away, remove its file there and load the page again.
 
-            The page lists them beside its own presets. They are code of others, so they run in a frame of their own, without the \
-            network and without access to the page. One that fails or hangs is stopped and named.
+            The page lists them beside its own presets. They are code of others, so they run in a worker of a frame of their own, without \
+            a document, without the network and without access to the page. One that fails or hangs is stopped and named.
 
             MilkDrop's own files (.milk) are converted by milkdrop-preset-converter, which is not part of hemiola.
 

@@ -1,5 +1,47 @@
-// Runs in the frame, an origin of its own without network: the only place where presets and visualizers of others run. The page, which runs
-// in another process in most browsers, checks what arrives from here, and removes the frame where it does not answer.
+// Runs in a worker of the frame, an origin of its own without network and without a document: the only place where presets and visualizers of
+// others run. The page, which runs in another thread, checks what arrives from here, and removes the frame where it does not answer.
+
+/** @type {any} */
+const scope = globalThis;
+
+/// An image of a data URL, decoded without an element.
+class DataImage {
+    onload = null;
+    bitmap = null;
+
+    set src(address) {
+        const [, type, data] = /^data:([^;,]*);base64,(.*)$/s.exec(address) ?? [];
+        if (data === undefined) throw new Error("an image is not a data URL");
+        const bytes = Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
+        createImageBitmap(new Blob([bytes], { type }), { premultiplyAlpha: "none" }).then((bitmap) => {
+            this.bitmap = bitmap;
+            this.onload?.();
+        });
+    }
+}
+
+/// What Butterchurn uses of a page: names on the window, canvases, and images for textures.
+function makeSurroundings() {
+    scope.window = scope;
+    scope.Image = DataImage;
+    scope.document = {
+        createElement(name) {
+            if (name !== "canvas") throw new Error(`presets have no element ${name}`);
+            return new scope.OffscreenCanvas(1, 1);
+        },
+    };
+    const { texImage2D } = WebGL2RenderingContext.prototype;
+    WebGL2RenderingContext.prototype.texImage2D = function (...values) {
+        const sources = values.map((value) => (value instanceof DataImage ? value.bitmap : value));
+        return Reflect.apply(texImage2D, this, sources);
+    };
+}
+
+/// An audio context that only says its rate: the visualizer gets its samples from the page.
+function audioContext(sampleRate) {
+    const node = () => ({ connect() {}, disconnect() {}, getByteTimeDomainData() {}, delayTime: { value: 0 }, gain: { value: 1 } });
+    return { sampleRate, currentTime: 0, createDelay: node, createAnalyser: node, createChannelSplitter: node, createGain: node };
+}
 
 /// What the code of a file exports: as CommonJS or UMD, else as an ES module.
 async function evaluate(code) {
@@ -11,7 +53,7 @@ async function evaluate(code) {
         return import(URL.createObjectURL(new Blob([code], { type: "text/javascript" })));
     }
     const module = { exports: {} };
-    run.call(window, module, module.exports, undefined);
+    run.call(scope, module, module.exports, undefined);
     return module.exports;
 }
 
@@ -23,7 +65,11 @@ class Presets {
     #size = "";
     #picture = Promise.resolve();
     #bytes = [new Uint8Array(1024), new Uint8Array(1024), new Uint8Array(1024)];
-    #canvas = /** @type {HTMLCanvasElement} */ (document.getElementById("canvas"));
+    #canvas;
+
+    constructor(canvas) {
+        this.#canvas = canvas;
+    }
 
     /// Runs the file of a visualizer or of a pack. Returns the names of the presets in it, and whether it is a visualizer.
     async run({ code }) {
@@ -36,7 +82,8 @@ class Presets {
                 isVisualizer = true;
                 continue;
             }
-            const pack = typeof value?.getPresets === "function" ? value.getPresets() : value;
+            const read = value?.getPresets ?? value?.getImages;
+            const pack = typeof read === "function" ? read.call(value) : value;
             for (const [name, entry] of Object.entries(pack ?? {})) {
                 if (entry?.baseVals) {
                     this.#packed.set(name, entry);
@@ -53,9 +100,7 @@ class Presets {
     async load({ name, preset, blend, sampleRate }) {
         if (!this.#library) throw new Error("Butterchurn is missing");
         if (!this.#visualizer) {
-            // It gets its samples from the page. The context only says their rate.
-            const context = new OfflineAudioContext({ numberOfChannels: 2, length: 1, sampleRate });
-            this.#visualizer = this.#library.createVisualizer(context, this.#canvas, { width: 640, height: 360, pixelRatio: 1 });
+            this.#visualizer = this.#library.createVisualizer(audioContext(sampleRate), this.#canvas, { width: 640, height: 360, pixelRatio: 1 });
             this.#visualizer.loadExtraImages?.(this.#images);
             this.#size = "";
         }
@@ -81,12 +126,12 @@ class Presets {
 }
 
 /// Answers the messages of the page: {id, action, …} with {id, value} or {id, error}.
-export function connect(port) {
-    const presets = new Presets();
+function connect(port, canvas) {
+    const presets = new Presets(canvas);
     const describe = (error) => String(error?.message ?? error).slice(0, 500);
     const fail = (error) => port.postMessage({ error: describe(error) });
-    window.addEventListener("error", (event) => fail(event.error ?? event.message));
-    window.addEventListener("unhandledrejection", (event) => fail(event.reason));
+    scope.addEventListener("error", (event) => fail(event.error ?? event.message));
+    scope.addEventListener("unhandledrejection", (event) => fail(event.reason));
     port.onmessage = async ({ data }) => {
         try {
             port.postMessage({ id: data.id, value: await presets[data.action](data) });
@@ -95,3 +140,9 @@ export function connect(port) {
         }
     };
 }
+
+scope.onmessage = ({ data, ports }) => {
+    scope.onmessage = null;
+    makeSurroundings();
+    connect(ports[0], data);
+};
