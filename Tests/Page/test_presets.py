@@ -92,6 +92,32 @@ def test_preset_of_the_last_run_is_shown_again_when_it_is_listed(collection, sta
     until_colour(page, 255, 0, 0)
 
 
+def test_preset_of_the_user_in_the_address_wins_over_the_last_one_and_stays_when_hemiola_requests_another(collection, start, open_page):
+    collection({"Rose Field": preset("#ff0000")})
+    program = start()
+    page = open_bare(open_page, program, ["Rose Field"])
+    page.click("#presets-button")
+    page.fill("#search", "silk")
+    page.press("#search", "Enter")
+    until(lambda: program.status()["preset"] == "Silk", "the preset in the status")
+    page.close()
+    page = open_page(f"{program.url}&seed=1&preset=Rose%20Field", size=(640, 480))
+    wait_for_presets(page)
+    until_colour(page, 255, 0, 0)
+    page.evaluate("loadPresetByName('Vinyl')")
+    assert page.evaluate("getCurrentPreset()") == "Rose Field"
+
+
+def test_missing_preset_in_the_address_is_said_and_presets_of_hemiola_are_shown(start, open_page):
+    program = start()
+    page = open_page(f"{program.url}&preset=Rose%20Feild", size=(640, 480))
+    assert "Rose Feild" in program.message("error in the page")
+    assert "Rose Feild" in page.text_content("#message")
+    wait_for_presets(page)
+    page.evaluate("loadPresetByName('Vinyl')")
+    assert page.evaluate("getCurrentPreset()") == "Vinyl"
+
+
 # Every way to the network that a page or a worker has. Each may throw.
 ROUTES = """
     const elements = ["a", "area", "audio", "base", "body", "embed", "fencedframe", "feImage", "form", "frame", "iframe", "image", "img", "input",

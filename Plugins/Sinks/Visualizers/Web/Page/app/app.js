@@ -171,7 +171,8 @@ if (options.strobe) {
 if (hemiola.hello) hemiola.dispatchEvent(new CustomEvent("hello", { detail: hemiola.hello }));
 
 // The functions that Hemiola calls, as in any page, when it is known which presets the user has.
-await Promise.race([user.refresh().catch((error) => reportError(error)), new Promise((resolve) => setTimeout(resolve, 3000))]);
+const listed = user.refresh().then(() => presets.listed(), (error) => reportError(error));
+await Promise.race([listed, new Promise((resolve) => setTimeout(resolve, 3000))]);
 window.getPresetNames = () => stage.names;
 window.getCurrentPreset = () => stage.current;
 window.loadPresetByName = (name) => presets.loadForHost(name, hemiola.blendSeconds);

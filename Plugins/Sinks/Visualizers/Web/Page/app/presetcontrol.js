@@ -21,8 +21,8 @@ export class PresetControl {
         this.playlist = new Playlist(stage.names, (name) => this.ratings.share(name));
         this.cycling = false;
         this.elapsed = 0;
-        /** The preset to begin with, which is not in the list yet. */
-        this.awaited = null;
+        /** The presets to begin with that are not in the list yet, the most wanted one first. */
+        this.awaited = [];
         /** Whether the pipeline has a preset cycler, which then changes the presets: null while unknown. */
         this.hasCycler = null;
         this.list = new PresetList(stage.presets, this.ratings, { load: (name) => this.choose(name), marked: () => this.show() });
@@ -50,7 +50,7 @@ export class PresetControl {
         this.list.refresh();
         this.playlist.names = names;
         if (this.stage.current && !names.includes(this.stage.current)) this.showAndReport(this.stage.lastOwn, REQUEST_BLEND_S);
-        if (this.awaited !== null && names.includes(this.awaited)) this.load(this.awaited, 0);
+        this.loadAwaited();
         if (this.hemiola.connected) this.hemiola.send({ type: "presetNames", names }).catch(() => {});
     }
 
@@ -70,19 +70,35 @@ export class PresetControl {
     loadFirst(named) {
         const stored = window.initialPresetNameB64;
         const bytes = stored ? Uint8Array.from(atob(stored), (character) => character.charCodeAt(0)) : null;
-        const { names } = this.stage;
+        this.named = named;
         const wanted = [named, bytes && new TextDecoder().decode(bytes)].filter(Boolean);
-        const first = wanted.find((name) => names.includes(name)) ?? null;
-        this.load(first ?? names[0], 0);
-        // The presets of the user are listed later.
-        this.awaited = first === null ? wanted[0] ?? null : null;
+        if (this.loadAwaited(wanted)) return;
+        this.load(this.stage.names[0], 0);
+        this.awaited = wanted;
         this.show();
+    }
+
+    /** Shows the first of these presets that is listed. Those of the user are listed later: the ones before it are still awaited. */
+    loadAwaited(awaited = this.awaited) {
+        const index = awaited.findIndex((name) => this.stage.names.includes(name));
+        if (index < 0 || !this.load(awaited[index], 0)) return false;
+        this.awaited = awaited.slice(0, index);
+        return true;
+    }
+
+    /** All presets are listed: one that the page's address names and that is missing cannot be waited for. */
+    listed() {
+        if (!this.named || !this.awaited.includes(this.named)) return;
+        this.isPinned = false;
+        const message = `there is no preset “${this.named}”, which the address of the page names`;
+        reportError(new Error(message));
+        showMessage(message);
     }
 
     /** Shows a preset. Returns false if there is none of this name. */
     load(name, blendSeconds) {
         if (!this.stage.load(name, blendSeconds)) return false;
-        this.awaited = null;
+        this.awaited = [];
         this.elapsed = 0;
         this.playlist.shown(name);
         this.show();
