@@ -178,14 +178,23 @@ def test_hidden_controls_return_and_favourites_stay_after_a_reload(use):
     wait_for_state(page, "favourite", True)
 
 
-@pytest.mark.parametrize("action", ["button", "Escape"])
-def test_close_ends_the_run_if_the_sink_is_configured_so(action, use):
+def test_close_ends_the_run_if_the_sink_is_configured_so(use):
     program, page = use(web="port=0,exit_on_close=true")
-    if action == "button":
-        page.click("#close")
-    else:
-        page.keyboard.press("Escape")
+    page.click("#close")
     assert program.finish() == 0
+
+
+def test_escape_closes_panels_shows_hidden_controls_and_never_ends_the_connection(use):
+    program, page = use(web="port=0,exit_on_close=true")
+    page.click("#settings-button")
+    page.keyboard.press("v")
+    wait(page, "document.getElementById('dock').hidden")
+    for _ in range(3):
+        page.keyboard.press("Escape")
+    wait(page, "!document.getElementById('dock').hidden")
+    page.keyboard.press("a")
+    program.next("control", control="keyHandler", key="a")
+    assert page.evaluate("hemiola.connected && !hemiola.closed")
 
 
 def test_close_with_the_default_setting_is_shown_and_a_click_connects_again(use):

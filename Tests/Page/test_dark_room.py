@@ -43,7 +43,7 @@ def test_controls_and_panels_fade_after_3_seconds_and_return_with_the_pointer_an
     assert page.evaluate(OPACITIES) == "1,1"
 
 
-@pytest.mark.parametrize("size", [(390, 844), (360, 740), (640, 360)])
+@pytest.mark.parametrize("size", [(390, 844), (360, 740), (320, 640), (640, 360)])
 def test_phone_shows_the_picture_in_at_least_half_of_the_page(size, start, show):
     program = start(analyzers=["chroma", "musical-key", "chords", "pitch"])
     page = show(program, size=size, script=KEEP_SHOWN, is_mobile=True, has_touch=True)
@@ -56,6 +56,28 @@ def test_phone_shows_the_picture_in_at_least_half_of_the_page(size, start, show)
         return box.left >= 0 && box.right <= innerWidth && box.top >= 0 && box.bottom <= innerHeight;
     })""")
     assert page.evaluate("document.getElementById('panel-row').clientHeight") > 60 or size[0] > size[1]
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (900, 560), (640, 360), (320, 640)])
+def test_open_panel_and_message_cover_neither_the_controls_nor_the_search(size, clicks, show):
+    page = show(clicks, size=size, script=KEEP_SHOWN)
+    covered = """(names) => names.filter(name => {
+        const box = document.querySelector(name).getBoundingClientRect();
+        return ![...document.elementsFromPoint(box.x + box.width / 2, box.y + box.height / 2)].slice(0, 2).some(e => e.closest(name));
+    })"""
+    controls = [f"#{name}" for name in ["favourite", "next", "cycle", "speed", "lock"]]
+    controls += [f"[data-control={name}]" for name in ["tap", "halveTempo", "doubleTempo"]]
+    wait(page, "!document.querySelector('[data-control=tap]').hidden")
+    for panel, inside in [("presets", ["#presets-title", "#search"]), ("settings", ["#settings-title"])]:
+        page.click(f"#{panel}-button")
+        # A rating shows a message.
+        page.evaluate("document.activeElement.blur()")
+        page.keyboard.press("+")
+        page.keyboard.press("-")
+        page.evaluate("document.getElementById('message').hidden = false")
+        wait(page, f"!document.getElementById('{panel}').hidden")
+        assert page.evaluate(covered, controls + inside) == []
+        page.keyboard.press("Escape")
 
 
 def test_blackout_is_black_and_one_with_the_lights(start, show):

@@ -249,6 +249,8 @@ def test_dropped_files_are_presets_too_until_they_are_forgotten(start, open_page
 
     drop({"rain.milk": "[preset00]"})
     wait(page, "messages.some(text => text.includes('milkdrop-preset-converter'))")
+    drop({"nothing.js": "let unused = 1"})
+    wait(page, "messages.some(text => text.includes('nothing.js: exports neither'))")
     drop({"note.json": "{}"})
     wait(page, "messages.some(text => text.includes('not a preset of Butterchurn'))")
     drop({"Rose.json": preset("#ff0000"), "butterchurn.js": STAND_IN.read_text()})
@@ -282,6 +284,11 @@ def test_thousands_of_presets_are_searched_rated_and_scrolled(collection, start,
     page = open_bare(open_page, start(), ["Preset 0000", "Preset 4999"])
     page.click("#presets-button")
     assert page.evaluate("document.getElementById('preset-options').children.length") <= 200
+    # What is not made yet is told.
+    assert page.text_content("#preset-count") == page.get_attribute("#preset-option-0", "aria-setsize") + " presets"
+    page.fill("#search", "no preset has this name")
+    wait(page, "document.getElementById('preset-count').textContent === 'No preset matches “no preset has this name”'")
+    page.fill("#search", "")
     page.evaluate("document.getElementById('preset-options').scrollTop = 1e9")
     wait(page, "document.getElementById('preset-options').children.length > 200")
     page.fill("#search", "4321")

@@ -27,6 +27,7 @@ reducedMotion.addEventListener("change", () => location.reload());
 const isSlow = reducedMotion.matches;
 
 document.documentElement.classList.toggle("transparent", options.transparent);
+document.documentElement.classList.toggle("bare", options.bare);
 if (options.size) {
     document.documentElement.classList.add("fixed");
     document.body.style.width = `${options.size.width}px`;
@@ -45,7 +46,7 @@ const user = new UserPresets({
     },
     onstopped({ preset, message }) {
         reportError(new Error(`preset ${preset}: ${message}`));
-        if (!options.bare) showMessage(`${preset}: ${message}`);
+        showMessage(`${preset}: ${message}`);
         presets.replace(preset);
     },
 });
@@ -59,13 +60,17 @@ const stage = createStage(element("stage"), {
     adaptive: options.seed === null,
     onslow: showSlowness,
     // Errors of presets become page errors in Hemiola's log.
-    onerror: ({ message, error }) => reportError(error instanceof Error ? error : new Error(message)),
+    onerror({ message, error }) {
+        reportError(error instanceof Error ? error : new Error(message));
+        presets.show();
+    },
 });
 
 /** Says that the presets are too slow, and offers them again. */
 function showSlowness(isTooSlow) {
     element("retry").hidden = !isTooSlow;
-    if (isTooSlow && !options.bare) showMessage("Presets are too slow on this computer: this is a plain picture. “Show presets” tries again.");
+    presets.show();
+    if (isTooSlow) showMessage("Presets are too slow on this computer: this is a plain picture. “Show presets” tries again.");
 }
 onClick("retry", () => stage.retry());
 
@@ -120,10 +125,9 @@ function blackout() {
     hemiola.send({ type: "blackout", on: picture.isDark }).catch(() => {});
 }
 const freeze = () => picture.freeze(!picture.isFrozen);
-const close = () => window.webkit.messageHandlers.closeViz.postMessage(null);
 onClick("blackout", blackout);
 onClick("freeze", freeze);
-onClick("close", close);
+onClick("close", () => window.webkit.messageHandlers.closeViz.postMessage(null));
 element("main").addEventListener("pointerup", ({ target }) => {
     if (target.closest("button")) return;
     if (visibility.isHidden) visibility.show();
@@ -149,12 +153,8 @@ connectKeyboard({
         visibility.show();
         openDrawer("presets");
     },
-    /** Closes the open drawer, else shows hidden controls, else closes the visualizer. */
-    escape() {
-        if (hemiola.closed || closeDrawer()) return;
-        if (visibility.isHidden && !options.bare) visibility.show();
-        else close();
-    },
+    /** Closes the open drawer, else shows hidden controls. It closes nothing else: in full screen one key too many would end a show. */
+    escape: () => closeDrawer() || (visibility.isHidden && visibility.show()),
 });
 
 if (options.strobe) {

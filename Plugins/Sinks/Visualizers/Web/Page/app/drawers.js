@@ -2,6 +2,9 @@
 
 import { element } from "./dom.js";
 
+// The drawers and messages end above the controls, which stay reachable.
+new ResizeObserver(() => document.body.style.setProperty("--controls", `${element("controls").offsetHeight}px`)).observe(element("controls"));
+
 const drawers = new Map();
 let open = null;
 

@@ -196,8 +196,10 @@ export class PresetControl {
 
     show() {
         const name = this.stage.current;
-        setText(element("preset-name"), name ?? "–");
-        element("stage").setAttribute("aria-label", name ? `Visualizer: ${name}` : "Visualizer");
+        // The name of a preset that is not drawn would be that of another picture.
+        const shown = this.stage.showsPlain ? "Plain picture" : name ?? "–";
+        setText(element("preset-name"), shown);
+        element("stage").setAttribute("aria-label", `Visualizer: ${shown}`);
         element("favourite").setAttribute("aria-pressed", String(Boolean(name) && this.ratings.isFavourite(name)));
         this.list.setCurrent(name);
     }

@@ -1,7 +1,7 @@
 // The list of presets with search and favourites: a combobox whose list of options is always visible. Of thousands, only the first are
 // elements, and more when the list is scrolled.
 
-import { element, setText } from "./dom.js";
+import { announce, element, setText } from "./dom.js";
 import { searchNames } from "./search.js";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -46,10 +46,19 @@ export class PresetList {
         this.addElements(ELEMENTS);
         this.activate(this.input.value !== "" && this.shown.length > 0 ? 0 : -1);
         const count = this.shown.length;
+        const text = count === 0 ? this.emptyText : count === 1 ? "1 preset" : `${count} presets`;
+        if (text === element("preset-count").textContent) return;
+        setText(element("preset-count"), text);
         clearTimeout(this.countTimer);
-        this.countTimer = setTimeout(() => {
-            setText(element("preset-count"), count === 0 ? "No preset matches" : count === 1 ? "1 preset" : `${count} presets`);
-        }, 400);
+        // Not each letter of a search is announced.
+        if (this.options.checkVisibility()) this.countTimer = setTimeout(() => announce(text), 400);
+    }
+
+    /** Why the list is empty. */
+    get emptyText() {
+        const search = this.input.value.trim();
+        const kind = this.onlyFavourites.checked ? "favourite" : "preset";
+        return search ? `No ${kind} matches “${search}”` : `There is no ${kind} yet`;
     }
 
     /** Makes the elements before the one at `end`. */
@@ -64,6 +73,8 @@ export class PresetList {
         option.className = "option";
         option.dataset.name = preset.name;
         option.setAttribute("role", "option");
+        option.setAttribute("aria-posinset", String(index + 1));
+        option.setAttribute("aria-setsize", String(this.shown.length));
         option.setAttribute("aria-selected", String(preset.name === this.current));
         const text = document.createElement("span");
         text.className = "option-text";

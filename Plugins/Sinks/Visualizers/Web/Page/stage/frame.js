@@ -76,6 +76,7 @@ class Presets {
         const exported = await evaluate(code);
         const names = [];
         let isVisualizer = false;
+        let hasImages = false;
         for (const value of new Set([exported, exported?.default])) {
             if (typeof value?.createVisualizer === "function") {
                 this.#library = value;
@@ -90,9 +91,11 @@ class Presets {
                     names.push(name);
                 } else if (typeof entry?.data === "string") {
                     this.#images[name] = entry;
+                    hasImages = true;
                 }
             }
         }
+        if (names.length === 0 && !isVisualizer && !hasImages) throw new Error("exports neither Butterchurn nor a preset of it");
         return { names, isVisualizer };
     }
 

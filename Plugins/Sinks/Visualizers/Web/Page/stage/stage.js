@@ -151,6 +151,8 @@ class Renderer {
         this.build();
     }
 
+    get isPlain() { return this.to?.preset === plainPreset; }
+
     available() {
         return this.catalog.filter((preset) => !preset.needsFloat || this.shared.formats.hasFloat);
     }
@@ -387,6 +389,12 @@ class Stage {
 
     get webgl() { return this.renderer !== null; }
 
+    /// Whether the current preset is not drawn, because it failed or is too slow, or because there is none.
+    get showsPlain() {
+        if (this.wanted !== null && !this.isOwn(this.wanted)) return this.isUserSlow;
+        return this.renderer === null || this.renderer.isPlain;
+    }
+
     get isPlain() { return !this.webgl && !(this.user?.opacity > 0); }
 
     get names() { return this.presets.map((preset) => preset.name); }
@@ -487,7 +495,8 @@ class Stage {
 /// plain picture), `onerror` (called with {preset, message, error} when a preset fails; the preset is replaced by a plain one), `onslow` (called
 /// with true when presets are drawn less than 20 times a second, so that the plain picture is shown; with false when they are drawn again).
 ///
-/// The stage has: `webgl` (false: none of its own presets is drawn), `isPlain` (the plain picture is shown), `names`,
+/// The stage has: `webgl` (false: none of its own presets is drawn), `isPlain` (the plain picture is drawn without WebGL),
+/// `showsPlain` (a plain picture stands for `current`), `names`,
 /// `presets` ([{name, description}]; none without WebGL2), `current`, `load(name, blendSeconds)` (0: cut; false: no such preset),
 /// `render(frame)`, `resize(width, height, pixelRatio)` in CSS pixels, `retry()`, `dispose()`, and the settable `onerror`.
 export const createStage = (canvas, options = {}) => new Stage(canvas, options);

@@ -31,8 +31,8 @@ export class UserPresets {
     #scripts = new Map();
     #dropped = new Set();
     #packed = new Set();
-    /// What failed: names of presets and of scripts.
-    #stopped = new Set();
+    /// What failed: names of presets and of scripts, and why.
+    #stopped = new Map();
     #hasVisualizer = false;
     #frame = null;
     #opening = null;
@@ -103,6 +103,19 @@ export class UserPresets {
         const before = new Set(this.names);
         await this.#update();
         return this.names.filter((name) => !before.has(name));
+    }
+
+    /// Why a preset or a script was stopped; undefined: it was not.
+    failure(name) {
+        return this.#stopped.get(name);
+    }
+
+    /// Forgets a dropped script, in this browser too.
+    async forget(file) {
+        this.#scripts.delete(file);
+        this.#dropped.delete(file);
+        const store = await openStore();
+        await store?.delete(address(file)).catch(() => false);
     }
 
     /// Forgets the dropped files, in this browser too.
@@ -178,7 +191,7 @@ export class UserPresets {
                 this.#hasVisualizer ||= isVisualizer;
             } catch (error) {
                 if (this.#frame !== frame) throw error;
-                this.#stopped.add(file);
+                this.#stopped.set(file, error.message);
                 this.#options.onstopped({ preset: file, message: error.message });
             }
             this.#script = null;
@@ -265,7 +278,7 @@ export class UserPresets {
     #fail(name, message) {
         this.close();
         if (!name || this.#stopped.has(name)) return;
-        this.#stopped.add(name);
+        this.#stopped.set(name, message);
         this.names = this.names.filter((other) => other !== name);
         if (this.#wanted === name) this.#wanted = null;
         this.#options.onstopped({ preset: name, message });
