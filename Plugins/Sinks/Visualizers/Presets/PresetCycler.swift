@@ -29,6 +29,8 @@ final class PresetCycler: DirectingSink {
     private var isSaved = true
     /// Whether every change is saved at once, as in live runs, and not only the last one at the end.
     private var savesEveryChange = false
+    /// Whether no list is set and no visualizer has shown a preset yet.
+    private var isWithoutPresets = false
     private var warn: @Sendable (String) -> Void = { _ in }
 
     init(_ settings: PresetSettings, plan: PathTemplate) {
@@ -81,6 +83,10 @@ final class PresetCycler: DirectingSink {
 
     func end(_ summary: StreamSummary) throws(Problem) {
         save()
+        if isWithoutPresets {
+            warn("presets: no preset was shown: no visualizer reported its presets; open the visualizer, or set list=PATH")
+            isWithoutPresets = false
+        }
         try plan?.end(summary)
     }
 
@@ -106,9 +112,10 @@ final class PresetCycler: DirectingSink {
             (schedule.favourites, schedule.skipped) = (
                 try PresetList.names(at: settings.favourites), try PresetList.names(at: settings.skipped)
             )
+            // A visualizer may report its presets at any time, so that their absence is known at the end.
             guard settings.list != nil || !settings.names.isEmpty else {
-                return warn(
-                    "presets: no list of presets; automatic changes start when a visualizer reports its presets, or set list=PATH")
+                isWithoutPresets = true
+                return
             }
             let names = PresetList.unique(listed + settings.names)
             schedule.names = names
@@ -130,6 +137,7 @@ final class PresetCycler: DirectingSink {
     /// Updates the persisted state with an event.
     private func update(with event: Event) {
         let before = persisted
+        if event.type.name == RecordType.preset.name || event.type.name == RecordType.pagePreset.name { isWithoutPresets = false }
         if let change = PresetChange(event) {
             persisted.preset = change.name
         } else if let change = SpeedChange(event) {

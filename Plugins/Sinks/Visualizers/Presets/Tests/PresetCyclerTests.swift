@@ -197,11 +197,19 @@ import Testing
         #expect(folder.names == [])
     }
 
-    @Test func `no list: one warning and no automatic change`() async throws {
+    @Test func `no list and no visualizer: no automatic change, and one warning at the end`() async throws {
         let pipeline = PipelineFixture(steps: [.samples(TestSignal.silence(frames: 44_100 * 20))], settings: folder("plan"))
         let run = try await pipeline.run()
         #expect(run.streams[0].events.isEmpty)
-        #expect(run.notices.count == 1 && run.notices[0].contains("no list of presets"))
+        #expect(run.notices.count == 1 && run.notices[0].contains("no visualizer reported its presets"))
+    }
+
+    @Test func `no list, and a visualizer that shows a preset: no warning`() async throws {
+        var pipeline = PipelineFixture(steps: [.samples(TestSignal.silence(frames: 44_100 * 2))], settings: folder("plan"))
+        pipeline.replay = ControlReplay([StampedControl(Control(.ready, .texts(["a", "b"])), at: 44_100, from: "web/1")])
+        let run = try await pipeline.run()
+        #expect(run.streams[0].events.contains { $0.type.name == "preset" })
+        #expect(run.notices == [])
     }
 
     @Test func `empty list and unknown names: warnings`() async throws {
