@@ -103,6 +103,16 @@ import Testing
         #expect(names.isEmpty)
     }
 
+    @Test func `script that exports no preset: left out and named, alone and in a folder`() throws {
+        try folder.write("window.presets = {Rain: {baseVals: {}}}", to: "node/lib/global.js")
+        for path in ["node/lib/global.js", "node"] {
+            let outcome = try add(path)
+            #expect(outcome.status == 1 && outcome.errorLines.first?.contains("node/lib/global.js: exports no preset") == true)
+            #expect(!names.contains("global.js"))
+        }
+        #expect(names.contains("pack.js"))
+    }
+
     @Test func `large files, and files that are no archives: refused one by one`() throws {
         try folder.write(Self.preset + String(repeating: " ", count: 1 << 20), to: "large.json")
         try folder.write("text", to: "notes.txt")

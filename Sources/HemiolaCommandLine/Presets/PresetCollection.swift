@@ -117,6 +117,9 @@ struct PresetCollection {
         if kind == .script {
             // As a module of several files it would need a bundler.
             guard Self.isVisualizer(bytes) || Self.isPack(bytes), !Self.importsFiles(bytes) else { return }
+            guard System.contains(bytes, "export") else {
+                return failures.append("\(place): exports no preset; a pack is a CommonJS, UMD or ES module")
+            }
             scriptBytes += bytes.count
             guard scriptBytes <= Self.mostScriptBytes else {
                 return failures.append("\(place): left out: the scripts together are larger than \(Self.mostScriptBytes >> 20) MiB")
