@@ -60,6 +60,17 @@ final class Log: Sendable {
         #expect(text == bar + "\r\u{1B}[Jhemiola: broken\n" + bar + "\r\u{1B}[J")
     }
 
+    @Test func `held messages: shown without their newline and without figures, written in full when they are released`() {
+        let (output, shown) = (Log(), Log())
+        let printer = MessagePrinter(hasThread: false, write: { output.append($0) }, writeStatus: { output.append($0) })
+        printer.hold { shown.append("[\($0)]") }
+        printer.print("hemiola: web: open http://127.0.0.1\n")
+        printer.print("\u{1B}[47m  \u{1B}[0m\n", isFigure: true)
+        #expect(shown.text == "[hemiola: web: open http://127.0.0.1]" && output.text.isEmpty)
+        printer.release()
+        #expect(output.text == "hemiola: web: open http://127.0.0.1\n\u{1B}[47m  \u{1B}[0m\n")
+    }
+
     @Test func `no bar shown: endBar writes nothing`() {
         #expect(written { $0.endBar() }.isEmpty)
     }

@@ -111,6 +111,31 @@ def test_layout_theme_and_channels_are_remembered(start, tmp_path):
     third.until(has_bars, "bars, in spite of a damaged file")
 
 
+@pytest.mark.parametrize("environment", [{"NO_COLOR": "1"}, {"TERM": "xterm", "COLORTERM": ""}])
+def test_theme_of_a_terminal_with_few_colours_is_not_remembered(start, tmp_path, environment):
+    stored = tmp_path / "state/hemiola/terminal.json"
+    first = start(environment=environment)
+    first.until(has_bars, "bars")
+    first.type("t")
+    quit(first)
+    assert "theme" not in json.loads(stored.read_text())
+    stored.write_text('{"theme":"light"}')
+    second = start(environment=environment)
+    second.until(has_bars, "bars")
+    quit(second)
+    assert json.loads(stored.read_text())["theme"] == "light"
+    third = start()
+    third.until(has_bars, "bars")
+    assert "fafaf7" in backgrounds(third)
+
+
+def test_message_is_shown_on_one_line_without_its_newline(start, tmp_path):
+    (tmp_path / "text.wav").write_text("not audio")
+    terminal = start(["analyze", "--realtime", str(tmp_path / "text.wav"), MINUET], columns=240)
+    terminal.until(lambda t: "text.wav" in t.screen.display[29], "the message")
+    assert "\\n" not in terminal.screen.display[29]
+
+
 def test_help_and_unknown_keys(start):
     terminal = start()
     terminal.until(has_bars, "bars")

@@ -92,7 +92,9 @@ final class MessagePrinter: @unchecked Sendable {
     }
 
     /// Prints a message, which ends with a newline.
-    func print(_ message: String) {
+    ///
+    /// - Parameter isFigure: Whether it belongs to the message before, and is not shown where messages wait.
+    func print(_ message: String, isFigure: Bool = false) {
         let showHeld = condition.locked {
             let count = message.utf8.count
             if state.byteCount + count <= Self.capacity, state.dropped == 0 {
@@ -103,12 +105,13 @@ final class MessagePrinter: @unchecked Sendable {
             }
             return state.showHeld
         }
-        if let showHeld { showHeld(message) } else { wake() }
+        guard let showHeld else { return wake() }
+        if !isFigure { showHeld(String(message.dropLast())) }
     }
 
     /// Lets messages wait, because something else fills the terminal, until `release`. Those that came before are written first.
     ///
-    /// - Parameter show: Receives each message.
+    /// - Parameter show: Receives each message, without its newline.
     func hold(_ show: @escaping @Sendable (String) -> Void) {
         finish()
         condition.locked { state.showHeld = show }

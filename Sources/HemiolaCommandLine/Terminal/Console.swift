@@ -90,7 +90,7 @@ final class Console: Sendable {
 
     private func printFigure(_ figure: [String]) {
         guard !figure.isEmpty, System.destination(of: System.standardError) == .terminal else { return }
-        messages.print(figure.joined(separator: "\n") + "\n")
+        messages.print(figure.joined(separator: "\n") + "\n", isFigure: true)
     }
 
     /// Prints what a user needs to use a sink, such as the URL of a page. Not hidden by `--quiet`.

@@ -181,11 +181,17 @@ struct Screen {
         /// The column of the cursor; nil: it is in another row.
         var cursor: Int?
         var column = 0
+        /// Whether the cell before had a character that this picture has replaced. A terminal with an outline font draws the edge of such a
+        /// character into the blank beside it, and removes it only when that is written too.
+        var isBesideOld = false
         while column < columns {
-            guard cells[start + column] != shown[start + column] else {
+            let old = shown[start + column]
+            guard cells[start + column] != old || isBesideOld && old.scalar == 0x20 else {
+                isBesideOld = false
                 column += 1
                 continue
             }
+            isBesideOld = cells[start + column] != old && old.scalar >= 0x80
             // A wide character is written as a whole.
             if cells[start + column].scalar == 0, column > 0 { column -= 1 }
             if let place = cursor, place < column {

@@ -62,7 +62,6 @@ final class TerminalView: Sink, Sendable {
         self.console = console
         var state = State()
         ViewChoice.read(choice).apply(to: &state.picture)
-        if state.picture.style.colors <= .sixteen { state.picture.theme = .terminal }
         self.state = Mutex(state)
     }
 

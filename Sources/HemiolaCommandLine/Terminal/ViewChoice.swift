@@ -10,14 +10,14 @@ struct ViewChoice: Sendable {
     private var isStereo: Bool?
 
     init(_ picture: ViewPicture) {
-        (layout, theme, isStereo) = (picture.layout.rawValue, picture.theme.name, picture.isStereo)
+        (layout, theme, isStereo) = (picture.layout.rawValue, picture.chosenTheme?.name, picture.isStereo)
     }
 
     private init() {}
 
     func apply(to picture: inout ViewPicture) {
         if let layout = layout.flatMap({ ViewLayout(rawValue: $0) }) { picture.layout = layout }
-        if let theme = ViewTheme.all.first(where: { $0.name == theme }) { picture.theme = theme }
+        picture.chosenTheme = ViewTheme.all.first { $0.name == theme }
         if let isStereo { picture.isStereo = isStereo }
     }
 
@@ -37,9 +37,9 @@ struct ViewChoice: Sendable {
     /// A choice that cannot be stored is not an error: the next run begins as this one did.
     func write(_ path: String?) {
         guard let path else { return }
-        let members: [JSONValue.Member] = [
-            .init("layout", .text(layout ?? "")), .init("theme", .text(theme ?? "")), .init("stereo", .boolean(isStereo ?? true)),
-        ]
+        let members: [JSONValue.Member] =
+            [.init("layout", .text(layout ?? ""))] + (theme.map { [.init("theme", .text($0))] } ?? [])
+            + [.init("stereo", .boolean(isStereo ?? true))]
         try? FileSystem.createFolder(FileSystem.folder(of: path))
         _ = try? PartialFile.write(Array(JSONValue.object(members).line.utf8), to: path)
     }

@@ -39,7 +39,8 @@ struct ViewPicture: Sendable {
 
     var style: TerminalStyle
     var layout = ViewLayout.bars
-    var theme = ViewTheme.dark
+    /// The theme that the user has chosen; nil: none yet.
+    var chosenTheme: ViewTheme?
     /// Whether the left and the right channel have bars and waveforms of their own.
     var isStereo = true
     var state = LiveState()
@@ -81,6 +82,9 @@ struct ViewPicture: Sendable {
     var panels: [(area: ViewArea, layout: ViewLayout)] = []
 
     init(style: TerminalStyle) { self.style = style }
+
+    /// A terminal of 16 colours has its own theme only.
+    var theme: ViewTheme { style.colors > .sixteen ? chosenTheme ?? .dark : .terminal }
 
     // MARK: - Values
 
@@ -131,10 +135,9 @@ struct ViewPicture: Sendable {
             let index = ViewLayout.allCases.firstIndex(of: layout)!
             layout = ViewLayout.allCases[(index + 1) % ViewLayout.allCases.count]
         case .theme:
-            // A terminal of 16 colours has its own theme only.
             guard style.colors > .sixteen else { return }
             let index = ViewTheme.all.firstIndex { $0.name == theme.name } ?? 0
-            theme = ViewTheme.all[(index + 1) % ViewTheme.all.count]
+            chosenTheme = ViewTheme.all[(index + 1) % ViewTheme.all.count]
         case .channels: isStereo.toggle()
         case .help: showsHelp.toggle()
         case .click(let column, let row):
