@@ -185,6 +185,9 @@ public struct DeviceEvent: EventRecord, Hashable {
     /// The format in which the source is captured.
     public var format: StreamFormat
 
+    /// What users are shown: the description, else the name, as of an application that does not play.
+    public var shownName: String { summary.isEmpty ? name : summary }
+
     /// An event of the source of that name.
     public init(name: String, summary: String, state: State, format: StreamFormat) {
         self.name = name

@@ -286,6 +286,15 @@ import Testing
         #expect(outcome.errors.contains("see: hemiola devices"))
     }
 
+    @Test(.needs(SoundServer.Kind.pulseAudio.tool)) func `application that does not play: the warning of silence names it`() throws {
+        let server = try SoundServer(.pulseAudio)
+        let process = try start(["listen", "--device", "app:nothing"], with: server)
+        try read(process, until: "batch", count: 230)
+        process.send(SIGINT)
+        let outcome = try process.finish(timeout: 20)
+        #expect(outcome.errors.contains("warning: silence on \"app:nothing\""), "\(outcome.errors)")
+    }
+
     // MARK: - Devices and doctor
 
     @Test(.needs(SoundServer.Kind.pulseAudio.tool), arguments: SoundServer.Kind.expected)

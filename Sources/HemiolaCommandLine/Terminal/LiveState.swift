@@ -108,7 +108,7 @@ struct LiveState: Sendable {
     mutating func update(with event: Event) {
         if event.type == .gap || event.type == .device { beats.clock = StreamClock() }
         if let device = DeviceEvent(event) {
-            if device.state == .lost { showOutage(of: device.summary) } else { name = device.summary }
+            if device.state == .lost { showOutage(of: device.shownName) } else { name = device.shownName }
         } else if let gap = Gap(event) {
             lost += format.seconds(at: gap.frames)
         } else if let drop = DropReport(event) {

@@ -59,7 +59,7 @@ struct InputAnalysis {
     /// Seconds of the earlier streams: notices count from the input's start.
     private var secondsBefore = 0.0
     /// The description of the device from which the input comes now.
-    private var deviceSummary: String?
+    private var deviceName: String?
 
     init(
         _ input: Pipeline.Input, index: Int, of job: AnalysisJob, for receiver: any StreamReceiver,
@@ -267,16 +267,16 @@ struct InputAnalysis {
                     if let error = externalFailure(of: stream.name) { return .failed(error) }
                     if producer.hasOppositePolarity, !isPolarityReported {
                         isPolarityReported = true
-                        report(.oppositePolarity(input: deviceSummary ?? stream.name))
+                        report(.oppositePolarity(input: deviceName ?? stream.name))
                     }
                     switch producer.takeSilenceReport() {
-                    case .silence(let seconds): report(.silence(input: deviceSummary ?? stream.name, seconds: seconds))
-                    case .sound(let seconds): report(.sound(input: deviceSummary ?? stream.name, seconds: seconds))
+                    case .silence(let seconds): report(.silence(input: deviceName ?? stream.name, seconds: seconds))
+                    case .sound(let seconds): report(.sound(input: deviceName ?? stream.name, seconds: seconds))
                     case nil: break
                     }
                 case .device(let notice):
                     stream.deviceName = notice.name
-                    deviceSummary = notice.summary
+                    deviceName = notice.shownName
                     report(.device(input: stream.name, notice))
                 case .idle:
                     let events = producer.takeEventsOfOutage()
