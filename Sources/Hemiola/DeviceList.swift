@@ -35,6 +35,10 @@ public struct DeviceList: Sendable, Hashable {
         public var isDefault: Bool
         /// What it does at this moment.
         public var state: State
+        /// Whether it is muted: what is captured may be silence.
+        public var isMuted: Bool
+        /// Its volume as sound settings show it: 1 is 100 %. nil: it has none of its own.
+        public var volume: Double?
 
         /// What the device is, in one word: `application`, `monitor` or `input`.
         public var kind: String { isApplication ? "application" : monitorOf != nil ? "monitor" : "input" }
@@ -42,7 +46,7 @@ public struct DeviceList: Sendable, Hashable {
         /// A device from its parts; an input unless it is the monitor of an output or an application.
         public init(
             name: String, summary: String, format: StreamFormat, monitorOf: String? = nil, isApplication: Bool = false,
-            isDefault: Bool = false, state: State
+            isDefault: Bool = false, state: State, isMuted: Bool = false, volume: Double? = nil
         ) {
             self.name = name
             self.summary = summary
@@ -51,6 +55,14 @@ public struct DeviceList: Sendable, Hashable {
             self.isApplication = isApplication
             self.isDefault = isDefault
             self.state = state
+            self.isMuted = isMuted
+            self.volume = volume
         }
+
+        /// The volume for people: `muted`, `5 %`; nil: it has none.
+        public var volumeText: String? { isMuted ? "muted" : volume.map { "\(Int(($0 * 100).rounded())) %" } }
+
+        /// Whether hardly anything can be heard: muted, or at most 10 % (-60 dB on the scale of PulseAudio and PipeWire).
+        public var isQuiet: Bool { isMuted || volume.map { $0 <= 0.1 } ?? false }
     }
 }

@@ -57,7 +57,7 @@ public struct FormatRequest: Sendable {
     public var waitsForWriters: Bool
     /// Whether the run is to end: an `open` that waits for its source polls this, and throws when it returns true.
     public var isCancelled: @Sendable () -> Bool
-    /// Reports one line to the user: that an `open` waits, and for what. Never blocks.
+    /// Reports one line to the user: that an `open` waits, and for what; that the device is muted. Never blocks.
     public var warn: @Sendable (String) -> Void
 
     /// A request for the format of the source, except for the parameters given.

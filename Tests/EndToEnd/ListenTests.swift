@@ -298,6 +298,24 @@ import Testing
     // MARK: - Devices and doctor
 
     @Test(.needs(SoundServer.Kind.pulseAudio.tool), arguments: SoundServer.Kind.expected)
+    func `muted output, then one at 5 %: listen, devices and doctor say so`(kind: SoundServer.Kind) throws {
+        let server = try SoundServer(kind)
+        for (property, value, text) in [("set-sink-mute", "1", "muted"), ("set-sink-volume", "5%", "5 %")] {
+            try server.control(property, "stage", value)
+            let devices = try start(["devices"], with: server).finish(timeout: 20).output
+            #expect(devices.split(separator: "\n").contains { $0.contains("stage.monitor") && $0.hasSuffix(text) }, "\(devices)")
+            let doctor = try start(["doctor"], with: server).finish(timeout: 20).output
+            #expect(doctor.contains(", \(text)\n") && doctor.contains("pactl set-sink-mute stage 0"), "\(doctor)")
+            let process = try start(["listen"], with: server)
+            try read(process, until: "batch", count: 3)
+            process.send(SIGINT)
+            let outcome = try process.finish(timeout: 20)
+            #expect(outcome.errors.contains("the output stage is \(text == "muted" ? text : "at \(text)")"), "\(outcome.errors)")
+            try server.control("set-sink-mute", "stage", "0")
+        }
+    }
+
+    @Test(.needs(SoundServer.Kind.pulseAudio.tool), arguments: SoundServer.Kind.expected)
     func `devices and doctor: name the default device`(kind: SoundServer.Kind) throws {
         let server = try SoundServer(
             kind, sinks: [SoundServer.Sink("stage"), SoundServer.Sink("quad", sampleRate: 48_000, channelCount: 4)])

@@ -9,13 +9,15 @@ import Testing
 @testable import HemiolaCommandLine
 
 @Suite struct DoctorTests {
-    private static let devices = DeviceList(
-        server: "PulseAudio 16.1",
-        devices: [
-            DeviceList.Device(
-                name: "hdmi.monitor", summary: "Monitor of HDMI", format: StreamFormat(sampleRate: 48_000, channelCount: 2),
-                monitorOf: "hdmi", isDefault: true, state: .running)
-        ])
+    private static func devices(isMuted: Bool = false, volume: Double = 0.4) -> DeviceList {
+        DeviceList(
+            server: "PulseAudio 16.1",
+            devices: [
+                DeviceList.Device(
+                    name: "hdmi.monitor", summary: "Monitor of HDMI", format: StreamFormat(sampleRate: 48_000, channelCount: 2),
+                    monitorOf: "hdmi", isDefault: true, state: .running, isMuted: isMuted, volume: volume)
+            ])
+    }
 
     private static let sndfile = SharedLibrary(
         "libsndfile", soname: "libsndfile.so.1", package: "libsndfile1", licence: "MIT", relation: .depends, use: "sound files",
@@ -30,7 +32,7 @@ import Testing
             libraries: [
                 (Self.sndfile, "libsndfile-1.2.2"), (Self.cairo, nil),
             ],
-            formats: ["flac", "mp3", "ogg", "wav"], devices: .success(Self.devices),
+            formats: ["flac", "mp3", "ogg", "wav"], devices: .success(Self.devices()),
             runtime: Environment.Folder(path: "/run/user/1"),
             state: Environment.Folder(path: "/home/a/.local/state/hemiola"), temporary: Environment.Folder(path: "/tmp"),
             terminal: "xterm, 80 columns", locale: "C.UTF-8")
@@ -75,6 +77,12 @@ import Testing
         },
         Breakage("source", "no default output", "hemiola devices") {
             $0.devices = .success(DeviceList(server: "PulseAudio 16.1", devices: []))
+        },
+        Breakage("source", "Monitor of HDMI (hdmi.monitor), running, muted", "pactl set-sink-mute hdmi 0") {
+            $0.devices = .success(Self.devices(isMuted: true, volume: 1))
+        },
+        Breakage("source", "Monitor of HDMI (hdmi.monitor), running, 5 %", "pactl set-sink-volume hdmi 100%") {
+            $0.devices = .success(Self.devices(isMuted: false, volume: 0.05))
         },
         Breakage("runtime folder", "XDG_RUNTIME_DIR is not set", "export XDG_RUNTIME_DIR") { $0.runtime = nil },
         Breakage("runtime folder", "/run/user/1 is accessible to other users", "chmod 700 /run/user/1") { $0.runtime?.isShared = true },

@@ -22,10 +22,10 @@ import Testing
                         devices: [
                             DeviceList.Device(
                                 name: "hdmi.monitor", summary: "Monitor of 音楽", format: StreamFormat(sampleRate: 48_000, channelCount: 2),
-                                monitorOf: "hdmi", isDefault: true, state: .running),
+                                monitorOf: "hdmi", isDefault: true, state: .running, isMuted: true, volume: 1),
                             DeviceList.Device(
                                 name: "mic", summary: "Microphone", format: StreamFormat(sampleRate: 44_100, channelCount: 1),
-                                isDefault: true, state: .suspended),
+                                isDefault: true, state: .suspended, volume: 0.05),
                         ])
                 }, make: { _ in Never() })
         ],
@@ -155,9 +155,9 @@ import Testing
         let list = try devices()
         #expect(
             DevicesCommand.table(list) == """
-                   NAME          DESCRIPTION      HZ     CHANNELS  STATE
-                *  hdmi.monitor  Monitor of 音楽  48000  2         running
-                   mic           Microphone       44100  1         suspended
+                   NAME          DESCRIPTION      HZ     CHANNELS  STATE      VOLUME
+                *  hdmi.monitor  Monitor of 音楽  48000  2         running    muted
+                   mic           Microphone       44100  1         suspended  5 %
 
                 """)
     }
@@ -170,6 +170,7 @@ import Testing
         #expect(printed.map { $0["name"] as? String } == ["hdmi.monitor", "mic"])
         #expect(printed[0]["monitor_of"] as? String == "hdmi" && printed[1]["monitor_of"] is NSNull)
         #expect(printed[1]["sample_rate"] as? Int == 44_100 && printed[1]["channels"] as? Int == 1)
+        #expect(printed[0]["muted"] as? Bool == true && printed[1]["volume"] as? Double == 0.05)
         #expect(printed[1]["default"] as? Bool == true && printed[1]["state"] as? String == "suspended")
     }
 

@@ -15,6 +15,8 @@ final class CaptureSession: ConnectionDelegate, RecordStreamDelegate {
         var batchFrames: Int
         /// Whether to wait for a server and a device instead of failing.
         var waits: Bool
+        /// Reports one line to the user.
+        var warn: @Sendable (String) -> Void
     }
 
     /// A successful opening.
@@ -48,6 +50,8 @@ final class CaptureSession: ConnectionDelegate, RecordStreamDelegate {
     var reported: (name: String, summary: String, isPresent: Bool)?
     /// Time of the last audio, or of opening the stream.
     var lastAudioTime: Int64 = 0
+    /// The name of the device that was last found muted or turned down; nil: it can be heard.
+    private var quietName: String?
     private var nextAttempt = Int64.max
     /// Time of the last tick or audio, at which this process certainly ran.
     private var lastActivity = Int64.max
@@ -85,6 +89,7 @@ final class CaptureSession: ConnectionDelegate, RecordStreamDelegate {
         serverRate = snapshot.sampleRate
         switch query.resolve(in: snapshot) {
         case .source(let choice):
+            reportQuiet(choice, in: snapshot)
             open(choice, in: snapshot)
         case .unavailable(let reason):
             let wasPresent = target != nil
@@ -98,6 +103,16 @@ final class CaptureSession: ConnectionDelegate, RecordStreamDelegate {
                 failUnlessWaiting(reason)
             }
         }
+    }
+
+    /// Says that the device is muted or turned down, which looks like silence: when it is chosen, and when it becomes so.
+    private func reportQuiet(_ choice: DeviceQuery.Target, in snapshot: ServerSnapshot) {
+        guard let source = snapshot.source(named: choice.name) else { return }
+        let device = DeviceList.Device(source, in: snapshot)
+        defer { quietName = device.isQuiet ? device.name : nil }
+        guard device.isQuiet, quietName != device.name, let text = device.volumeText else { return }
+        let (kind, name) = source.monitorOf.map { ("output", $0) } ?? ("input", source.name)
+        options.warn("the \(kind) \(name) is \(device.isMuted ? text : "at \(text)"): its sound may be silence here; turn it up")
     }
 
     func connectionDidTick() {

@@ -40,7 +40,7 @@ final class PulseCapture: Capture {
         let wakeUp = try Self.makeWakeUp()
         let options = CaptureSession.Options(
             sampleRate: request.sampleRate, followsDeviceRate: request.followsDeviceRate, channelCount: request.channelCount,
-            batchFrames: request.batchFrames, waits: settings.waits)
+            batchFrames: request.batchFrames, waits: settings.waits, warn: request.warn)
         let session = try CaptureSession(device, options: options, server: settings.server, wakeUp: wakeUp)
         guard session.connection.start() else {
             session.stop()

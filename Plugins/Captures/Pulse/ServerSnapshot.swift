@@ -25,6 +25,7 @@ struct ServerSnapshot: Sendable, Hashable {
         var monitor: String?
         /// Whether something plays.
         var isRunning = false
+        var level = Level()
     }
 
     /// An input, or an output's monitor.
@@ -40,6 +41,14 @@ struct ServerSnapshot: Sendable, Hashable {
         /// Whether this is the microphone of a Bluetooth headset. Opening it may switch the headset to a profile of lower quality.
         var isHeadset = false
         var state = DeviceList.Device.State.idle
+        var level = Level()
+    }
+
+    /// How loud a device is set.
+    struct Level: Sendable, Hashable {
+        var isMuted = false
+        /// The volume of the loudest channel as sound settings show it: 1 is 100 %.
+        var volume = 1.0
     }
 
     /// A playback stream of an application.
@@ -63,6 +72,13 @@ struct ServerSnapshot: Sendable, Hashable {
 
     func source(named name: String) -> Source? { sources.first { $0.name == name } }
 
+    /// The level of a source: that of a monitor is also that of its output.
+    func level(of source: Source) -> Level {
+        guard let sink = sinks.first(where: { $0.name == source.monitorOf }) else { return source.level }
+        return Level(
+            isMuted: source.level.isMuted || sink.level.isMuted, volume: min(source.level.volume, sink.level.volume))
+    }
+
     /// The monitor of a sink.
     func monitor(of sink: Sink) -> Source? {
         guard let monitor = sink.monitor, let source = source(named: monitor) else { return nil }
@@ -77,10 +93,9 @@ extension DeviceList {
         let automatic: String? =
             if case .source(let target) = DeviceQuery.auto.resolve(in: snapshot) { target.name } else { nil }
         let devices = snapshot.sources.map { source in
-            let isDefaultInput = source.monitorOf == nil && source.name == snapshot.defaultSource
-            return Device(
-                name: source.name, summary: source.summary, format: source.format, monitorOf: source.monitorOf,
-                isDefault: source.name == automatic || isDefaultInput, state: source.state)
+            var device = Device(source, in: snapshot)
+            device.isDefault = source.name == automatic || source.monitorOf == nil && source.name == snapshot.defaultSource
+            return device
         }
         self.init(server: snapshot.server, devices: devices + Self.applications(in: snapshot))
     }
@@ -103,6 +118,15 @@ extension DeviceList {
             devices.append(device)
         }
         return devices
+    }
+}
+
+extension DeviceList.Device {
+    init(_ source: ServerSnapshot.Source, in snapshot: ServerSnapshot) {
+        let level = snapshot.level(of: source)
+        self.init(
+            name: source.name, summary: source.summary, format: source.format, monitorOf: source.monitorOf, state: source.state,
+            isMuted: level.isMuted, volume: level.volume)
     }
 }
 

@@ -55,6 +55,7 @@ struct DevicesCommand: Command {
                                 .init("channels", .integer(device.format.channelCount)),
                                 .init("monitor_of", device.monitorOf.map { .text($0) } ?? .null),
                                 .init("default", .boolean(device.isDefault)), .init("state", .text(device.state.rawValue)),
+                                .init("muted", .boolean(device.isMuted)), .init("volume", device.volume.map { .number($0) } ?? .null),
                                 .init("capture", .text(capture)),
                             ])
                         }
@@ -65,11 +66,12 @@ struct DevicesCommand: Command {
 
     static func table(_ list: DeviceList) -> String {
         if list.devices.isEmpty { return "\(list.server) has no output, input or application that can be captured.\n" }
-        var rows = [["", "NAME", "DESCRIPTION", "HZ", "CHANNELS", "STATE"]]
+        var rows = [["", "NAME", "DESCRIPTION", "HZ", "CHANNELS", "STATE", "VOLUME"]]
         rows += list.devices.map { device in
             [
                 device.isDefault && device.monitorOf != nil ? "*" : "", device.name.onOneLine, device.summary.onOneLine,
                 "\(device.format.sampleRate)", "\(device.format.channelCount)", device.state.rawValue,
+                device.volumeText ?? "",
             ]
         }
         let widths = rows[0].indices.map { column in rows.map { $0[column].columns }.max() ?? 0 }

@@ -163,7 +163,15 @@ extension DoctorReport {
                         remedy: "select one in the desktop's sound settings, or: pactl set-default-sink NAME; see: hemiola devices"),
                 ]
             }
-            return [server, Check(name: "source", isOK: true, finding: "\(source.summary) (\(source.name)), \(source.state.rawValue)")]
+            let volume = source.isQuiet ? source.volumeText.map { ", \($0)" } ?? "" : ""
+            return [
+                server,
+                Check(
+                    name: "source", isOK: !source.isQuiet,
+                    finding: "\(source.summary) (\(source.name)), \(source.state.rawValue)\(volume)",
+                    remedy: "turn the output up in the desktop's sound settings, or: pactl set-sink-mute \(source.monitorOf ?? "") 0; "
+                        + "pactl set-sink-volume \(source.monitorOf ?? "") 100%"),
+            ]
         }
     }
 

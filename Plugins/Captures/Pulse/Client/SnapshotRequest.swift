@@ -65,7 +65,8 @@ extension Connection {
         guard end == 0, let info else { return requestDidFinish(hasFailed: end < 0) }
         let sink = ServerSnapshot.Sink(
             index: info.index, name: String(optional: info.name), summary: String(optional: info.description),
-            monitor: info.monitor_source_name.map { String(cString: $0) }, isRunning: info.state == PA_SINK_RUNNING)
+            monitor: info.monitor_source_name.map { String(cString: $0) }, isRunning: info.state == PA_SINK_RUNNING,
+            level: ServerSnapshot.Level(isMuted: info.mute, info.volume))
         snapshotRequest?.snapshot.sinks.append(sink)
     }
 
@@ -85,7 +86,8 @@ extension Connection {
         let source = ServerSnapshot.Source(
             index: info.index, name: name, summary: String(optional: info.description),
             format: StreamFormat(sampleRate: Int(info.sample_spec.rate), channelCount: Int(info.sample_spec.channels)), channelMap: map,
-            monitorOf: monitorOf, isHeadset: isBluetooth && monitorOf == nil, state: state)
+            monitorOf: monitorOf, isHeadset: isBluetooth && monitorOf == nil, state: state,
+            level: ServerSnapshot.Level(isMuted: info.mute, info.volume))
         snapshotRequest?.snapshot.sources.append(source)
     }
 
@@ -102,6 +104,15 @@ extension Connection {
     private static func property(_ key: String, of list: OpaquePointer?) -> String? {
         guard let list, let text = pa_proplist_gets(list, key) else { return nil }
         return String(cString: text)
+    }
+}
+
+extension ServerSnapshot.Level {
+    fileprivate init(isMuted: Int32, _ volume: pa_cvolume) {
+        self.isMuted = isMuted != 0
+        let loudest = withUnsafeBytes(of: volume.values) { $0.bindMemory(to: pa_volume_t.self).prefix(Int(volume.channels)).max() }
+        // PA_VOLUME_NORM, which Swift does not import.
+        if let loudest { self.volume = Double(loudest) / 0x10000 }
     }
 }
 

@@ -3,6 +3,7 @@ import Hemiola
 import HemiolaRecords
 import HemiolaSignal
 import HemiolaSystem
+import Synchronization
 import TestSupport
 import Testing
 
@@ -85,6 +86,26 @@ struct OpeningTests {
         let server = try SoundServer(.pulseAudio, sinks: [])
         try server.control("load-module", "module-null-source", "source_name=microphone")
         #expect(refusal("pulse:server=\(server.address)")?.message.contains("no default output") == true)
+    }
+
+    @Test func `output that is muted while it is captured, and one that becomes the default: said once each`() throws {
+        let server = try SoundServer(.pulseAudio, sinks: [.init("stage"), .init("hall")])
+        let warnings = Mutex<[String]>([])
+        let capture = try pulse("pulse:server=\(server.address)")
+        _ = try capture.open(FormatRequest(sampleRate: 44_100, warn: { text in warnings.withLock { $0.append(text) } }))
+        defer { capture.close() }
+        #expect(warnings.withLock { $0 } == [])
+        try server.control("set-sink-mute", "stage", "1")
+        try server.wait(10, for: "a warning") { warnings.withLock { $0.count == 1 } }
+        // More changes of the same output are not said again.
+        try server.control("set-sink-volume", "stage", "40%")
+        try server.control("set-sink-volume", "hall", "3%")
+        try server.setDefault("hall")
+        try server.wait(10, for: "a warning") { warnings.withLock { $0.count > 1 } }
+        let texts = warnings.withLock { $0 }
+        #expect(
+            texts.count == 2 && texts[0].contains("the output stage is muted") && texts[1].contains("the output hall is at 3 %"), "\(texts)"
+        )
     }
 
     // MARK: - Waiting
