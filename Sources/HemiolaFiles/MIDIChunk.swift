@@ -32,6 +32,9 @@ public enum MIDIChunk {
         [0xFF, 0x58, 4, UInt8(quarters), 2, 24, 8]
     }
 
+    /// A time signature of so many sixteenth notes, 1…255.
+    public static func timeSignature(sixteenths: Int) -> [UInt8] { [0xFF, 0x58, 4, UInt8(sixteenths), 4, 24, 8] }
+
     /// The delay of the next event in ticks. The format has four bytes for one: empty texts divide a longer one.
     public static func delay(_ ticks: Int) -> [UInt8] {
         var bytes: [UInt8] = []

@@ -123,10 +123,12 @@ class Analysis:
 
     @cached_property
     def tempo(self) -> float | None:
-        """The median tempo of the beats, in beats per minute; None: there are no beats."""
-        tempi = [beat["bpm"] for beat in self._with("beat", "beat").events("beat") if beat["bpm"] is not None]
-        # As `rhythm.bpm` of a summary, and `hemiola beats --tempo`: a tempo that occurs.
-        return float(np.percentile(tempi, 50, method="inverted_cdf")) if tempi else None
+        """The tempo in beats per minute, of several that with most beats; None: there are no beats, or the analysis was interrupted."""
+        result = self._with("beat", "beat")
+        # As `rhythm.bpm` of a summary, and `hemiola beats --tempo`.
+        name = next((analyzer["id"] for analyzer in result.header["analyzers"] if analyzer["plugin"] == "beat"), None)
+        tempo: float | None = result.end["summaries"][name]["bpm"] if result.end and name else None
+        return tempo
 
     @cached_property
     def beats(self) -> NDArray[np.float64]:

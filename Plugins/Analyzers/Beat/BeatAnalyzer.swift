@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Hemiola
 internal import HemiolaRecords
 internal import HemiolaSignal
@@ -85,7 +84,7 @@ private struct BeatStream {
     private var strength: Float = 0
     private var beatCount: Int64 = 0
     private var onsetCount: Int64 = 0
-    private var histogram = TempoHistogram()
+    private var tempi = TempoSections()
 
     init(_ space: BeatStateSpace, sampleRate: Double) {
         self.sampleRate = sampleRate
@@ -153,7 +152,7 @@ private struct BeatStream {
     private mutating func emit(_ beat: EstimatedBeat, _ events: inout EventList) {
         guard beat.time >= 0 else { return }
         beatCount += 1
-        histogram.add(beat.beatsPerMinute)
+        tempi.add(beat.time, beatsPerMinute: beat.beatsPerMinute)
         events.append(
             Beat(beatsPerMinute: beat.beatsPerMinute, position: beat.position, confidence: beat.confidence), at: beat.time)
     }
@@ -203,35 +202,7 @@ private struct BeatStream {
     var summary: [SummaryValue] {
         [
             SummaryValue("beats", count: beatCount), SummaryValue("onsets", count: onsetCount),
-            SummaryValue("bpm", histogram.median, .beatsPerMinute),
+            SummaryValue("bpm", tempi.mainTempo ?? .nan, .beatsPerMinute),
         ]
-    }
-}
-
-/// A histogram of beat tempi with logarithmic bins of 1 %, from 10 to 900 BPM. Its memory does not grow with the number of beats.
-struct TempoHistogram: Sendable {
-    /// The lower edge of the first bin, in BPM.
-    private static let lowestTempo = 10.0
-    /// The width of a bin, in nats.
-    private static let binWidth = 0.01
-    private var counts = [Int](repeating: 0, count: 450)
-    private var sums = [Double](repeating: 0, count: 450)
-    private var total = 0
-
-    mutating func add(_ beatsPerMinute: Double) {
-        let bin = Int(log(max(1, beatsPerMinute / Self.lowestTempo)) / Self.binWidth)
-        counts[min(bin, counts.count - 1)] += 1
-        sums[min(bin, counts.count - 1)] += beatsPerMinute
-        total += 1
-    }
-
-    /// The median tempo in BPM: the mean of the bin that contains the median. NaN without beats.
-    var median: Double {
-        var passed = 0
-        for (bin, count) in counts.enumerated() where count > 0 {
-            passed += count
-            if 2 * passed >= total { return sums[bin] / Double(count) }
-        }
-        return .nan
     }
 }

@@ -50,7 +50,7 @@ struct BeatsCommand: Command {
 
     @Flag(
         help: """
-            Print the tempo of each file in BPM, and not its beats. A file without a tempo has -. Of several files, the name and a tab precede it.
+            Print the tempo of each file in BPM, and not its beats; where it changes, all tempi. A file without a tempo has -. Of several files, the name and a tab precede it.
             """)
     var tempo = false
 

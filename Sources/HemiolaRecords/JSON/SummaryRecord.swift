@@ -36,8 +36,10 @@ public struct SummaryRecord: Sendable {
 
     /// The beats of a stream.
     public struct Rhythm: Sendable, Hashable {
-        /// The median tempo of the beats; nil without a beat.
+        /// The tempo of the line through the beats, of several tempi that with most beats; nil for fewer than two beats.
         public var beatsPerMinute: Double?
+        /// The number of tempi, one after the other.
+        public var tempoCount: Int
         /// The number of beats.
         public var beatCount: Int64
         /// The number of downbeats.
@@ -46,8 +48,9 @@ public struct SummaryRecord: Sendable {
         public var firstBeat: Double?
 
         /// The beats of a stream.
-        public init(beatsPerMinute: Double?, beatCount: Int64, barCount: Int64, firstBeat: Double?) {
+        public init(beatsPerMinute: Double?, tempoCount: Int, beatCount: Int64, barCount: Int64, firstBeat: Double?) {
             self.beatsPerMinute = beatsPerMinute
+            self.tempoCount = tempoCount
             self.beatCount = beatCount
             self.barCount = barCount
             self.firstBeat = firstBeat
@@ -110,6 +113,7 @@ extension SummaryRecord {
                 "rhythm",
                 .object([
                     Member("bpm", .number(rhythm?.beatsPerMinute ?? .nan, in: .beatsPerMinute)),
+                    Member("tempi", rhythm.map { .integer($0.tempoCount) } ?? .null),
                     Member("beats", rhythm.map { .integer(Int($0.beatCount)) } ?? .null),
                     Member("bars", rhythm.map { .integer(Int($0.barCount)) } ?? .null),
                     Member("first_beat_s", .number(rhythm?.firstBeat ?? .nan, in: .seconds)),
@@ -216,7 +220,8 @@ extension RecordSchema {
     }
 
     private static let rhythm = [
-        Field("bpm", .number, unit: .beatsPerMinute, isNullable: true, "The median tempo of the beats."),
+        Field("bpm", .number, unit: .beatsPerMinute, isNullable: true, "The tempo; of several that with most beats."),
+        Field("tempi", .integer, isNullable: true, "The number of tempi: parts of 16 beats or more whose tempi differ by more than 4 %."),
         Field("beats", .integer, isNullable: true, "The number of beats."),
         Field("bars", .integer, isNullable: true, "The number of downbeats."),
         Field("first_beat_s", .number, unit: .seconds, isNullable: true, "The time of the first beat."),

@@ -245,15 +245,6 @@ enum PreparedAnalyzer {
         #expect(taps.add(22) == 60)
     }
 
-    @Test func `TempoHistogram: the median is that of most beats`() {
-        var histogram = TempoHistogram()
-        #expect(histogram.median.isNaN)
-        for _ in 0..<10 { histogram.add(120) }
-        for _ in 0..<3 { histogram.add(61) }
-        for _ in 0..<3 { histogram.add(239) }
-        #expect(abs(histogram.median - 120) < 1e-9)
-    }
-
     @Test(arguments: [3, 4])
     func `BarTracker: the meter follows from the downbeats, also backward`(meter: Int) throws {
         var bar = BarTracker()

@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func `summary: counts beats and onsets, and has the median tempo`() async throws {
+    @Test func `summary: counts beats and onsets, and has the tempo`() async throws {
         let analysis = try await BeatAnalysis(TestMusic.band(126, seconds: 16))
         let summary = try #require(analysis.stream.summary?.sections.first { $0.analyzer == "beat" }?.values)
         #expect(summary.map(\.name) == ["beats", "onsets", "bpm"])
@@ -100,7 +100,7 @@ import Testing
             Issue.record("The summary has no tempo.")
             return
         }
-        #expect(abs(tempo / 126 - 1) < 0.005)
+        #expect(abs(tempo - 126) < 0.05)
     }
 
     @Test func `tempo change from 120 to 150 BPM: beats follow within eight seconds`() async throws {

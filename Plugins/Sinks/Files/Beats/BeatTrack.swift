@@ -12,10 +12,11 @@ struct BeatTrack {
         self.header = header
     }
 
-    /// The median of the beats' tempi, in BPM, as in the record `summary`: the smallest tempo that half of the beats do not exceed; nil
-    /// without beats.
-    var tempo: Double? {
-        beats.isEmpty ? nil : Double(beats.map { Float($0.beat.beatsPerMinute) }.sorted()[(beats.count + 1) / 2 - 1])
+    /// The tempi in BPM, one after the other, as `rhythm.bpm` in the record `summary`; empty without a tempo.
+    var tempi: [Double] {
+        var sections = TempoSections()
+        for item in beats { sections.add(item.time, beatsPerMinute: item.beat.beatsPerMinute) }
+        return sections.tempi
     }
 
     /// Times and positions in the bar, in order of time.
@@ -52,7 +53,12 @@ extension JSONBuffer {
     /// - Parameter file: The name of the input; nil: the line has none.
     mutating func appendTempo(_ track: BeatTrack, file: String?) {
         if let file { append(bytes: Array("\(file.onOneLine)\t".utf8)) }
-        if let tempo = track.tempo { append(fixed: tempo, decimals: 2) } else { append("-") }
+        let tempi = track.tempi
+        if tempi.isEmpty { append("-") }
+        for (index, tempo) in tempi.enumerated() {
+            if index > 0 { append(" ") }
+            append(fixed: tempo, decimals: 2)
+        }
         append("\n")
     }
 

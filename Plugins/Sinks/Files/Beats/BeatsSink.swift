@@ -66,7 +66,7 @@ public enum BeatFormat: String, CaseIterable, Sendable {
     case rekordbox
     /// An SQL script that enters the beats into the database of Mixxx.
     case mixxx
-    /// One line per input: the median tempo in BPM, or `-`; with several inputs, the file and a tab precede it.
+    /// One line per input: the tempo in BPM, several with a space between them, or `-`; with several inputs, the file and a tab precede it.
     case tempo
 
     /// The format for a path; nil if its extension is that of another kind of file, such as a sound file named by mistake.

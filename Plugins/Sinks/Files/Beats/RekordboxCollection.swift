@@ -28,11 +28,12 @@ struct RekordboxCollection {
                     ("Metro", "\(grid.beatsPerBar ?? 4)/4"), ("Battito", String(section.position ?? 1)),
                 ])
         }
-        if let downbeat = beats.first(where: { $0.position == 1 }) {
+        // On the grid, which the player shows, and not where the beat was detected.
+        if let downbeat = grid.firstDownbeat ?? beats.first(where: { $0.position == 1 })?.time {
             children.append(
                 Self.element(
                     "POSITION_MARK", indent: 6,
-                    [("Name", "First downbeat"), ("Type", "0"), ("Start", Self.text(downbeat.time, decimals: 3)), ("Num", "-1")]))
+                    [("Name", "First downbeat"), ("Type", "0"), ("Start", Self.text(downbeat, decimals: 3)), ("Num", "-1")]))
         }
         tracks += Self.element(
             "TRACK", indent: 4,

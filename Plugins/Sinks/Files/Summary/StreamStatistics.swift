@@ -27,7 +27,7 @@ struct StreamStatistics: Sendable {
     private var sorter = RadixSorter(capacity: QuantileSketch.largestLevel + StreamStatistics.chunkLength)
 
     private let hasBeats: Bool
-    private var tempi = QuantileSketch()
+    private var tempi = TempoSections()
     private var beatCount: Int64 = 0
     private var barCount: Int64 = 0
     private var firstBeat: Double?
@@ -73,8 +73,7 @@ struct StreamStatistics: Sendable {
             beatCount += 1
             if beat.position == 1 { barCount += 1 }
             firstBeat = min(firstBeat ?? event.time, event.time)
-            let tempo = Float(beat.beatsPerMinute)
-            if tempo.isFinite { [tempo].withUnsafeBufferPointer { tempi.add($0, &sorter) } }
+            tempi.add(event.time, beatsPerMinute: beat.beatsPerMinute)
         }
     }
 
@@ -132,9 +131,8 @@ struct StreamStatistics: Sendable {
         }
         var rhythm: SummaryRecord.Rhythm?
         if hasBeats {
-            tempi.sort(&sorter)
             rhythm = SummaryRecord.Rhythm(
-                beatsPerMinute: beatCount > 0 ? Double(tempi.quantile(0.5)) : nil, beatCount: beatCount, barCount: barCount,
+                beatsPerMinute: tempi.mainTempo, tempoCount: tempi.tempi.count, beatCount: beatCount, barCount: barCount,
                 firstBeat: firstBeat)
         }
         return SummaryRecord(

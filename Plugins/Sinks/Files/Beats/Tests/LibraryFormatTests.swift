@@ -281,11 +281,11 @@ import Testing
             // Bars of four whose first beats are unknown, and one of two.
             (0, [(120, 8, 4), (120, 8, 0), (120, 8, 4)], ["0 1 4", "480 4 4"]),
             (0, [(120, 10, 4), (120, 8, 4)], ["0 1 4", "480 4 4", "4320 2 4", "5280 4 4"]),
-            // The first beat is the third in its bar; the fourth.
-            (2, [(120, 12, 4)], ["0 3 4", "1440 4 4"]), (3, [(120, 12, 4)], ["0 2 4", "960 4 4"]),
-            // One beat of 40 s is three quarter notes; one of 2 h is 430.
-            (0, [(120, 7, 4), (1.5, 1, 0), (120, 8, 4)], ["0 1 4", "480 4 4", "2400 6 4", "5280 4 4"]),
-            (0, [(120, 7, 4), (0.0083333333333, 1, 0), (120, 8, 4)], ["0 1 4", "480 4 4", "2400 1 4", "2880 4 4"]),
+            // The first beat is the third in its bar, after three quarter notes of silence; the fourth, after four.
+            (2, [(120, 12, 4)], ["0 1 4", "480 4 4"]), (3, [(120, 12, 4)], ["0 1 4", "480 4 4"]),
+            // 40 s without beats are 80 quarter notes, 2 h 14 400: the bar before the next downbeat is shorter.
+            (0, [(120, 7, 4), (1.5, 1, 0), (120, 8, 4)], ["0 1 4", "480 4 4", "40800 3 4", "42240 4 4"]),
+            (0, [(120, 7, 4), (0.0083333333333, 1, 0), (120, 8, 4)], ["0 1 4", "480 4 4", "6914400 3 4", "6915840 4 4"]),
         ] as [(Int, [(Double, Int, Int)], [String])])
     func `midi: time signatures of the bars, which begin on the downbeats`(
         missing: Int, sections: [(Double, Int, Int)], expected: [String]

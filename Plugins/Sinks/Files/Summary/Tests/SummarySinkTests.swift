@@ -164,22 +164,32 @@ import Testing
         #expect(value(record, "rhythm.bpm") == nil)
     }
 
-    @Test func `beats: median tempo, number of beats and bars, first beat`() throws {
-        let beats = [Self.beat(at: 0.5, 120, 4), Self.beat(at: 1, 122.5, 1), Self.beat(at: 1.5, 90, nil)]
+    @Test func `beats: tempo of the line through them, number of beats and bars, first beat`() throws {
+        let beats = [Self.beat(at: 0.5, 120, 4), Self.beat(at: 1, 122.5, 1), Self.beat(at: 1.5, 118, nil)]
         try run(
             sink(folder("a.jsonl")), select: ["rhythm"], events: beats, late: [Self.beat(at: 2, 124, 1)],
             streams: [(Self.header(), Self.rows([1]))])
         let record = try records("a.jsonl")[0]
         #expect(value(record, "rhythm.bpm") as? Double == 120)
+        #expect(value(record, "rhythm.tempi") as? Int == 1)
         #expect(value(record, "rhythm.beats") as? Int == 4)
         #expect(value(record, "rhythm.bars") as? Int == 2)
         #expect(value(record, "rhythm.first_beat_s") as? Double == 0.5)
     }
 
+    @Test func `100 BPM, then 128: two tempi, and that of most beats`() throws {
+        let beats =
+            (0..<80).map { Self.beat(at: 0.6 * Double($0), 100, $0 % 4 + 1) }
+            + (0..<120).map { Self.beat(at: 48 + 60.0 / 128 * Double($0), 128, $0 % 4 + 1) }
+        try run(sink(folder("a.jsonl")), select: ["rhythm"], events: beats, streams: [(Self.header(), Self.rows([1]))])
+        let record = try records("a.jsonl")[0]
+        #expect(value(record, "rhythm.bpm") as? Double == 128 && value(record, "rhythm.tempi") as? Int == 2)
+    }
+
     @Test func `no analyzer of beats: null beats`() throws {
         try run(sink(folder("a.jsonl")), streams: [(Self.header(detectsBeats: false), Self.rows([1]))])
         let rhythm = try #require(records("a.jsonl")[0]["rhythm"] as? [String: Any])
-        #expect(rhythm.keys.sorted() == ["beats", "bars", "bpm", "first_beat_s"].sorted())
+        #expect(rhythm.keys.sorted() == ["beats", "bars", "bpm", "first_beat_s", "tempi"].sorted())
         #expect(rhythm.values.allSatisfy { $0 is NSNull })
     }
 
@@ -244,15 +254,15 @@ import Testing
         #expect(
             try folder.text(of: "a.csv") == """
                 file,schema,hemiola,duration_s,sample_rate,channels,frames,lost_frames,non_finite,tags.title,tags.artist,tags.album,\
-                tags.track,tags.genre,tags.year,rhythm.bpm,rhythm.beats,rhythm.bars,rhythm.first_beat_s,features.levels.rms_db.mean,\
+                tags.track,tags.genre,tags.year,rhythm.bpm,rhythm.tempi,rhythm.beats,rhythm.bars,rhythm.first_beat_s,features.levels.rms_db.mean,\
                 features.levels.rms_db.stdev,features.levels.rms_db.p10,features.levels.rms_db.p50,features.levels.rms_db.p90,\
                 features.levels.rms_db.nulls,features.levels.channel_rms_db.mean[0],features.levels.channel_rms_db.mean[1],\
                 features.levels.channel_rms_db.stdev[0],features.levels.channel_rms_db.stdev[1],features.levels.channel_rms_db.p10[0],\
                 features.levels.channel_rms_db.p10[1],features.levels.channel_rms_db.p50[0],features.levels.channel_rms_db.p50[1],\
                 features.levels.channel_rms_db.p90[0],features.levels.channel_rms_db.p90[1],features.levels.channel_rms_db.nulls,reason,error
-                a.flac,2,\(HemiolaVersion.current),0.04644,44100,2,2048,0,0,"A ""title"", long",Ünï,,,,1998,,0,0,,2.0,1.0,1.0,1.0,3.0,0,\
+                a.flac,2,\(HemiolaVersion.current),0.04644,44100,2,2048,0,0,"A ""title"", long",Ünï,,,,1998,,0,0,0,,2.0,1.0,1.0,1.0,3.0,0,\
                 2.0,1.0,1.0,1.0,1.0,0.0,1.0,0.0,3.0,2.0,0,end-of-input,
-                "b, ""c"".flac",2,\(HemiolaVersion.current),0.04644,44100,2,2048,0,0,"A ""title"", long",Ünï,,,,1998,,0,0,,2.0,1.0,1.0,1.0,\
+                "b, ""c"".flac",2,\(HemiolaVersion.current),0.04644,44100,2,2048,0,0,"A ""title"", long",Ünï,,,,1998,,0,0,0,,2.0,1.0,1.0,1.0,\
                 3.0,0,2.0,1.0,1.0,1.0,1.0,0.0,1.0,0.0,3.0,2.0,0,end-of-input,
 
                 """)
