@@ -115,7 +115,8 @@ final class LinkSender: Sink {
             let time = state.clock.time(of: event.time - state.context.lead + settings.delay)
         else { return }
         let peerTempo = state.alignment.add(
-            SessionAlignment.AnnouncedBeat(time: time, period: 60 / beat.beatsPerMinute, position: beat.position), now: now, to: session)
+            SessionAlignment.AnnouncedBeat(
+                time: time, period: 60 / beat.beatsPerMinute, position: beat.position, confidence: beat.confidence), now: now, to: session)
         if let peerTempo, now - state.lastReport >= Self.reportInterval {
             let (theirs, ours) = (LinkSession.describeTempo(peerTempo), LinkSession.describeTempo(60 / state.alignment.grid.period))
             state.context.inform("\(state.context.name): a peer set the tempo to \(theirs); that of the music, \(ours), is set again", [])

@@ -14,6 +14,8 @@ struct SessionAlignment: Sendable {
         var period: Double
         /// The place in the bar, 1 = downbeat; nil when unknown.
         var position: Int?
+        /// The probability that it is a beat.
+        var confidence: Double
     }
 
     /// Announced beats after which the session is set for the first time.
@@ -76,7 +78,7 @@ struct SessionAlignment: Sendable {
     /// - Returns: The tempo that a peer has set since the last beat; else nil.
     mutating func add(_ beat: AnnouncedBeat, now: Double, to session: any LinkTimeline) -> Double? {
         guard beat.period > 0, beat.period.isFinite, abs(beat.time - now) <= BeatGrid.longestLead else { return nil }
-        grid.add(beat.time, period: beat.period)
+        grid.add(beat.time, period: beat.period, confidence: beat.confidence)
         lastBeat = max(lastBeat, beat.time)
         noteBar(beat.position)
         // A beat beside the grid is none to follow.

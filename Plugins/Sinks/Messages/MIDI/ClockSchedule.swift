@@ -85,10 +85,11 @@ struct ClockSchedule {
     ///   - time: The time at which it is to be sent.
     ///   - period: Seconds per beat at the announced tempo.
     ///   - position: The place in the bar, 1 = downbeat; nil when unknown.
+    ///   - confidence: The probability that it is a beat.
     ///   - now: The current time.
-    mutating func addBeat(at time: Double, period: Double, position: Int?, now: Double) {
+    mutating func addBeat(at time: Double, period: Double, position: Int?, confidence: Double, now: Double) {
         guard period > 0, period.isFinite, abs(time - now) <= BeatGrid.longestLead else { return }
-        grid.add(time, period: period)
+        grid.add(time, period: period, confidence: confidence)
         lastBeat = max(lastBeat, time)
         if position == 1, let lastPosition, lastPosition > 1 { beatsPerBar = lastPosition }
         lastPosition = position

@@ -112,7 +112,8 @@ final class MIDIWriter: Sink {
         state.mapping?.add(event, at: max(time, now), to: &output.queue)
         if let beat = Beat(event) {
             if settings.sendsClock {
-                output.schedule.addBeat(at: time, period: 60 / beat.beatsPerMinute, position: beat.position, now: now)
+                output.schedule.addBeat(
+                    at: time, period: 60 / beat.beatsPerMinute, position: beat.position, confidence: beat.confidence, now: now)
             }
             guard let note = beat.position == 1 ? settings.downbeatNote ?? settings.beatNote : settings.beatNote else { return }
             addNote(note, velocity: 127 * beat.confidence, at: max(time, now), to: &output)

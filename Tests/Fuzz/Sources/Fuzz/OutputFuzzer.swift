@@ -178,9 +178,10 @@ private final class InstrumentSink: Sink {
         for show in state.shows.indices { state.shows[show].add(event, at: event.time) }
         guard let beat = Beat(event) else { return }
         let period = 60 / beat.beatsPerMinute
-        state.clock.addBeat(at: event.time, period: period, position: beat.position, now: now)
+        state.clock.addBeat(at: event.time, period: period, position: beat.position, confidence: beat.confidence, now: now)
         _ = state.count.add(position: beat.position, at: event.time)
-        let announced = SessionAlignment.AnnouncedBeat(time: event.time, period: period, position: beat.position)
+        let announced = SessionAlignment.AnnouncedBeat(
+            time: event.time, period: period, position: beat.position, confidence: beat.confidence)
         _ = state.alignment.add(announced, now: now, to: state.session)
     }
 

@@ -18,7 +18,7 @@ import Testing
         var peerTempi: [Double] = []
         for _ in 0..<count {
             let position = bar.map { number % $0 + 1 }
-            let beat = SessionAlignment.AnnouncedBeat(time: time, period: 60 / beatsPerMinute, position: position)
+            let beat = SessionAlignment.AnnouncedBeat(time: time, period: 60 / beatsPerMinute, position: position, confidence: 1)
             if let tempo = alignment.add(beat, now: time - 0.08, to: session) { peerTempi.append(tempo) }
             body(time)
             time += 60 / beatsPerMinute
@@ -47,7 +47,7 @@ import Testing
         var (largest, tempi) = (0.0, [Double]())
         for index in 0..<200 {
             let jitter = (Double(random.next() >> 11) / 0x1p53 - 0.5) * 0.01
-            let beat = SessionAlignment.AnnouncedBeat(time: time + jitter, period: 0.5, position: nil)
+            let beat = SessionAlignment.AnnouncedBeat(time: time + jitter, period: 0.5, position: nil, confidence: 1)
             _ = alignment.add(beat, now: time - 0.08, to: session)
             time += 0.5
             guard index > 20 else { continue }
@@ -56,6 +56,14 @@ import Testing
         }
         #expect(tempi.allSatisfy { abs($0 / 120 - 1) < 0.001 }, "\(tempi.min()!)…\(tempi.max()!)")
         #expect(largest < 0.003, "\(largest)")
+    }
+
+    @Test(arguments: [(0.0556, 124.92, 0.07), (0.0556, 124.92, 1), (-0.08, 128, 1), (0.11, 128, 0.5)])
+    mutating func `a single late or early beat: the tempo stays within 0.1 BPM`(error: Double, bpm: Double, confidence: Double) {
+        _ = play(100, 128)
+        let beat = SessionAlignment.AnnouncedBeat(time: time + error, period: 60 / bpm, position: nil, confidence: confidence)
+        _ = alignment.add(beat, now: time - 0.08, to: session)
+        #expect(abs(state.beatsPerMinute - 128) < 0.1, "\(state.beatsPerMinute)")
     }
 
     @Test mutating func `beats that move by 40 %: shifted by a sixteenth of a beat at most per beat`() {
@@ -133,7 +141,7 @@ import Testing
 
     @Test mutating func `periods and times that are no numbers: ignored`() {
         for (time, period) in [(100.0, 0.0), (100, -1), (100, .nan), (.infinity, 0.5), (.nan, 0.5)] {
-            _ = alignment.add(.init(time: time, period: period, position: 1), now: 100, to: session)
+            _ = alignment.add(.init(time: time, period: period, position: 1, confidence: 1), now: 100, to: session)
         }
         #expect(session.changes == 0)
     }

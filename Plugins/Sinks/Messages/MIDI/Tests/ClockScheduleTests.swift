@@ -91,6 +91,21 @@ import Testing
         #expect(simulation.pulses.enumerated().allSatisfy { abs($0.element - (0.5 + Double($0.offset) / 48)) < 1e-9 })
     }
 
+    @Test(arguments: [(0.0556, 124.92, 0.07), (0.0556, 124.92, 1), (-0.08, 128, 1), (0.11, 128, 0.5)])
+    func `a single late or early beat before a passage without beats: the tempo stays within 0.1 BPM`(
+        error: Double, bpm: Double, confidence: Double
+    ) {
+        let period = 60.0 / 128
+        let beats =
+            (0..<100).map { Beat(period * Double($0), period: period) }
+            + [Beat(100 * period + error, period: 60 / bpm, confidence: confidence)]
+        var simulation = Simulation(hold: 12)
+        simulation.run(beats, until: 100 * period + 11)
+        let pulses = simulation.pulses.filter { $0 > 102 * period }
+        let tempi = zip(pulses.dropFirst(), pulses).map { 60 / 24 / ($0 - $1) }
+        #expect(tempi.count > 400 && tempi.allSatisfy { abs($0 - 128) < 0.1 }, "\(tempi.min() ?? 0)…\(tempi.max() ?? 0)")
+    }
+
     @Test func `beats are lost: the clock continues for the hold time, then stops; then it continues at a bar of the song`() {
         var simulation = Simulation(hold: 3)
         let first = (0..<20).map { Beat(0.5 * Double($0), position: $0 % 4 + 1) }

@@ -10,10 +10,11 @@ struct Simulation {
         var time: Double
         var period: Double
         var position: Int?
+        var confidence: Double
 
         /// - Parameter lead: Time from the announcement to the beat.
-        init(_ time: Double, period: Double = 0.5, position: Int? = nil, lead: Double = 0.08) {
-            (announced, self.time, self.period, self.position) = (time - lead, time, period, position)
+        init(_ time: Double, period: Double = 0.5, position: Int? = nil, confidence: Double = 1, lead: Double = 0.08) {
+            (announced, self.time, self.period, self.position, self.confidence) = (time - lead, time, period, position, confidence)
         }
     }
 
@@ -27,7 +28,8 @@ struct Simulation {
     mutating func run(_ beats: [Announcement], until end: Double) {
         for beat in beats {
             advance(to: beat.announced)
-            schedule.addBeat(at: beat.time, period: beat.period, position: beat.position, now: beat.announced)
+            schedule.addBeat(
+                at: beat.time, period: beat.period, position: beat.position, confidence: beat.confidence, now: beat.announced)
         }
         advance(to: end)
     }
