@@ -11,7 +11,7 @@ extension RecordType {
             .choice("cut", of: PresetChange.Cut.allCases.map(\.rawValue), "The transition between the two pictures."),
             .number("blend_s", unit: .seconds, minimum: 0, "Seconds from the old picture to the new."),
             .choice("reason", of: PresetChange.Reason.allCases.map(\.rawValue), "The cause of the change."),
-            .number("next_in_s", unit: .seconds, nullable: true, "Seconds until the next change by time; null: none is due."),
+            .number("next_in_s", unit: .seconds, nullable: true, "Seconds until the next change by time, bars or beats; null: not known."),
         ])
 
     /// A page that does not have the visualizer's preset loads another one: ``PagePresetChange``.
@@ -72,7 +72,7 @@ public struct PresetChange: EventRecord, Hashable {
     public var blend: Double
     /// The cause.
     public var reason: Reason
-    /// Seconds until the next change by time alone; nil: none is due, or the time is not known.
+    /// Seconds until the next change by time, bars or beats; nil: none is due, or the time is not known.
     public var nextIn: Double?
 
     /// A change to the preset of that name, within `blend` seconds.

@@ -25,7 +25,9 @@ struct BeatCounter: Sendable {
     private var hasBarPositions = false
     private var lastChange = 0.0
     /// The last beat whose time stream time has reached.
-    private var lastBeat: (time: Double, confidence: Double)?
+    private var lastBeat: (time: Double, beat: Beat)?
+    /// Beats of a bar, as the last two downbeats say.
+    private var barLength = BeatCounter.defaultBarLength
 
     init(_ target: BeatCount) {
         self.target = target
@@ -62,7 +64,8 @@ struct BeatCounter: Sendable {
     mutating func next(before limit: Double) -> (time: Double, isDownbeat: Bool)? {
         while !announced.isEmpty, announced[0].time < limit {
             let first = announced.remove(at: 0)
-            lastBeat = (first.time, first.beat.confidence)
+            if first.beat.position == 1, let last = lastBeat?.beat.position, last > 1 { barLength = last }
+            lastBeat = first
             if first.beat.position != nil { hasBarPositions = true }
             guard first.time > lastChange + Self.sameBeat else { continue }
             let isDownbeat = first.beat.position == 1
@@ -83,6 +86,29 @@ struct BeatCounter: Sendable {
     /// Confidence of the last beat, 0…1; 0 without a beat in the last 2.5 s.
     func confidence(at time: Double) -> Double {
         guard let lastBeat, time - lastBeat.time < Self.beatTimeout else { return 0 }
-        return lastBeat.confidence
+        return lastBeat.beat.confidence
+    }
+
+    /// The time at which the count will be complete at the present tempo; nil: it is not known.
+    ///
+    /// - Parameter earliest: A time before which it causes no change.
+    func completion(notBefore earliest: Double) -> Double? {
+        guard let lastBeat, lastBeat.beat.beatsPerMinute > 0 else { return nil }
+        let period = 60 / lastBeat.beat.beatsPerMinute
+        let time: Double
+        var step = period
+        switch target {
+        case .beats(let count): time = lastBeat.time + Double(count - beats) * period
+        case .bars(let count):
+            guard hasBarPositions else {
+                time = lastBeat.time + Double(count * Self.defaultBarLength - beats) * period
+                break
+            }
+            guard let position = lastBeat.beat.position else { return nil }
+            let downbeat = lastBeat.time + Double(max(1, barLength + 1 - position)) * period
+            step *= Double(barLength)
+            time = downbeat + Double(max(0, count - bars - 1)) * step
+        }
+        return time >= earliest ? time : time + ((earliest - time) / step).rounded(.up) * step
     }
 }

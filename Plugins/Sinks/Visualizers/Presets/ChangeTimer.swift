@@ -17,13 +17,15 @@ struct ChangeTimer: Sendable {
     private var generator: SplitMix64
     private(set) var lastChange = 0.0
     /// Stream time of the next timer change; nil: none.
-    private(set) var due: Double?
+    private var due: Double?
 
     private var milkDrop: MilkDropCut?
     private var projectM: ProjectMCut?
     private var drop: DropDetector?
     private var counter: BeatCounter?
     private var minimumConfidence = 0.0
+    /// Whether the beat decides, as of the last batch.
+    private var followsBeat = false
     /// The start of the last segment that has caused no change yet.
     private var segmentStart: Double?
 
@@ -74,14 +76,23 @@ struct ChangeTimer: Sendable {
         let mayCut = !isHeld && timeOnPreset >= timing.minimum
         let cut = detectCut(batch, timeOnPreset, mayCut: mayCut, isHeld: isHeld)
         let beat = nextBeatChange(batch, isHeld: isHeld)
+        followsBeat = isBeatReliable(batch)
         let segment = nextSegmentChange(batch, isHeld: isHeld)
         if isHeld { return nil }
         if let cut, mayCut { return ScheduledChange(time: batch.end, blend: cut == .hardCut ? 0 : timing.blend, reason: cut) }
         if let beat { return beat }
         if let segment { return segment }
         guard let due, due < batch.end + batch.duration else { return nil }
-        if counter != nil, isBeatReliable(batch), !isOverdue(batch) { return nil }
+        if followsBeat, !isOverdue(batch) { return nil }
         return ScheduledChange(time: max(due, batch.end), blend: timing.blend, reason: .timer)
+    }
+
+    /// Seconds from a time to the next change: by the timer, or by the beat at its present tempo. nil: there is none, or it depends on
+    /// a beat that is not known yet.
+    func nextIn(from time: Double) -> Double? {
+        guard let counter else { return due.map { max(0, $0 - time) } }
+        guard followsBeat, let completion = counter.completion(notBefore: lastChange + timing.minimum) else { return nil }
+        return max(0, min(completion, lastChange + (timing.maximum ?? .infinity)) - time)
     }
 
     private mutating func detectCut(

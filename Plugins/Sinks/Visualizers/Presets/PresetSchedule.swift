@@ -81,10 +81,10 @@ struct PresetSchedule: Sendable {
         order.replace(library.chosen)
     }
 
-    /// Seconds until the timer changes the preset; nil: it does not.
+    /// Seconds until the next change that can be foreseen; nil: there is none.
     private func nextIn(from time: Double) -> Double? {
         let runs = isCycling && !isLocked && !library.chosen.isEmpty
-        return runs ? timer.due.map { max(0, $0 - time) } : nil
+        return runs ? timer.nextIn(from: time) : nil
     }
 
     /// Moves all times to the clock of the next stream, whose 0 is `time` on the clock of this stream.

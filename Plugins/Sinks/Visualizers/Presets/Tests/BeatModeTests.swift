@@ -69,6 +69,48 @@ import Testing
         #expect(changes.contains { $0.reason == .beat } && changes.contains { $0.reason == .bar })
     }
 
+    /// Seconds to the next change, after each change, as the timer foresees it and as it comes.
+    private func forecasts(
+        _ timer: inout ChangeTimer, bpm: Double, until end: Double, hasPositions: Bool = true, confidence: Double = 0.9
+    ) -> [(foreseen: Double?, actual: Double)] {
+        var (batches, beat, changes) = (BatchSequence(), 0, [(time: Double, foreseen: Double?)]())
+        while batches.time < end {
+            let batch = batches.next()
+            while Double(beat) * 60 / bpm < batch.end + 0.1 {
+                let position = hasPositions ? beat % 4 + 1 : nil
+                timer.add(Event(at: Double(beat) * 60 / bpm, Beat(beatsPerMinute: bpm, position: position, confidence: confidence)))
+                beat += 1
+            }
+            guard let change = timer.update(with: batch, isHeld: false) else { continue }
+            timer.restart(at: change.time)
+            changes.append((change.time, timer.nextIn(from: change.time)))
+        }
+        return zip(changes, changes.dropFirst()).map { ($0.foreseen, $1.time - $0.time) }
+    }
+
+    @Test(
+        arguments: [(.bars(4), 0, true), (.bars(8), 0, true), (.bars(4), 0, false), (.beats(5), 0, true), (.bars(1), 5, true)]
+            as [(BeatCount, Double, Bool)])
+    func `bars and beats: the time to the next change is that at the present tempo`(count: BeatCount, minimum: Double, hasPositions: Bool) {
+        for bpm in [97.3, 120, 174] {
+            var timer = timer(count, minimum: minimum)
+            let forecasts = forecasts(&timer, bpm: bpm, until: 90, hasPositions: hasPositions)
+            #expect(forecasts.count >= 2)
+            for (foreseen, actual) in forecasts { #expect(abs((foreseen ?? 0) - actual) < 0.03, "\(foreseen ?? -1), not \(actual)") }
+        }
+    }
+
+    @Test func `bars, the time to the next change: unknown without reliable beats; from any time after a request`() {
+        var timer = timer(.bars(4))
+        #expect(timer.nextIn(from: 0) == nil)
+        #expect(forecasts(&timer, bpm: 120, until: 50, confidence: 0.1).allSatisfy { $0.foreseen == nil })
+        // A request one and a half beats after a downbeat at 10 s: the fourth downbeat from there on.
+        timer = self.timer(.bars(4))
+        _ = run(&timer, bpm: 120, start: 0, until: 10.75)
+        timer.restart(at: 10.75)
+        #expect(abs((timer.nextIn(from: 10.75) ?? 0) - 7.25) < 0.01)
+    }
+
     @Test func `beats without position in the bar: a bar counts as four beats`() {
         var timer = timer(.bars(2))
         let changes = run(&timer, bpm: 120, start: 0.5, until: 20, hasPositions: false)
