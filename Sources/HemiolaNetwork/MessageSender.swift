@@ -44,7 +44,6 @@ public final class MessageSender: @unchecked Sendable {
     /// The sink and the receiver, at the beginning of messages.
     private let title: String
     private let spacing: Double
-    private let longestDelay: Double
     /// The number of the network interface for a multicast group; 0: that of the system's routes.
     private let interface: UInt32
     private var connection = Connection.connecting
@@ -70,19 +69,16 @@ public final class MessageSender: @unchecked Sendable {
     ///   - target: The receiver.
     ///   - interface: The name of the network interface for a multicast group; nil: that of the system's routes.
     ///   - spacing: The shortest time between two messages, in seconds.
-    ///   - longestDelay: Seconds after its time at which a message is no longer sent.
     ///   - sendsEvents: Whether each message is that of an event, not of a batch, for `dropped` records.
     ///   - context: The context of the sink, which gets warnings and `dropped` records.
     /// - Throws: The configuration is impossible on this computer. A receiver that is not available is no error.
     public init(
-        to target: NetworkTarget, interface: String? = nil, spacing: Double = 0, longestDelay: Double = .infinity,
-        sendsEvents: Bool = false,
+        to target: NetworkTarget, interface: String? = nil, spacing: Double = 0, sendsEvents: Bool = false,
         _ context: SinkContext
     ) throws(Problem) {
         self.target = target
         title = "\(context.name): \(target)"
         self.spacing = spacing
-        self.longestDelay = longestDelay
         self.interface = interface.map { if_nametoindex($0) } ?? 0
         losses = LossReport(context, receiver: target.description, countsEvents: sendsEvents)
         if let interface, self.interface == 0 {
@@ -154,9 +150,7 @@ public final class MessageSender: @unchecked Sendable {
                 losses.lose(1, because: reason, at: now)
             case .open(let channel):
                 messages.removeFirst()
-                if now - next.due > longestDelay {
-                    losses.lose(1, because: nil, at: now)
-                } else if !channel.isWritable {
+                if !channel.isWritable {
                     losses.lose(1, because: Self.slow, at: now)
                 } else {
                     write(next.bytes, to: channel)

@@ -42,8 +42,6 @@ final class OS2LSender: Sink {
     /// The shortest time between two messages, in seconds. QLC+ reads all bytes that have arrived as one JSON document, so that two
     /// messages that arrive together are lost.
     private static let spacing = 0.02
-    /// Seconds after which a message is no longer sent: a beat that is late is worse than none.
-    private static let longestDelay = 0.1
     /// Seconds that the last messages may take when the sink is closed.
     private static let closeTime = 1.0
 
@@ -62,7 +60,7 @@ final class OS2LSender: Sink {
 
     func open(_ context: SinkContext) throws(Problem) {
         lead = context.lead
-        sender = try MessageSender(to: target, spacing: Self.spacing, longestDelay: Self.longestDelay, sendsEvents: true, context)
+        sender = try MessageSender(to: target, spacing: Self.spacing, sendsEvents: true, context)
     }
 
     func begin(_ stream: StreamHeader) throws(Problem) {

@@ -44,6 +44,18 @@ import Testing
         #expect(fixture.reports.warnings == [] && fixture.reports.information == [] && fixture.reports.lost == 0)
     }
 
+    @Test func `a beat that is found after it sounded: sent at once`() async throws {
+        let server = try TCPServer()
+        let fixture = try await OS2LFixture("127.0.0.1:\(server.port)")
+        let receiver = try server.accept()
+        try fixture.write()
+        try fixture.write([fixture.beat(in: -0.3, bpm: 100), fixture.beat(in: 0.05, bpm: 101)])
+        #expect(try receiver.readLine()?.contains(#""bpm":100.0"#) == true)
+        #expect(try receiver.readLine()?.contains(#""bpm":101.0"#) == true)
+        try fixture.sink.close()
+        #expect(fixture.reports.lost == 0)
+    }
+
     @Test func `lead_ms and delay_ms: shift the time`() async throws {
         let server = try TCPServer()
         var times: [Double] = []
