@@ -12,6 +12,24 @@ import Testing
         for type: ControlType in [.ready, .presetNames, .presetRefused, .pageClosed] { #expect(reply(Control(type)) == .done) }
     }
 
+    @Test func `loadPreset: refused where the connected pages have reported that they do not have it`() {
+        let director = PageDirector()
+        func reply(_ control: Control, from page: String = "web/1") -> ControlReply {
+            director.handle(StampedControl(control, at: 0, from: page))
+        }
+        #expect(reply(Control(.loadPreset, .text("c")), from: "send") == .done)
+        _ = reply(Control(.ready, .texts(["a", "b"])))
+        #expect(reply(Control(.loadPreset, .text("a")), from: "send") == .done)
+        #expect(reply(Control(.loadPreset, .text("c")), from: "send") == .refused("no page has the preset \"c\"; nothing changed"))
+        // Another page, whose presets are not known, and then are.
+        _ = reply(Control(.ready, .texts([])), from: "web/2")
+        #expect(reply(Control(.loadPreset, .text("c")), from: "send") == .done)
+        _ = reply(Control(.presetNames, .texts(["c"])), from: "web/2")
+        #expect(reply(Control(.loadPreset, .text("c")), from: "send") == .done)
+        _ = reply(Control(.pageClosed), from: "web/2")
+        #expect(reply(Control(.loadPreset, .text("c")), from: "send") != .done)
+    }
+
     @Test func `control that the director does not declare: refused with a reason`() {
         #expect(reply(Control(.nextPreset)) == .refused("nothing here handles nextPreset"))
     }

@@ -16,6 +16,10 @@ public final class PageDirector: Director, ControlHandler {
     /// Duration of the transition to a requested preset in seconds: the same as the cycler's.
     private static let blend = 1.0
 
+    /// The hashes of the presets that each page has reported, which need less memory than their names; empty: not known.
+    private var presets: [String: Set<Int>] = [:]
+    /// The most pages whose presets are stored.
+    private static let pageLimit = 64
     /// The events of the next batch, without their time.
     private var pending: [Event] = []
 
@@ -34,7 +38,7 @@ public final class PageDirector: Director, ControlHandler {
     }
 
     public func handle(_ control: StampedControl) -> ControlReply {
-        let control = control.control
+        let (control, page) = (control.control, control.origin)
         switch control.type {
         case .keyHandler:
             if let stroke = KeyStroke(control) { add(stroke) }
@@ -45,12 +49,18 @@ public final class PageDirector: Director, ControlHandler {
             guard let speed = control["speed"].number, speed.isFinite else { return .refused("the speed is not finite") }
             add(SpeedChange(min(SpeedChange.range.upperBound, max(SpeedChange.range.lowerBound, speed))))
         case .loadPreset:
-            add(PresetChange(name: control["name"].string ?? "", cut: .soft, blend: Self.blend, reason: .request))
+            let name = control["name"].string ?? ""
+            if !presets.isEmpty, presets.values.allSatisfy({ !$0.isEmpty && !$0.contains(name.hashValue) }) {
+                return .refused("no page has the preset \"\(name)\"; nothing changed")
+            }
+            add(PresetChange(name: name, cut: .soft, blend: Self.blend, reason: .request))
         case .presetHandler:
             add(PresetChange(name: control["name"].string ?? "", cut: .hard, blend: 0, reason: .page))
-        case .ready, .presetNames, .presetRefused, .pageClosed:
-            // They have no effect without a preset cycler.
-            break
+        case .ready, .presetNames:
+            let names = control[control.type == .ready ? "presets" : "names"].items ?? []
+            if presets[page] != nil || presets.count < Self.pageLimit { presets[page] = Set(names.compactMap { $0.string?.hashValue }) }
+        case .pageClosed: presets[page] = nil
+        case .presetRefused: break
         default: return .unknown(control)
         }
         return .done
