@@ -129,7 +129,7 @@ import Testing
         // The name of the source has a tempo too: this is the one next to the preset.
         try terminal.read(for: "tempo") { $0.contains(/120 BPM [○●•]*  (Rain|Snow|Fog)/) }
         for (key, answer) in [
-            (" ", "tap"), ("l", "BPM locked"), ("l", "lock tempo"), ("h", "half tempo"), ("d", "double tempo"),
+            (" ", "tap"), ("l", "BPM locked"), ("l", "lock tempo"), ("r", "tempo range"), ("h", "half tempo"), ("d", "double tempo"),
             ("\u{1B}[C", "next preset"), ("\u{1B}OD", "previous preset"),
         ] {
             terminal.type(key)
@@ -140,7 +140,7 @@ import Testing
         let controls = try Record.all(in: folder.text(of: "out.jsonl")).of("control")
         #expect(
             controls.map { $0.string("control") } == [
-                "tap", "lockTempo", "lockTempo", "halveTempo", "doubleTempo", "nextPreset", "previousPreset",
+                "tap", "lockTempo", "lockTempo", "tempoRange", "halveTempo", "doubleTempo", "nextPreset", "previousPreset",
             ])
         #expect(controls.allSatisfy { $0.string("from") == "live-line" })
     }

@@ -20,10 +20,12 @@ import Testing
         String(decoding: try ControlMessage(type, fields, Self.catalog).line, as: UTF8.self)
     }
 
-    @Test func `first value without a name: set in the first declared field`() throws {
+    @Test func `values without a name: set in the declared fields, in their order`() throws {
         #expect(try line("setSpeed", "0.5") == #"{"type":"setSpeed","id":"send","speed":0.5}"# + "\n")
         #expect(try line("loadPreset", "a = b") == #"{"type":"loadPreset","id":"send","name":"a = b"}"# + "\n")
         #expect(try line("presetNames", "x+y") == #"{"type":"presetNames","id":"send","names":["x","y"]}"# + "\n")
+        #expect(try line("tempoRange", "90", "180") == #"{"type":"tempoRange","id":"send","min_bpm":90,"max_bpm":180}"# + "\n")
+        #expect(try line("tempoRange", "null", "max_bpm=180") == #"{"type":"tempoRange","id":"send","min_bpm":null,"max_bpm":180}"# + "\n")
         #expect(try line("lockTempo") == #"{"type":"lockTempo","id":"send"}"# + "\n")
         #expect(try line("lockTempo", "null") == #"{"type":"lockTempo","id":"send","bpm":null}"# + "\n")
     }

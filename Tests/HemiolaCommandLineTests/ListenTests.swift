@@ -308,7 +308,7 @@ import Testing
 
     @Test func `keys: letters, space and arrows are parsed, also when they arrive in parts`() {
         var parser = TerminalKeyParser()
-        #expect(parser.keys(in: Array(" lhdqx".utf8)) == [.tap, .lock, .half, .double, .quit])
+        #expect(parser.keys(in: Array(" lrhdqx".utf8)) == [.tap, .lock, .range, .half, .double, .quit])
         #expect(
             parser.keys(in: Array("\u{1B}[C\u{1B}[D\u{1B}[A\u{1B}[B\u{1B}OC\u{1B}[1;5D".utf8)) == [
                 .next, .previous, .previous, .next, .next, .previous,

@@ -160,6 +160,13 @@ def test_tap_lock_half_and_double_are_applied_to_the_tempo(use):
     page.click("[data-control=lockTempo]")
     assert program.next("control", control="lockTempo").get("bpm") is None
     wait_for_state(page, "lock", False)
+    page.click("[data-control=tempoRange]")
+    limits = program.next("control", control="tempoRange")
+    assert abs(limits["max_bpm"] / limits["min_bpm"] - 2) < 0.1
+    wait_for_state(page, "tempo-range", True)
+    page.click("[data-control=tempoRange]")
+    assert program.next("control", control="tempoRange").get("min_bpm") is None
+    wait_for_state(page, "tempo-range", False)
 
 
 def test_hidden_controls_return_and_favourites_stay_after_a_reload(use):

@@ -183,8 +183,18 @@ private struct BeatStream {
         switch control.control.type {
         case .tap: tracker.tap(at: moment)
         case .lockTempo:
-            let tempo = control.control["bpm"].number
+            var tempo = control.control["bpm"].number
+            if tempo == ControlType.currentTempo {
+                guard let current = tracker.beatsPerMinute else { return .refused("there is no tempo yet") }
+                tempo = min(max(current, tempi.lowerBound), tempi.upperBound)
+            }
             if !tracker.lock(tempo) { return .refused("\(tempo ?? 0) BPM is outside \(tempi.lowerBound)...\(tempi.upperBound)") }
+        case .tempoRange:
+            if !tracker.limit(to: control.control["min_bpm"].number, control.control["max_bpm"].number) {
+                return .refused(
+                    "the range is too narrow; choose a max_bpm of at least \(BeatTracker.narrowestRange) times min_bpm, "
+                        + "both in \(tempi.lowerBound)...\(tempi.upperBound)")
+            }
         case .halveTempo, .doubleTempo:
             if tracker.beatsPerMinute == nil { return .refused("there is no tempo yet") }
             if tracker.multiply(by: control.control.type == .halveTempo ? 0.5 : 2) == nil {

@@ -8,7 +8,7 @@ extension AnalyzerPlugin {
     public static let beat = AnalyzerPlugin(
         "beat", "Onsets, tempo and beats; steady beats are emitted before they occur.", settings: BeatSettings.self,
         version: 4, records: [.onset, .beat],
-        controls: [.tap, .lockTempo, .halveTempo, .doubleTempo, .setDownbeat, .nudge, .resetTempo]
+        controls: [.tap, .lockTempo, .tempoRange, .halveTempo, .doubleTempo, .setDownbeat, .nudge, .resetTempo]
     ) { settings throws(Problem) in
         try BeatAnalyzer(settings)
     }
@@ -33,11 +33,24 @@ extension ControlType {
     static let tap = ControlType("tap", "Marks a beat now; a few taps in a row set the tempo.")
     /// Keeps a tempo, or follows the music again.
     static let lockTempo = ControlType(
-        "lockTempo", "Keeps a tempo; without one, follows the music again.",
+        "lockTempo", "Keeps a tempo, or follows the music again.",
         fields: [
             .number(
-                "bpm", unit: .beatsPerMinute, nullable: true, minimum: 0, default: ParameterValue.none,
-                "The tempo; null: the tempo is not locked.")
+                "bpm", unit: .beatsPerMinute, nullable: true, minimum: 0, default: .number(currentTempo),
+                "The tempo; 0: the current one; null: the tempo is not locked.")
+        ])
+    /// The value of `bpm` in `lockTempo` that stands for the current tempo.
+    static let currentTempo = 0.0
+    /// Limits the tempo to a range.
+    static let tempoRange = ControlType(
+        "tempoRange", "Limits the tempo to a range. A tempo outside is halved or doubled.",
+        fields: [
+            .number(
+                "min_bpm", unit: .beatsPerMinute, nullable: true, minimum: 0, default: ParameterValue.none,
+                "The slowest tempo; null: that of the analyzer."),
+            .number(
+                "max_bpm", unit: .beatsPerMinute, nullable: true, minimum: 0, default: ParameterValue.none,
+                "The fastest tempo, at least 1.2 times min_bpm; null: that of the analyzer."),
         ])
     /// Halves the tempo.
     static let halveTempo = ControlType("halveTempo", "Halves the tempo.")

@@ -22,6 +22,8 @@ struct BeatStateSpace: Sendable {
     /// Tempi in this range, in BPM, are equally likely. Outside it, an octave costs `tempoSlope` nats per second.
     private static let usualTempi = 55.0...215.0
     private static let tempoSlope = 5.0
+    /// The cost of a tempo that the user has excluded, in nats per second.
+    private static let excluded = 200.0
     /// Probability per beat of a transition to any tempo, distributed as the tempo prior: another piece of music begins.
     static let newTempoProbability: Float = 1e-12
     /// Activations are limited to this distance from 0 and 1: no frame is certain.
@@ -96,10 +98,19 @@ struct BeatStateSpace: Sendable {
 
     /// The tempo prior: the negative log probability of each tempo, in nats per second; 0 for usual tempi.
     ///
-    /// - Parameter choice: A tempo chosen by the user, in BPM. If it is set, tempi within a third of an octave cost nothing, and others
+    /// - Parameters:
+    ///   - choice: A tempo chosen by the user, in BPM. If it is set, tempi within a third of an octave cost nothing, and others
     ///   more than without it.
-    func tempoPrior(around choice: Double? = nil) -> [Double] {
+    ///   - range: The tempi to which the user limits the estimate, in BPM; nil: all.
+    func tempoPrior(around choice: Double? = nil, in range: ClosedRange<Double>? = nil) -> [Double] {
         (0..<count).map { tempo in
+            // A tempo between two intervals alternates between them.
+            if let range,
+                Double(intervals[tempo]) <= 60 / range.upperBound / frameSeconds - 1
+                    || Double(intervals[tempo]) >= 60 / range.lowerBound / frameSeconds + 1
+            {
+                return Self.excluded
+            }
             let bpm = beatsPerMinute(tempo)
             if let choice { return 8 * Self.tempoSlope * max(0, abs(log2(bpm / choice)) - 1 / 3) }
             let nearest = min(max(bpm, Self.usualTempi.lowerBound), Self.usualTempi.upperBound)
@@ -110,6 +121,6 @@ struct BeatStateSpace: Sendable {
     /// The tempo prior of a tempo locked by the user, in nats per second.
     func tempoPrior(locked tempo: Double) -> [Double] {
         // Tempi are up to 1.5 % apart, so all tempi within 2 % are allowed.
-        intervals.map { abs(60 / tempo / frameSeconds / Double($0) - 1) < 0.02 ? 0 : 200 }
+        intervals.map { abs(60 / tempo / frameSeconds / Double($0) - 1) < 0.02 ? 0 : Self.excluded }
     }
 }

@@ -22,6 +22,12 @@ struct PendingCorrection: Sendable {
 
 /// Controls.
 extension BeatTracker {
+    /// The least ratio of the tempi that limit a range: less is a tempo, which can be locked.
+    static let narrowestRange = 1.2
+
+    /// The tempi of the estimate, in BPM.
+    var tempi: ClosedRange<Double> { tempoRange ?? space.tempi }
+
     /// Handles a tap at a beat. Of several taps at the same time, the start of a batch, only the first counts.
     mutating func tap(at moment: Double) {
         if moment == taps.last { return }
@@ -33,7 +39,7 @@ extension BeatTracker {
             (nextTime, period) = (moment + 60 / lockedTempo, 60 / lockedTempo)
             return
         }
-        guard let tempo = taps.add(moment), space.tempi.contains(tempo) else {
+        guard let tempo = taps.add(moment), tempi.contains(tempo) else {
             if correction.tapAge != nil { applyCorrection() }
             correction.tapAge = (time - moment) / frameSeconds
             steadyBeat.reset()
@@ -62,8 +68,49 @@ extension BeatTracker {
         } else {
             lockedTempo = nil
             correction.changesTempoPrior = true
+            moveIntoRange()
         }
         return true
+    }
+
+    /// Limits the tempo to a range, in BPM; nil: without that limit. A tempo that is outside and not locked is halved or doubled.
+    ///
+    /// - Returns: false if the range is too narrow.
+    mutating func limit(to slowest: Double?, _ fastest: Double?) -> Bool {
+        guard let range = range(slowest, fastest) else { return false }
+        tempoRange = range
+        correction.changesTempoPrior = true
+        moveIntoRange()
+        return true
+    }
+
+    /// The part of a range that is in the state space; nil if it is too narrow.
+    private func range(_ slowest: Double?, _ fastest: Double?) -> ClosedRange<Double>? {
+        let low = max(slowest ?? 0, space.tempi.lowerBound)
+        let high = min(fastest ?? .infinity, space.tempi.upperBound)
+        return high >= Self.narrowestRange * low ? low...high : nil
+    }
+
+    private mutating func moveIntoRange() {
+        if let chosenTempo, !tempi.contains(chosenTempo) {
+            self.chosenTempo = nil
+            releaseTap()
+        }
+        guard lockedTempo == nil, let old = beatsPerMinute, !tempi.contains(old) else { return }
+        if let factor = [0.5, 2, 0.25, 4].first(where: { tempi.contains(old * $0) }) {
+            setTempo(old * factor)
+        } else {
+            resetAllButDecoder()
+            correction.distribution = .initial
+        }
+    }
+
+    /// Sets the tempo, in BPM, from the last beat on.
+    private mutating func setTempo(_ tempo: Double) {
+        let last = nextTime - period
+        replaceDistribution(tempo, beat: last)
+        period = 60 / tempo
+        nextTime = last + period
     }
 
     /// Multiplies the tempo by a factor and prefers the result.
@@ -73,12 +120,13 @@ extension BeatTracker {
         guard let old = beatsPerMinute, space.tempi.contains(old * factor) else { return nil }
         let tempo = old * factor
         releaseTap()
-        let last = nextTime - period
+        // The user corrects the octave: a range that does not have it moves too.
+        if lockedTempo == nil, !tempi.contains(tempo), let limits = tempoRange {
+            tempoRange = range(limits.lowerBound * factor, limits.upperBound * factor)
+        }
         if lockedTempo != nil { lockedTempo = tempo } else { chosenTempo = tempo }
         correction.changesTempoPrior = true
-        replaceDistribution(tempo, beat: last)
-        period = 60 / tempo
-        nextTime = last + period
+        setTempo(tempo)
         return tempo
     }
 
@@ -96,7 +144,7 @@ extension BeatTracker {
         beatOffset = min(max(beatOffset + seconds, -Self.maximumOffset), Self.maximumOffset)
     }
 
-    /// Returns to the initial state, and discards the tempi and the offset set by controls.
+    /// Returns to the initial state, and discards the tempi and the offset set by controls, but not the range.
     mutating func reset() {
         beatOffset = 0
         lockedTempo = nil
@@ -112,7 +160,7 @@ extension BeatTracker {
         let correction = correction
         self.correction = PendingCorrection()
         if correction.changesTempoPrior {
-            decoder.setTempoPrior(lockedTempo.map { space.tempoPrior(locked: $0) } ?? space.tempoPrior(around: chosenTempo))
+            decoder.setTempoPrior(lockedTempo.map { space.tempoPrior(locked: $0) } ?? space.tempoPrior(around: chosenTempo, in: tempoRange))
         }
         switch correction.distribution {
         case .none: break

@@ -62,6 +62,8 @@ struct BeatTracker: Sendable {
     /// Tempi set by controls, in BPM: the locked tempo, and the preferred tempo.
     var lockedTempo: Double?
     var chosenTempo: Double?
+    /// The tempi to which the user limits the estimate, in BPM; nil: those of the state space.
+    var tempoRange: ClosedRange<Double>?
     var taps = TapTempo()
     /// Seconds by which reported beats are later than the estimated ones, set by the control `nudge`.
     var beatOffset = 0.0

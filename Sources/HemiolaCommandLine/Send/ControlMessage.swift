@@ -25,7 +25,7 @@ struct ControlMessage: Equatable {
         return Failure("unknown message \"\(type)\"\(hint)")
     }
 
-    /// - Parameter fields: `key=value`; the first may be the value of the first declared field alone.
+    /// - Parameter fields: `key=value`, or values alone in the order in which the fields are declared.
     /// - Throws: The first invalid field. Nothing has been sent then.
     init(_ type: String, _ fields: [String], _ catalog: RecordCatalog) throws(Failure) {
         guard Self.isKnown(type, catalog) else { throw Self.unknown(type, catalog) }
@@ -35,7 +35,7 @@ struct ControlMessage: Equatable {
         var members: [JSONValue.Member] = [.init("type", .text(type)), .init("id", .text(Self.id))]
         var values: [String: ParameterValue] = [:]
         for (index, text) in fields.enumerated() {
-            let (field, value) = try Self.field(text, isFirst: index == 0, of: type, declared)
+            let (field, value) = try Self.field(text, at: index, of: type, declared)
             guard values.updateValue(value, forKey: field.name) == nil else {
                 throw Failure("\"\(field.name)\" is given twice")
             }
@@ -52,17 +52,20 @@ struct ControlMessage: Equatable {
     }
 
     private static func field(
-        _ text: String, isFirst: Bool, of type: String, _ declared: [Field]
+        _ text: String, at index: Int, of type: String, _ declared: [Field]
     ) throws(Failure) -> (field: Field, value: ParameterValue) {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         let names = declared.map(\.name)
         if parts.count == 2, let field = declared.first(where: { $0.name == parts[0] }) { return (field, try value(parts[1], of: field)) }
         // A preset's name may contain an equals sign: only a text that begins like a misspelt field is refused.
         let looksLikeName = parts.count == 2 && parts[0].allSatisfy { $0.isLetter } && parts[0].nearest(in: names) != nil
-        if isFirst, let main = declared.first, !looksLikeName { return (main, try value(text, of: main)) }
+        if index < declared.count, !looksLikeName, parts.count == 1 || index == 0 {
+            return (declared[index], try value(text, of: declared[index]))
+        }
         guard let key = parts.count == 2 ? parts[0] : nil else {
             throw Failure(
-                "\"\(text)\" is not key=value" + (names.isEmpty ? "; \(type) has no field" : "; write key=value, or the value alone first"))
+                "\"\(text)\" is not key=value"
+                    + (names.isEmpty ? "; \(type) has no field" : "; \(type) has \(names.joined(separator: ", "))"))
         }
         let hint =
             names.isEmpty

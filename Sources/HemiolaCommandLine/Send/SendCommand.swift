@@ -18,6 +18,7 @@ struct SendCommand: Command {
                 Examples:
                   hemiola send loadPreset "Flexi - mindblob"
                   hemiola send setSpeed 0.5 --socket /tmp/show.sock
+                  hemiola send tempoRange 90 180
                   hemiola send status
                   hemiola send call function=setText arguments='["Hello",2]'
                   hemiola send window snapshot picture.png
@@ -59,7 +60,7 @@ struct SendCommand: Command {
 
     @Argument(
         help: ArgumentHelp(
-            "Fields of the message. The first field may be given by its value alone. Values: numbers, true, false, null or text; join the items of a list with +.",
+            "Fields of the message, as key=value or as values alone in their order. Values: numbers, true, false, null or text; join the items of a list with +.",
             valueName: "key=value"), completion: Completions.controlField)
     var fields: [String] = []
 

@@ -22,6 +22,8 @@ struct LiveState: Sendable {
     var candidates: [Float] = []
     /// Whether the tempo is locked.
     var isTempoLocked = false
+    /// Whether the tempo is limited to a range.
+    var isTempoLimited = false
     var beats = BeatPulse()
     /// Momentary, short-term and integrated loudness in LUFS; nil: it is not measured.
     var loudness: [Float]?
@@ -121,6 +123,7 @@ struct LiveState: Sendable {
             key = event["label"].string
         } else if let control = event.control?.control {
             switch control.name {
+            case "tempoRange": isTempoLimited = control["min_bpm"].number != nil || control["max_bpm"].number != nil
             case "lockTempo": isTempoLocked = control["bpm"].number != nil
             case "resetTempo": isTempoLocked = false
             default: break

@@ -3,7 +3,7 @@ internal import HemiolaRecords
 
 /// A key of the terminal, or a click.
 enum TerminalKey: Sendable, Hashable {
-    case tap, lock, half, double, previous, next, quit
+    case tap, lock, range, half, double, previous, next, quit
     /// Keys of the view: a layout by its number, 0…; the next one; another theme; one channel or two; help.
     case layout(Int)
     case nextLayout, theme, channels, help
@@ -11,13 +11,14 @@ enum TerminalKey: Sendable, Hashable {
     case click(column: Int, row: Int)
 
     /// The keys of the line, at most 80 columns.
-    static let helpOfLine = "space tap, l lock, h half, d double tempo, arrows preset, q quit"
+    static let helpOfLine = "space tap, l lock, r range, h half, d double tempo, arrows preset, q quit"
 
     /// What the key does, as a notice; nil: the key changes only the view.
     var done: String? {
         switch self {
         case .tap: "tap"
         case .lock: "lock tempo"
+        case .range: "tempo range"
         case .half: "half tempo"
         case .double: "double tempo"
         case .previous: "previous preset"
@@ -30,12 +31,13 @@ enum TerminalKey: Sendable, Hashable {
     /// Submits the control of the key.
     ///
     /// - Parameters:
-    ///   - state: What is known of the tempo: `lock` locks the current one, or unlocks it.
+    ///   - state: What is known of the tempo: `lock` locks the current one, or unlocks it; `range` limits it to the octave
+    ///     around the current one, or ends that.
     ///   - show: Receives the outcome, as a notice.
     func submit(_ state: LiveState, to context: SinkContext, show: @escaping @Sendable (String) -> Void) {
         guard let done else { return }
         let name: String
-        var tempo = ParameterValue.none
+        var (tempo, slowest, fastest) = (ParameterValue.none, ParameterValue.none, ParameterValue.none)
         switch self {
         case .tap: name = "tap"
         case .lock:
@@ -43,6 +45,13 @@ enum TerminalKey: Sendable, Hashable {
             if !state.isTempoLocked {
                 guard let current = state.tempo else { return show("lock: no tempo yet") }
                 tempo = .number(Double(current))
+            }
+        case .range:
+            name = "tempoRange"
+            if !state.isTempoLimited {
+                guard let current = state.tempo else { return show("range: no tempo yet") }
+                let half = Double(2).squareRoot()
+                (slowest, fastest) = (.number((Double(current) / half).rounded()), .number((Double(current) * half).rounded()))
             }
         case .half: name = "halveTempo"
         case .double: name = "doubleTempo"
@@ -53,7 +62,7 @@ enum TerminalKey: Sendable, Hashable {
         }
         guard let type = context.catalog.control(name) else { return show("\(done): no plugin declares this control") }
         var control = Control(type)
-        control["bpm"] = tempo
+        (control["bpm"], control["min_bpm"], control["max_bpm"]) = (tempo, slowest, fastest)
         context.controls.submit(control, from: context.name) { reply, _ in
             switch reply {
             case .done, .switched: show(done)
@@ -127,6 +136,7 @@ struct TerminalKeyParser {
         switch byte {
         case UInt8(ascii: " "): .tap
         case UInt8(ascii: "l"), UInt8(ascii: "L"): .lock
+        case UInt8(ascii: "r"), UInt8(ascii: "R"): .range
         case UInt8(ascii: "h"), UInt8(ascii: "H"): .half
         case UInt8(ascii: "d"), UInt8(ascii: "D"): .double
         case UInt8(ascii: "q"), UInt8(ascii: "Q"): .quit

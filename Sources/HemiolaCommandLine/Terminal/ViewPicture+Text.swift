@@ -44,7 +44,8 @@ extension ViewPicture {
 
     private static let helpLines = [
         ("1 2 3 4", "bars, spectrogram, waveform, dashboard"), ("tab", "next layout"), ("m", "one channel or two"), ("t", "theme"),
-        ("space", "tap a beat"), ("l", "lock or unlock the tempo"), ("h d", "half, double tempo"), ("arrows", "previous, next preset"),
+        ("space", "tap a beat"), ("l", "lock or unlock the tempo"), ("r", "keep the octave of the tempo, or not"),
+        ("h d", "half, double tempo"), ("arrows", "previous, next preset"),
         ("?", "close this help"), ("q", "quit"),
     ]
 

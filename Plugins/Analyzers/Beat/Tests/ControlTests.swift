@@ -39,11 +39,40 @@ import Testing
 
     @Test func `lockTempo: keeps the tempo until it is unlocked`() async throws {
         let analysis = try await Self.analyze([
-            Self.control(Control(.lockTempo, .number(100)), at: 8), Self.control(Control(.lockTempo), at: 14),
+            Self.control(Control(.lockTempo, .number(100)), at: 8), Self.control(Control(.lockTempo, .none), at: 14),
         ])
         for second in stride(from: 8.05, to: 13.9, by: 0.3) { #expect(analysis.value("bpm", at: second) == 100) }
         for beat in analysis.beats where beat.time > 9 && beat.time < 13.5 { #expect(beat.beatsPerMinute == 100) }
         #expect(abs(try #require(analysis.value("bpm", at: 23)) - Self.tempo) < 1)
+    }
+
+    @Test func `lockTempo without a tempo: keeps the current one`() async throws {
+        let analysis = try await Self.analyze([Self.control(Control(.lockTempo), at: 10)])
+        let locked = try #require(analysis.value("bpm", at: 10.05))
+        #expect(abs(locked - Self.tempo) < 1)
+        for second in stride(from: 10.05, to: 23, by: 0.3) { #expect(analysis.value("bpm", at: second) == locked) }
+    }
+
+    @Test(arguments: [(40, 80, 55), (150, 240, 220), (90, 130, 110)] as [(Double, Double, Double)])
+    func `tempoRange: the tempo is in it from the next batch on, also after resetTempo`(
+        slowest: Double, fastest: Double, tempo: Double
+    ) async throws {
+        let analysis = try await Self.analyze([
+            Self.control(Control(.tempoRange, .number(slowest), .number(fastest)), at: 8), Self.control(Control(.resetTempo), at: 15),
+        ])
+        for second in [8.05, 10, 12, 14.9, 21, 23] {
+            let bpm = try #require(analysis.value("bpm", at: second), "\(second)")
+            #expect(abs(bpm / tempo - 1) < 0.03, "\(bpm) at \(second)")
+        }
+    }
+
+    @Test func `tempoRange that is taken back: all tempi again; doubleTempo moves the range`() async throws {
+        let analysis = try await Self.analyze([
+            Self.control(Control(.tempoRange, .number(40), .number(80)), at: 8), Self.control(Control(.doubleTempo), at: 12),
+            Self.control(Control(.tempoRange), at: 16),
+        ])
+        #expect(abs(try #require(analysis.value("bpm", at: 11.9)) - 55) < 2)
+        for second in [12.05, 15.9, 20, 23] { #expect(abs(try #require(analysis.value("bpm", at: second)) - 110) < 2, "\(second)") }
     }
 
     @Test(arguments: [0, 1])
@@ -186,6 +215,10 @@ import Testing
         }
         #expect(reply(Control(.halveTempo)) == "there is no tempo yet")
         #expect(reply(Control(.setDownbeat)) == "there is no beat yet")
+        #expect(reply(Control(.lockTempo)) == "there is no tempo yet")
+        for (slowest, fastest) in [(100.0, 110.0), (200, 100), (300, 400), (100, .nan)] {
+            #expect(reply(Control(.tempoRange, .number(slowest), .number(fastest)))?.hasPrefix("the range is too narrow") == true)
+        }
         #expect(reply(Control(.lockTempo, .number(1000))) == "1000.0 BPM is outside 30.0...240.0")
         #expect(reply(Control(.lockTempo, .number(-1))) != nil)
         #expect(reply(Control(.lockTempo, .number(.nan))) != nil)
@@ -194,7 +227,7 @@ import Testing
     @Test func `the plugin declares the controls that its analyzer handles`() {
         #expect(
             AnalyzerPlugin.beat.about.controls.map(\.name)
-                == ["tap", "lockTempo", "halveTempo", "doubleTempo", "setDownbeat", "nudge", "resetTempo"])
+                == ["tap", "lockTempo", "tempoRange", "halveTempo", "doubleTempo", "setDownbeat", "nudge", "resetTempo"])
     }
 
     @Test func `the same controls give the same records`() async throws {

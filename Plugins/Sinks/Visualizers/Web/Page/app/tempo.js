@@ -11,16 +11,19 @@ export class TempoControl {
         this.bpm = null;
         this.controls = new Map();
         this.setLocked(false);
+        this.setLimited(false);
         this.showButtons();
         for (const button of BUTTONS) button.addEventListener("click", () => this.send(button));
         hemiola.addEventListener("hello", (event) => {
             this.controls = new Map((event.detail.controls ?? []).map((control) => [control.name, control]));
             this.setLocked(false);
+            this.setLimited(false);
             this.showButtons();
         });
         hemiola.addEventListener("control", (event) => {
             if (event.detail.control === "lockTempo") this.setLocked(event.detail.bpm != null);
             if (event.detail.control === "resetTempo") this.setLocked(false);
+            if (event.detail.control === "tempoRange") this.setLimited(event.detail.min_bpm != null || event.detail.max_bpm != null);
         });
     }
 
@@ -31,6 +34,11 @@ export class TempoControl {
     setLocked(locked) {
         this.locked = locked;
         element("lock").setAttribute("aria-pressed", String(locked));
+    }
+
+    setLimited(limited) {
+        this.limited = limited;
+        element("tempo-range").setAttribute("aria-pressed", String(limited));
     }
 
     /** Shows the tempo of the beat that is drawn. */
@@ -50,6 +58,12 @@ export class TempoControl {
             if (!this.locked && this.bpm === null) return showMessage("There is no tempo to lock yet.");
             const bpm = this.locked ? null : this.bpm;
             return this.request({ type, bpm }, () => this.setLocked(bpm !== null));
+        }
+        if (type === "tempoRange") {
+            if (this.limited) return this.request({ type }, () => this.setLimited(false));
+            if (this.bpm === null) return showMessage("There is no tempo yet.");
+            const range = { min_bpm: Math.round(this.bpm / Math.SQRT2), max_bpm: Math.round(this.bpm * Math.SQRT2) };
+            return this.request({ type, ...range }, () => this.setLimited(true));
         }
         if (type === "nudge") return this.request(this.nudge(Number(button.dataset.direction)));
         return this.request({ type });
