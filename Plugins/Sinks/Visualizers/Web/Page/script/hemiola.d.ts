@@ -35,9 +35,11 @@ export interface HemiolaConnection {
     retry_ms?: number | null;
 }
 
-/** A beat record: it may be announced before its time `t`. */
+/** A beat record: usually announced before its time `t`, else found after it. */
 export interface HemiolaBeat extends HemiolaMessage {
     type: "beat";
+    /** Seconds from this message to the beat. Negative: it has sounded already; show it at once, or leave it out. */
+    due_in_s: number;
     /** Stream time in seconds. */
     t: number;
     bpm: number | null;
