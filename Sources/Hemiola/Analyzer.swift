@@ -73,6 +73,9 @@ public struct AnalysisFormat: Sendable, Hashable {
 /// the capture twice: `analyzeFirstPass` for every hop, `finishFirstPass`, then `process` from the start.
 public protocol OfflineAnalyzer: Analyzer {
     /// Processes a hop of the first pass, which has no outputs.
+    ///
+    /// Here a gap is silence, so that what follows it is at its time. Of a gap of more than a minute only half a minute at either end is
+    /// passed: `hop.frame` says how many hops are left out.
     func analyzeFirstPass(_ hop: borrowing Hop)
     /// Ends the first pass; `process` follows, from the start of the stream.
     func finishFirstPass()

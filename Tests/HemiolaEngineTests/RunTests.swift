@@ -161,7 +161,8 @@ import Testing
         #expect(log.items == ["open", "rewind", "close"])
         #expect(sink.streams.count == 1)
         let stream = sink.streams[0]
-        #expect(stream.value("witness", "first_pass") == [6, 6, 6, 6, 6, 6])
+        // The hops of 5050 frames: the first pass takes the gap for silence.
+        #expect(stream.value("witness", "first_pass") == [5, 5, 5, 5, 5, 5])
         // Other features are equal to those of a run with one pass.
         let plain = try await Trial(steps, analyzers: [.witness(), .levels]).stream()
         #expect(stream.value("levels", "rms_db") == plain.value("levels", "rms_db"))

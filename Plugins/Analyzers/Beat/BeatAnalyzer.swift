@@ -45,7 +45,7 @@ final class BeatAnalyzer: OfflineAnalyzer, ControlHandler {
     }
 
     func skip(_ gap: Gap) {
-        stream.interrupt()
+        stream.skip(gap)
     }
 
     func reset() {
@@ -69,6 +69,8 @@ private struct BeatStream {
     let sampleRate: Double
     /// Half the window, in seconds.
     let halfWindow = Double(BandFilter.size) / 2 / Double(BandFilter.sampleRate)
+    /// The silence after which a band filter does not depend on the sound before it, in seconds.
+    private static let longestMemory = 60.0
     private var onsetFilter: BandFilter
     private var picker = OnsetPeakPicker(frameSeconds: BandFilter.hopSeconds)
     private var start: StreamStart
@@ -168,11 +170,15 @@ private struct BeatStream {
         firstPass = nil
     }
 
-    /// Continues after a gap.
-    mutating func interrupt() {
-        onsetFilter.reset()
-        filter.reset()
-        firstPass?.interrupt()
+    /// Continues after a gap. What was lost is unknown, but the first pass took it for silence: so does the strength of its onsets.
+    mutating func skip(_ gap: Gap) {
+        if timeline != nil {
+            let seconds = min(Double(gap.frames) / sampleRate, Self.longestMemory)
+            for _ in 0..<Int(seconds / BandFilter.hopSeconds) { onsetFilter.advanceInSilence() }
+        } else {
+            onsetFilter.reset()
+            filter.reset()
+        }
         frameCount = StreamStart.frameCount
     }
 

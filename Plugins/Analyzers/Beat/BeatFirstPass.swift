@@ -27,7 +27,9 @@ struct BeatFirstPass: Sendable {
     private var firstSpectra: [[Float]]? = []
     private var network: BeatNetwork
     private var outputs: [BeatNetwork.Output] = []
-    private var firstTime: Double?
+    /// The time of the first frame, and of each frame before which hops were left out, in seconds.
+    private var starts: [(frame: Int, time: Double)] = []
+    private var frameCount = 0
     /// The onset with which the stream begins, in seconds; nil if there is none.
     private var onset: Double?
     /// The beats of the stream; empty before `finish()`, and if there are none.
@@ -47,7 +49,9 @@ struct BeatFirstPass: Sendable {
         if firstSpectra != nil { start.add(hop) }
         for index in 0..<spectra.count {
             let magnitudes = spectra.magnitude(index)
-            if firstTime == nil { firstTime = spectra.center(of: index) / Double(hop.format.sampleRate) }
+            let center = spectra.center(of: index) / Double(hop.format.sampleRate)
+            let next = frameCount + (firstSpectra?.count ?? 0)
+            if starts.isEmpty || abs(time(of: Double(next)) - center) > space.frameSeconds / 2 { starts.append((next, center)) }
             if firstSpectra == nil {
                 filter.advance(magnitudes)
                 addFrame()
@@ -64,7 +68,7 @@ struct BeatFirstPass: Sendable {
         firstSpectra = nil
         self.onset = onset
         if onset != nil {
-            firstTime? -= Double(Self.silentFrames) * space.frameSeconds
+            starts[0].time -= Double(Self.silentFrames) * space.frameSeconds
             for _ in 0..<Self.silentFrames {
                 filter.advanceInSilence()
                 addFrame()
@@ -77,6 +81,7 @@ struct BeatFirstPass: Sendable {
     }
 
     private mutating func addFrame() {
+        frameCount += 1
         network.add(filter)
         if network.isGroupComplete {
             network.run()
@@ -84,10 +89,10 @@ struct BeatFirstPass: Sendable {
         }
     }
 
-    /// Continues after a gap.
-    mutating func interrupt() {
-        addFirstFrames(onset: nil)
-        filter.reset()
+    /// The time of a frame, in seconds.
+    private func time(of frame: Double) -> Double {
+        guard let start = starts.last(where: { Double($0.frame) <= frame }) ?? starts.first else { return 0 }
+        return start.time + (frame - Double(start.frame)) * space.frameSeconds
     }
 
     /// Estimates the beats after the last frame, and releases the activations.
@@ -95,18 +100,15 @@ struct BeatFirstPass: Sendable {
         addFirstFrames(onset: nil)
         network.finish { outputs.append($0) }
         beats = estimatedBeats()
-        if let firstTime {
-            onsets = OnsetPeakPicker.onsets(outputs.map(\.onset), frameSeconds: space.frameSeconds)
-                .map { firstTime + Double($0) * space.frameSeconds }
-            // The network does not know whether the stream was cut; the first frame stands for what is before it.
-            onsets.removeAll { time in time < (onset.map { $0 + OnsetPeakPicker.leastDistance } ?? StreamStart.end) }
-            if let onset { onsets.insert(onset, at: 0) }
-        }
+        onsets = OnsetPeakPicker.onsets(outputs.map(\.onset), frameSeconds: space.frameSeconds).map { time(of: Double($0)) }
+        // The network does not know whether the stream was cut; the first frame stands for what is before it.
+        onsets.removeAll { time in time < (onset.map { $0 + OnsetPeakPicker.leastDistance } ?? StreamStart.end) }
+        if let onset { onsets.insert(onset, at: 0) }
         outputs = []
     }
 
     private func estimatedBeats() -> [EstimatedBeat] {
-        guard let firstTime, !outputs.isEmpty else { return [] }
+        guard !outputs.isEmpty else { return [] }
         let path = ViterbiDecoder(space, tempoPrior: space.tempoPrior()).decode(outputs.map(\.beat))
         let presence = BeatPresence.smoothed(outputs.map(\.networkBeat), frameSeconds: space.frameSeconds)
         let frames = 0...outputs.count - 1
@@ -127,7 +129,7 @@ struct BeatFirstPass: Sendable {
             let close = max(0, index - 2)...min(peaks.count - 1, index + 2)
             let interval = (peaks[close.upperBound].time - peaks[close.lowerBound].time) / Double(close.count - 1)
             guard interval > 0 else { return nil }
-            var time = firstTime + peaks[index].time * space.frameSeconds
+            var time = time(of: peaks[index].time)
             // The estimate of the first beat may be earlier than the stream.
             if let onset, time < onset, time > -RecentActivations.tolerance { time = onset }
             return EstimatedBeat(

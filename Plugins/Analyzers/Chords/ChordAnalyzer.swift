@@ -72,10 +72,11 @@ final class ChordAnalyzer: OfflineAnalyzer {
     private var end = 0.0
     /// Whether a gap precedes the next hop.
     private var isInterrupted = false
-    /// The path of the first pass, once there is one, the frame of the second pass, and the place of its state in the path.
+    /// The first frame of the first pass, in frames of the stream; the path of the first pass, once there is one; and the place of the
+    /// last state in the path.
+    private var firstCenter: Double?
     private var firstPass: ChordDecoder?
     private var path: [(first: Int, state: Int)]?
-    private var frame = 0
     private var place = 0
 
     private var root = FeatureHandle(offset: 0, count: 0)
@@ -123,8 +124,8 @@ final class ChordAnalyzer: OfflineAnalyzer {
             let agreement = agreement(from: hop, index, extractor)
             let time = extractor.center / sampleRate
             if let path {
+                let frame = frameNumber(extractor)
                 while place + 1 < path.count, path[place + 1].first <= frame { place += 1 }
-                frame += 1
                 add(path[place].state, agreement, at: time, into: &events)
             } else {
                 decoder.add(agreement)
@@ -138,6 +139,11 @@ final class ChordAnalyzer: OfflineAnalyzer {
         row[root] = Float(state % 12)
         row[quality] = Float(state / 12)
         row[confidence] = run.confidence
+    }
+
+    /// The number of the last frame from the first one of the first pass on: its time, whatever a gap has left out.
+    private func frameNumber(_ extractor: ChromaExtractor) -> Int {
+        Int(((extractor.center - (firstCenter ?? extractor.center)) / sampleRate / Self.frameSeconds).rounded())
     }
 
     /// Computes the next frame.
@@ -188,7 +194,11 @@ final class ChordAnalyzer: OfflineAnalyzer {
             keys = Self.keyEstimator(window: nil)
         }
         for index in 0..<extractor.frameCount(in: hop) {
-            firstPass?.add(agreement(from: hop, index, extractor))
+            let agreement = agreement(from: hop, index, extractor)
+            if firstCenter == nil { firstCenter = extractor.center }
+            // Frames that were left out in a long gap.
+            while let count = firstPass?.count, count < frameNumber(extractor) { firstPass?.add(ChordAgreement()) }
+            firstPass?.add(agreement)
         }
     }
 
@@ -215,6 +225,6 @@ final class ChordAnalyzer: OfflineAnalyzer {
         persistence.reset()
         run = ChordRun()
         keys = Self.keyEstimator(window: 30)
-        (end, firstPass, path, frame, place, isInterrupted, key) = (0, nil, nil, 0, 0, false, 0)
+        (end, firstCenter, firstPass, path, place, isInterrupted, key) = (0, nil, nil, nil, 0, false, 0)
     }
 }

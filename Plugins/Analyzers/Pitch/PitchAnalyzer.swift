@@ -109,7 +109,9 @@ private final class PitchStream {
         if isInterrupted {
             finish(&events)
             decoder.reset()
-            segmenter.resume(at: Double(hop.frame) / sampleRate)
+            let start = Double(hop.frame) / sampleRate
+            while track?.next(until: start) != nil {}
+            segmenter.resume(at: start)
             (older, newer, isInterrupted) = (.unvoiced, .unvoiced, false)
         }
         end = Double(hop.frame + Int64(hop.frameCount)) / sampleRate

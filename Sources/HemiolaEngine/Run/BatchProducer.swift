@@ -39,6 +39,9 @@ final class BatchProducer: ControllableStream {
     private var hopsInBatch = 0
     private var framesInBatch = 0
     private var events = EventList()
+    /// The silence at either end of a gap that the first pass analyses, in seconds. After twice this time, no analyzer's state depends on the
+    /// sound before it.
+    private static let analyzedGapEnd = 30.0
     /// Whether a device event waits for the end of a batch, and whether the last one was that the device was lost.
     private var hasDeviceEvent = false
     private(set) var isLost = false
@@ -113,13 +116,8 @@ final class BatchProducer: ControllableStream {
         case .frames:
             if filled == hopFrames { analyzeHopOfFirstPass() }
         case .gap(let gap):
-            // As in the second pass, the batch continues after a gap of no frames.
-            if gap.frames == 0 { break }
-            if filled > 0 { analyzeHopOfFirstPass() }
-            clock += gap.frames
-            bank.clear()
-            polarity.skip()
-            hopsInBatch = 0
+            if gap.frames > 0 { polarity.skip() }
+            analyzeGapOfFirstPass(gap.frames)
         case .end, .format, .source:
             if filled > 0 { analyzeHopOfFirstPass() }
         case .device, .idle:
@@ -246,6 +244,28 @@ final class BatchProducer: ControllableStream {
         framesInBatch += frames
         hopsInBatch += 1
         if isLast { completeBatch() }
+    }
+
+    /// Analyses lost audio as silence, so that the frames of every analyzer go on at their times. Of a long gap only both ends are analysed:
+    /// the hops between them are left out.
+    private func analyzeGapOfFirstPass(_ frames: Int64) {
+        let end = Int64(Self.analyzedGapEnd * Double(header.format.sampleRate))
+        let omitted = max(0, frames - 2 * end) / Int64(hopFrames) * Int64(hopFrames)
+        analyzeSilenceOfFirstPass(omitted == 0 ? frames : end)
+        if omitted == 0 { return }
+        clock += omitted
+        analyzeSilenceOfFirstPass(frames - omitted - end)
+    }
+
+    private func analyzeSilenceOfFirstPass(_ frames: Int64) {
+        var rest = Int(frames)
+        while rest > 0 {
+            let count = min(rest, hopFrames - filled)
+            (samples + filled * channelCount).update(repeating: 0, count: count * channelCount)
+            filled += count
+            rest -= count
+            if filled == hopFrames { analyzeHopOfFirstPass() }
+        }
     }
 
     private func analyzeHopOfFirstPass() {
