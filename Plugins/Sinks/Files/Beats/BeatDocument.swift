@@ -10,12 +10,14 @@ final class BeatDocument: Document {
     private let format: BeatFormat
     /// Whether several inputs can follow one another as lines, so that their names are needed.
     private let namesInputs: Bool
+    private let warn: @Sendable (String) -> Void
     private var track: BeatTrack?
     /// The tracks of a Rekordbox file, which states their number before the first.
     private var collection = RekordboxCollection()
 
-    init(_ file: OutputFile, _ format: BeatFormat, isPerInput: Bool) {
+    init(_ file: OutputFile, _ format: BeatFormat, isPerInput: Bool, warn: @escaping @Sendable (String) -> Void) {
         self.file = file
+        self.warn = warn
         self.format = format
         namesInputs = format.isLinewise && !isPerInput
         if format == .mixxx { file.buffer.append(bytes: Array(MixxxScript.head.utf8)) }
@@ -46,6 +48,13 @@ final class BeatDocument: Document {
         let header = track.header
         // A document cannot state that it is incomplete.
         if summary.reason == .interrupted, !header.isLive { return }
+        // Silence has no onsets.
+        let onsets = summary.sections.flatMap(\.values).first { $0.name == "onsets" }
+        if track.beats.isEmpty, !header.isLive, let onsets, case .count(1...) = onsets.value {
+            warn(
+                "\(header.source.name): no beats were found: the onsets are irregular, or outside the tempo range; another range: "
+                    + "--analyzer beat:min_bpm=20,max_bpm=300")
+        }
         let duration = header.format.seconds(at: summary.frames)
         switch format {
         case .auto, .text, .audacity: break

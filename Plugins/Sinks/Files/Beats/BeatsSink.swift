@@ -24,7 +24,9 @@ extension SinkPlugin {
                 format.isLinewise ? .lines : .whole, capacity: format.allowsSeveralInputs ? .inputs : format.isLinewise ? .input : .stream,
                 flush: .line,
                 compression: .none)
-            return DocumentFile(template, options) { files, _ in BeatDocument(files[0], format, isPerInput: template.isPerInput) }
+            return DocumentFile(template, options) { files, context in
+                BeatDocument(files[0], format, isPerInput: template.isPerInput, warn: context.warn)
+            }
         })
 }
 

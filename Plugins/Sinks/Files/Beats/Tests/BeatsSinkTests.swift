@@ -49,6 +49,20 @@ import Testing
         try sink.close()
     }
 
+    @Test(arguments: [(onsets: Int64(12), warnings: 1), (onsets: 0, warnings: 0)])
+    func `no beats: a warning that names the input, unless it is silent`(onsets: Int64, warnings: Int) throws {
+        let texts = Mutex<[String]>([])
+        let sink = try sink(folder("a.txt"))
+        try sink.open(SinkContext(name: "beats", warn: { text in texts.withLock { $0.append(text) } }))
+        try sink.begin(header())
+        let section = StreamSummary.Section(
+            analyzer: "beat", values: [SummaryValue("beats", count: 0), SummaryValue("onsets", count: onsets)])
+        try sink.end(StreamSummary(frames: 2048, batches: 2, sections: [section], reason: .endOfInput))
+        try sink.close()
+        #expect(texts.withLock { $0 }.count == warnings)
+        #expect(texts.withLock { $0 }.allSatisfy { $0.contains("music/song.flac") && !$0.contains("\n") })
+    }
+
     // MARK: - Lines
 
     @Test func `text: time in seconds, tab, position in the bar`() throws {
