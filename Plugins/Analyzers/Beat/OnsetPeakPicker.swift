@@ -5,6 +5,10 @@
 struct OnsetPeakPicker: Sendable {
     /// The least activation of an onset. Chosen on rendered music that was left out of the training: 0.2 to 0.4 differ by less than 0.01.
     private static let threshold: Float = 0.3
+    /// In a whole file, an onset shortly after another one is weak in the activation, as of a flam or a roll: the least activation of one within
+    /// so many seconds, if there is less than half of it between them.
+    private static let leastAfterOnset: Float = 0.1
+    private static let afterOnset = 0.1
     /// The minimum time between onsets, in seconds; also the length of the moving maximum.
     static let leastDistance = 0.03
     /// Minimum onset strength of a first frame, in octaves of amplitude.
@@ -74,7 +78,12 @@ struct OnsetPeakPicker: Sendable {
     static func onsets(_ activations: [Float], frameSeconds: Double) -> [Int] {
         let radius = maximumFrames(frameSeconds)
         var found: [Int] = []
-        for frame in activations.indices where activations[frame] >= threshold {
+        for frame in activations.indices where activations[frame] >= leastAfterOnset {
+            if activations[frame] < threshold {
+                guard let last = found.last, Double(frame - last) * frameSeconds <= afterOnset + frameSeconds / 2,
+                    activations[last..<frame].contains(where: { 2 * $0 < activations[frame] })
+                else { continue }
+            }
             let near = max(0, frame - radius)...min(activations.count - 1, frame + radius)
             let isMaximum = near.allSatisfy { activations[$0] <= activations[frame] }
             if isMaximum, found.last.map({ frame - $0 > radius }) ?? true { found.append(frame) }

@@ -149,7 +149,7 @@ enum PreparedAnalyzer {
         var picker = OnsetPeakPicker(frameSeconds: 0.01)
         let activations: [Float] = (0..<400).map { frame in
             if frame % 50 == 20 { return 0.8 }
-            return frame % 50 == 21 ? 0.5 : 0.1 * Float(frame % 3)
+            return frame % 50 == 21 ? 0.5 : 0.04 * Float(frame % 3)
         }
         var found: [Int] = []
         for (frame, activation) in activations.enumerated() {
@@ -168,6 +168,17 @@ enum PreparedAnalyzer {
         #expect(activations.indices.filter { picker.advance(activations[$0], strength: 1) != nil } == [2])
         #expect(OnsetPeakPicker.onsets(activations, frameSeconds: 0.01) == [4])
         #expect(OnsetPeakPicker.onsets([], frameSeconds: 0.01).isEmpty)
+    }
+
+    @Test func `OnsetPeakPicker, whole file: the weak second stroke of a flam is an onset, a shoulder or a late weak peak is none`() {
+        func onsets(_ peaks: [Int: Float], floor: Float = 0) -> [Int] {
+            OnsetPeakPicker.onsets((0..<60).map { peaks[$0] ?? floor }, frameSeconds: 0.01)
+        }
+        #expect(onsets([10: 0.9, 16: 0.15]) == [10, 16])
+        #expect(onsets([10: 0.9, 20: 0.15]) == [10, 20])
+        #expect(onsets([10: 0.9, 21: 0.15]) == [10])
+        #expect(onsets([10: 0.9, 16: 0.15], floor: 0.08) == [10])
+        #expect(onsets([10: 0.15, 16: 0.15]).isEmpty)
     }
 
     @Test func `RecentActivations: the peak has the time of the activations' centroid, and the downbeat's share`() {
