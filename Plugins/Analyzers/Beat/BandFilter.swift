@@ -60,8 +60,20 @@ struct BandFilter: Sendable {
     private(set) var onset: Float = 0
     /// What the onset strength of the frame is after silence: the mean of the levels.
     var strengthAfterSilence: Float { levels.reduce(0, +) / Float(max(1, bank.count)) }
+    /// The largest amplitude of a band in the frame.
+    private(set) var largest: Float = 0
     /// Whether every band of the frame is below −90 dBFS.
-    private(set) var isSilent = true
+    var isSilent: Bool { largest < Self.silenceLevel }
+    /// The centre of the power of the frame, in bands; of the network's input. O(bands).
+    var centroid: Float {
+        var (sum, moment): (Float, Float) = (0, 0)
+        for band in 0..<bank.count {
+            let amplitude = exp(levels[Self.firstIndex + band]) - 1
+            sum += amplitude * amplitude
+            moment += amplitude * amplitude * Float(band)
+        }
+        return sum > 0 ? moment / sum : 0
+    }
     /// The levels one and two frames earlier.
     private var previous: [Float]
     private var beforePrevious: [Float]
@@ -113,8 +125,8 @@ struct BandFilter: Sendable {
         increases.withUnsafeBufferPointer { amplitudes in
             for index in vectors { largest = largest.maximum(with: amplitudes.lanes(index)) }
         }
-        isSilent = largest.max() < Self.silenceLevel
-        peak = max(largest.max(), peak * peakDecay, Self.silenceLevel)
+        self.largest = largest.max()
+        peak = max(self.largest, peak * peakDecay, Self.silenceLevel)
         let factor = Lanes(repeating: settings.compression / peak)
         // The first frame also stands for the frames before it, because a stream may be cut within a sound; see `StreamStart`.
         let change = Lanes(repeating: frameCount == 0 ? 0 : 1)

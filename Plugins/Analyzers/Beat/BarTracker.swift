@@ -45,10 +45,11 @@ struct BarTracker: Sendable {
         }
     }
 
-    /// The positions of all beats of a recording by the forward-backward algorithm.
+    /// The positions of all beats of a recording by the forward-backward algorithm; of two bars or less they are unknown.
     ///
     /// The backward pass uses the same model: in reversed order the downbeat keeps its index, and the other positions are alike.
     static func positions(_ shares: [Double]) -> [(position: Int, meter: Int)?] {
+        guard shares.count > leastBeats else { return shares.map { _ in nil } }
         func pass(_ shares: [Double]) -> [BarTracker] {
             var bar = BarTracker()
             return shares.map { share in

@@ -79,6 +79,7 @@ private struct BeatStream {
     private var startStrength: Float = 0
     private var filter = BandFilter()
     private var network = BeatNetwork(.causal())
+    private var periodicOnsets: PeriodicOnsets
     private var tracker: BeatTracker
     /// The first pass while it runs, and its beats after it.
     private var firstPass: BeatFirstPass?
@@ -91,6 +92,7 @@ private struct BeatStream {
     init(_ space: BeatStateSpace, sampleRate: Double) {
         self.sampleRate = sampleRate
         onsetFilter = BandFilter(.onsets(nyquist: sampleRate / 2))
+        periodicOnsets = PeriodicOnsets(space)
         tracker = BeatTracker(space)
         start = StreamStart(sampleRate: sampleRate)
     }
@@ -114,10 +116,10 @@ private struct BeatStream {
                 strength = index == 0 ? onsetFilter.strength : max(strength, onsetFilter.strength)
                 if frameCount < StreamStart.frameCount { advanceStart(&events) }
                 if timeline == nil {
-                    let output = network.outputs[index - first]
-                    if let marked = picker.advance(output.onset, strength: onsetFilter.strength), center >= StreamStart.end {
-                        emit(marked, at: center, &events)
-                    }
+                    var output = network.outputs[index - first]
+                    let onset = picker.advance(output.onset, strength: onsetFilter.strength)
+                    if let onset, center >= StreamStart.end { emit(onset, at: center, &events) }
+                    periodicOnsets.advance(&output, isOnset: onset != nil, at: center)
                     if let beat = tracker.advance(output, at: center) { emit(beat, &events) }
                 } else {
                     let onset = timeline?.nextOnset(before: center)

@@ -17,6 +17,8 @@ struct EstimatedBeat: Sendable {
 
 /// The first pass of two-pass analysis (`--whole-file`): collects the activations of the whole stream and then estimates its beats.
 struct BeatFirstPass: Sendable {
+    /// No beat is earlier than the first onset by more than the tolerance of beat evaluation, in seconds.
+    private static let earliestBeat = 0.07
     /// Frames of silence before a stream that begins with an onset: 0.1 s. Their number has hardly an influence.
     private static let silentFrames = 10
 
@@ -30,6 +32,9 @@ struct BeatFirstPass: Sendable {
     /// The time of the first frame, and of each frame before which hops were left out, in seconds.
     private var starts: [(frame: Int, time: Double)] = []
     private var frameCount = 0
+    /// The sounds after silence.
+    private var sounds: [IsolatedSound] = []
+    private var isAfterSilence = true
     /// The onset with which the stream begins, in seconds; nil if there is none.
     private var onset: Double?
     /// The beats of the stream; empty before `finish()`, and if there are none.
@@ -81,6 +86,13 @@ struct BeatFirstPass: Sendable {
     }
 
     private mutating func addFrame() {
+        if filter.isSilent {
+            isAfterSilence = true
+        } else if isAfterSilence {
+            sounds.append(IsolatedSound(frame: frameCount))
+            isAfterSilence = false
+        }
+        if !isAfterSilence { sounds[sounds.count - 1].add(filter) }
         frameCount += 1
         network.add(filter)
         if network.isGroupComplete {
@@ -99,12 +111,72 @@ struct BeatFirstPass: Sendable {
     mutating func finish() {
         addFirstFrames(onset: nil)
         network.finish { outputs.append($0) }
-        beats = estimatedBeats()
-        onsets = OnsetPeakPicker.onsets(outputs.map(\.onset), frameSeconds: space.frameSeconds).map { time(of: Double($0)) }
+        var onsetFrames = OnsetPeakPicker.onsets(outputs.map(\.onset), frameSeconds: space.frameSeconds)
+        markPeriodicOnsets(&onsetFrames)
+        onsets = onsetFrames.map { time(of: Double($0)) }
         // The network does not know whether the stream was cut; the first frame stands for what is before it.
         onsets.removeAll { time in time < (onset.map { $0 + OnsetPeakPicker.leastDistance } ?? StreamStart.end) }
         if let onset { onsets.insert(onset, at: 0) }
+        beats = estimatedBeats()
+        if let first = onsets.first { beats.removeAll { $0.time < first - Self.earliestBeat } }
         outputs = []
+    }
+
+    /// Makes beats of periodic onsets: of short sounds between silence, and of others where the network finds no beats.
+    ///
+    /// - Parameter onsets: In frames; it gets the onsets of those sounds that it lacks.
+    private mutating func markPeriodicOnsets(_ onsets: inout [Int]) {
+        let isolated = sounds.filter(\.isShort)
+        for run in PeriodicOnsets.runs(of: isolated.map(\.frame), space) {
+            let (frames, range) = (Set(run), run[0]...run[run.count - 1])
+            // Longer sounds are between them.
+            if sounds.contains(where: { !$0.isShort && range.contains($0.frame) }) { continue }
+            let starts = run.map { $0 + PeriodicOnsets.attackFrames }
+            mark(starts, accents: IsolatedSound.accents(isolated.filter { frames.contains($0.frame) }))
+            let found = Set(onsets.flatMap { $0 - IsolatedSound.longest...$0 })
+            onsets = (onsets + starts.filter { !found.contains($0 - PeriodicOnsets.attackFrames) }).sorted()
+        }
+        let runs = PeriodicOnsets.runs(of: onsets, space)
+        if runs.isEmpty { return }
+        let presence = BeatPresence.smoothed(outputs.map(\.networkBeat), frameSeconds: space.frameSeconds)
+        for run in runs where (run[0]...run[run.count - 1]).allSatisfy({ presence[$0] < 0.5 }) { mark(run, accents: nil) }
+    }
+
+    /// Makes onsets the beats of their part of the recording.
+    private mutating func mark(_ onsets: [Int], accents: (first: Int, distance: Int)?) {
+        let interval = Double(onsets[onsets.count - 1] - onsets[0]) / Double(onsets.count - 1) * space.frameSeconds
+        let reach = PeriodicOnsets.beatFrames(interval, space.frameSeconds) / 2
+        func frames(_ range: ClosedRange<Int>) -> Range<Int> { range.lowerBound..<min(outputs.count, range.upperBound + 1) }
+        let found = outputs
+        for frame in frames(max(0, onsets[0] - reach)...onsets[onsets.count - 1] + reach) {
+            (outputs[frame].beat, outputs[frame].networkBeat, outputs[frame].downbeat) = (0, 0, 0)
+        }
+        for (index, onset) in onsets.enumerated() where onset < outputs.count {
+            let share: Float = accents.map { index % $0.distance == $0.first ? 1 : 0 } ?? 0.25
+            let near = frames(max(0, onset - max(2, reach))...onset + max(2, reach))
+            if near.contains(where: { found[$0].networkBeat > 0.5 }) {
+                // The network finds the beat too, and its time is finer than frames.
+                for frame in near {
+                    (outputs[frame].beat, outputs[frame].networkBeat) = (found[frame].beat, found[frame].networkBeat)
+                    outputs[frame].downbeat = share * found[frame].networkBeat
+                }
+                // Nothing speaks against the other beat states, which slow tempi have more of.
+                for frame in frames(max(0, onset - reach)...onset + reach) {
+                    outputs[frame].beat = max(outputs[frame].beat, 1 / BeatStateSpace.observationLambda)
+                }
+            } else {
+                for frame in frames(max(0, onset - reach)...onset + reach) { outputs[frame].beat = PeriodicOnsets.besides }
+                (outputs[onset].beat, outputs[onset].networkBeat) = (PeriodicOnsets.activation, PeriodicOnsets.activation)
+                outputs[onset].downbeat = share * PeriodicOnsets.activation
+            }
+        }
+    }
+
+    /// Whether a beat is not in digital silence: it is in a sound or hardly earlier, or in a pause of a beat or two.
+    private func isAudible(_ frame: Int, period: Int) -> Bool {
+        func hasSound(_ frames: ClosedRange<Int>) -> Bool { frames.clamped(to: 0...outputs.count - 1).contains { !outputs[$0].isSilent } }
+        return hasSound(frame...frame + Int(Self.earliestBeat / space.frameSeconds) + 2)
+            || hasSound(frame - period...frame) && hasSound(frame...frame + period)
     }
 
     private func estimatedBeats() -> [EstimatedBeat] {
@@ -128,7 +200,7 @@ struct BeatFirstPass: Sendable {
             guard presence[frame] > 0.5, peaks.count > 1 else { return nil }
             let close = max(0, index - 2)...min(peaks.count - 1, index + 2)
             let interval = (peaks[close.upperBound].time - peaks[close.lowerBound].time) / Double(close.count - 1)
-            guard interval > 0 else { return nil }
+            guard interval > 0, isAudible(frame, period: Int(interval)) else { return nil }
             var time = time(of: peaks[index].time)
             // The estimate of the first beat may be earlier than the stream.
             if let onset, time < onset, time > -RecentActivations.tolerance { time = onset }

@@ -185,7 +185,8 @@ struct BeatTracker: Sendable {
         } else {
             return nil
         }
-        guard isKnown, beat - emittedTime > 0.5 * period else { return nil }
+        // In digital silence there are no beats but the next one: the sound may stop shortly before it.
+        guard isKnown, beat - emittedTime > 0.5 * period, silence == 0 || beat - (time - silence) <= period else { return nil }
         emittedTime = beat
         let position = bar.position(stepsAhead: steps(to: beat))
         return EstimatedBeat(
