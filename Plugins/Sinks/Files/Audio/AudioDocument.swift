@@ -21,6 +21,9 @@ final class AudioDocument: Document {
     private var encoder: (any AudioEncoder)?
     private var format = StreamFormat(sampleRate: 1, channelCount: 1)
     private var isLive = false
+    /// The channel of the stream for each channel of the file, if their orders differ, and a batch in the file's order.
+    private var channelOrder: [Int] = []
+    private var ordered: [Float] = []
     /// The frame of the stream that is written next.
     private var frame: Int64 = 0
 
@@ -32,6 +35,14 @@ final class AudioDocument: Document {
 
     func begin(_ stream: StreamHeader, at frame: Int64) throws(Problem) {
         (format, isLive, self.frame) = (stream.format, stream.isLive, frame)
+        // WAV and FLAC have one order of loudspeakers, and other formats have others.
+        let positions = format.channelMap?.positions ?? []
+        let order = positions.indices.sorted { positions[$0].rawValue < positions[$1].rawValue }
+        if !order.elementsEqual(positions.indices) {
+            channelOrder = order
+            format = StreamFormat(
+                sampleRate: format.sampleRate, channelCount: format.channelCount, channelMap: ChannelMap(order.map { positions[$0] }))
+        }
         encoder = try makeEncoder(file, format)
     }
 
@@ -51,8 +62,18 @@ final class AudioDocument: Document {
 
     func write(_ batch: borrowing Batch) throws(Problem) {
         guard batch.samples.count == batch.frameCount * format.channelCount, batch.frame == frame else { return }
-        try encoder?.write(batch.samples)
+        if channelOrder.isEmpty { try encoder?.write(batch.samples) } else { try writeOrdered(batch.samples) }
         frame = batch.endFrame
+    }
+
+    private func writeOrdered(_ samples: Span<Float>) throws(Problem) {
+        let count = channelOrder.count
+        ordered.removeAll(keepingCapacity: true)
+        for start in stride(from: 0, to: samples.count, by: count) {
+            for channel in channelOrder { ordered.append(samples[start + channel]) }
+        }
+        let ordered = ordered
+        try encoder?.write(ordered.span)
     }
 
     func end(_ summary: StreamSummary) {}

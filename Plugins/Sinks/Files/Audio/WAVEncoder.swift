@@ -107,15 +107,12 @@ final class WAVEncoder: AudioEncoder {
         return header.bytes
     }
 
-    /// The loudspeakers of WAVE_FORMAT_EXTENSIBLE; 0: not known, or not in the order that the format requires.
+    /// The loudspeakers of WAVE_FORMAT_EXTENSIBLE; 0: not known.
     private var channelMask: UInt32 {
         switch format.channelCount {
-        case 1: return 0x4
-        case 2: return 0x3
-        default:
-            let numbers = (format.channelMap?.positions ?? []).map(\.rawValue)
-            guard numbers == numbers.sorted() else { return 0 }
-            return numbers.reduce(0) { $0 | 1 << UInt32($1 - 1) }
+        case 1: 0x4
+        case 2: 0x3
+        default: (format.channelMap?.positions ?? []).reduce(0) { $0 | 1 << UInt32($1.rawValue - 1) }
         }
     }
 }

@@ -95,6 +95,24 @@ import Testing
 
     // MARK: - Samples
 
+    @Test(arguments: ["wav", "flac"])
+    func `channels in the order of Vorbis: in the order of the file, each with its loudspeaker`(ending: String) throws {
+        let vorbis = ChannelMap([.frontLeft, .frontCenter, .frontRight, .backLeft, .backRight, .lowFrequency])
+        let format = StreamFormat(sampleRate: 48_000, channelCount: 6, channelMap: vorbis)
+        var samples: [Float] = []
+        for frame in 0..<2500 {
+            for channel in 0..<6 { samples.append(Float(1000 * channel + frame % 7) / 32_768) }
+        }
+        try record(samples, format, folder("a.\(ending)"))
+        let decoded = try decode(folder("a.\(ending)"))
+        #expect(decoded.format.channelMap?.names == ["FL", "FR", "FC", "LFE", "BL", "BR"])
+        var expected: [Float] = []
+        for frame in 0..<2500 {
+            for channel in [0, 2, 1, 5, 3, 4] { expected.append(samples[6 * frame + channel]) }
+        }
+        #expect(decoded.samples == expected)
+    }
+
     @Test(arguments: [
         ("flac", "", 24), ("flac", ",bits=16", 16), ("wav", ",bits=24", 24), ("wav", ",bits=16", 16), ("wav", "", 24),
     ])
