@@ -104,7 +104,7 @@ let plugins: [[Target]] = [
     plugin(
         "AudioSink", at: "Sinks/Files/Audio", uses: ["HemiolaFiles", "HemiolaPCM", "CSndFile"],
         tests: ["FileCapture", "LevelsAnalyzer", "HemiolaEngine"]),
-    plugin("BeatsSink", at: "Sinks/Files/Beats", uses: ["HemiolaFiles"]),
+    plugin("BeatsSink", at: "Sinks/Files/Beats", uses: ["HemiolaFiles", "HemiolaPCM"]),
     plugin("CSVSink", at: "Sinks/Files/CSV", uses: ["HemiolaFiles"]),
     plugin("JSONLinesSink", at: "Sinks/Files/JSONLines", uses: ["HemiolaFiles"], tests: ["AllocationCounter"]),
     plugin("HemiolaPictures", at: "Sinks/Files/Picture", uses: ["HemiolaFiles", "HemiolaTonal", "CCairo"]),

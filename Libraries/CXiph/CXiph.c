@@ -12,6 +12,7 @@
     X(int, ogg_page_bos, (const ogg_page *page), (page)) \
     X(int, ogg_page_eos, (const ogg_page *page), (page)) \
     X(ogg_int64_t, ogg_page_granulepos, (const ogg_page *page), (page)) \
+    X(int, ogg_page_packets, (const ogg_page *page), (page)) \
     X(int, ogg_page_serialno, (const ogg_page *page), (page)) \
     X(int, ogg_stream_clear, (ogg_stream_state *stream), (stream)) \
     X(int, ogg_stream_init, (ogg_stream_state *stream, int serial), (stream, serial)) \

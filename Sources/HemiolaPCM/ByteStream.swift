@@ -196,7 +196,7 @@ final class ByteStream: ChunkSource {
         return ready > 0
     }
 
-    /// Continues at an offset that was read before.
+    /// Continues at an offset that was read before, or at any offset of a regular file.
     func rewind(to offset: Int64) {
         precondition(size != nil || spool != nil, "the stream was not stored")
         (head, tail, position, isOver) = (0, 0, offset, false)

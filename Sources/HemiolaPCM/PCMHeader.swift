@@ -52,8 +52,8 @@ package struct PCMHeader: Sendable, Hashable {
     package internal(set) var frameCount: Int64?
     /// Bytes of a block of a codec, in WAV and Wave64; 0: not declared.
     package internal(set) var blockSize = 0
-    /// Whether the file is longer than its header declares, in a container whose samples extend to the end of the file.
-    package internal(set) var isLengthTooShort = false
+    /// Why the declared length is false although the samples can be read: there are more, or fewer; nil: it is true, or nothing tells.
+    package internal(set) var lengthFault: Gap.Reason?
     /// The tags of the container's own chunks; of a file only.
     package internal(set) var tags = SoundTags()
     /// The range of an ID3 tag in a chunk, in bytes from the start of the source; of a file only.

@@ -34,8 +34,14 @@ struct PCMHeaderParser<Source: ChunkSource> {
         if let declared = header.byteCount, declared / frameSize > DeclaredLength.maximumFrames { header.byteCount = nil }
         // In AU the samples extend to the end of the file: a shorter declared length is wrong.
         if header.container == .au, !isStream, let size, let declared = header.byteCount, declared + frameSize <= size - header.offset {
-            header.isLengthTooShort = true
+            header.lengthFault = .falseLength
             header.byteCount = nil
+        }
+        // AIFF declares the number of frames, too.
+        if header.container == .aiff, sampleSize != nil, let size, let frames = header.frameCount,
+            frames > (header.byteCount ?? max(0, size - header.offset)) / frameSize, !DeclaredLength.isPlaceholder(frames * frameSize)
+        {
+            header.lengthFault = .truncatedFile
         }
         return .header(header)
     }
@@ -107,10 +113,12 @@ struct PCMHeaderParser<Source: ChunkSource> {
     private mutating func readData(_ chunk: Chunk, _ riff: WaveFileHeader?) throws(Source.Failure) {
         if let riff {
             let isLong = riff.is64Bit && chunk.size >= 0xffff_0000
-            setData(
-                at: chunk.offset, size: isLong ? longSize ?? 0 : chunk.size,
-                // A size of 0 is unknown, unless the declared size of the file says that chunks follow.
-                isOpenEnded: riff.is64Bit || riff.fileSize + 8 <= chunk.offset - start || DeclaredLength.isPlaceholder(riff.fileSize))
+            // A size of 0 is unknown, unless the declared size of the file says that chunks follow. It is false where samples follow.
+            let isOpenEnded = riff.is64Bit || riff.fileSize + 8 <= chunk.offset - start || DeclaredLength.isPlaceholder(riff.fileSize)
+            var isFalse = false
+            if !isOpenEnded, chunk.size == 0, !isStream { isFalse = try !isChunk(at: chunk.offset) }
+            setData(at: chunk.offset, size: isLong ? longSize ?? 0 : chunk.size, isOpenEnded: isOpenEnded || isFalse)
+            if isFalse { header.lengthFault = .falseLength }
         } else if header.container == .aiff {
             // An offset and a block size of 4 bytes each precede the samples. The declared size, which may be 0, does not limit this read.
             let offset = try source.bytes(at: chunk.offset, count: 4)
@@ -121,6 +129,11 @@ struct PCMHeaderParser<Source: ChunkSource> {
             let skip: Int64 = header.container == .caf ? 4 : 0
             setData(at: chunk.offset + skip, size: chunk.size < 0 ? -1 : chunk.size - skip, isOpenEnded: skip == 0)
         }
+    }
+
+    /// Whether a chunk begins at a byte, or nothing does: the name of a chunk has four printable characters.
+    private func isChunk(at offset: Int64) throws(Source.Failure) -> Bool {
+        try source.bytes(at: offset, count: 4).allSatisfy { (0x20...0x7e).contains($0) }
     }
 
     /// - Parameters:

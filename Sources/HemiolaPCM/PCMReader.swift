@@ -214,6 +214,17 @@ package class PCMReader: Capture {
         return stream.count > 0 ? .gap(Gap(frames: 0, reason: .truncatedFile)) : .end
     }
 
+    /// Goes on in a regular file without reading what lies between, before the first `read`.
+    ///
+    /// - Returns: The number of frames that are skipped: `count`, or as many as the file holds.
+    package final func skip(_ count: Int64) -> Int64 {
+        guard let stream, let size = stream.size else { return 0 }
+        let frameSize = Int64(format.frameByteCount)
+        frames = max(0, min(count, (size - start) / frameSize, declaredFrames ?? .max))
+        stream.rewind(to: start + frames * frameSize)
+        return frames
+    }
+
     fileprivate final func restart() throws(Problem) {
         guard let stream else { preconditionFailure("rewind before open") }
         stream.rewind(to: start)

@@ -230,11 +230,10 @@ import Testing
         #expect(records.batches.allSatisfy { $0["spectrum.centroid_hz"] == .null })
     }
 
-    @Test func `file without samples: header and end`() throws {
-        let file = try folder.write(WAVBytes(samples: []).bytes, to: "none.wav")
-        let records = try Hemiola.records([file])
-        #expect(records.types == ["header", "end"])
-        #expect(records.last?.int("frames") == 0 && records.last?["summaries.levels.rms_db"] == .number("-120.0"))
+    @Test func `file without samples: an error and exit code 1`() throws {
+        try folder.write(WAVBytes(samples: []).bytes, to: "none.wav")
+        let outcome = try Hemiola.run(["analyze", "none.wav"], in: folder.path)
+        #expect(outcome.status == 1 && outcome.errors.contains("none.wav: none of its sound can be decoded"))
     }
 
     @Test func `WAV with a LIST subchunk of -16 bytes: refused with exit code 1`() throws {

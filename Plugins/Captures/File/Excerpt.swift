@@ -3,8 +3,8 @@ internal import HemiolaSignal
 
 /// The part of a file that is delivered: its start and duration.
 ///
-/// Times count from the start of the file, lost audio included, and are exact to the frame in every format: the frames before the
-/// start are decoded and dropped, because a seek in a lossy format does not yield the same bits.
+/// Times count from the start of the file, lost audio included, and are exact to the frame in every format: where a seek would not yield the
+/// same bits, the frames before the start are decoded and dropped.
 struct Excerpt: Sendable, Hashable {
     /// In seconds since the file's first frame, 0….
     var start = 0.0
@@ -23,7 +23,7 @@ struct Excerpt: Sendable, Hashable {
 /// The position of a reader in an excerpt.
 struct ExcerptPosition {
     /// Frames to skip before the first delivered one.
-    private(set) var framesBefore: Int64
+    var framesBefore: Int64
     /// Frames left to deliver; nil: to the end.
     private(set) var framesLeft: Int64?
 

@@ -14,7 +14,7 @@ extension CapturePlugin {
         guard let path = settings.path, !path.isEmpty else {
             throw Problem("no file is given; write file:PATH", at: "path")
         }
-        return FileCapture(path, excerpt: settings.excerpt)
+        return FileCapture(path, excerpt: settings.excerpt, ffmpeg: FFmpegDecoder(track: settings.track))
     }
 }
 
@@ -25,6 +25,7 @@ struct FileSettings: PluginSettings {
         "start", default: 0, in: 0...1_000_000_000, "Start of the analysed excerpt; becomes frame 0.")
     private var duration = Setting.seconds(
         "duration", in: 0...1_000_000_000, "Duration of the analysed excerpt; unset: to the end of the file.")
+    var track = Setting.integer("audio_track", in: 1...100, "Audio track of a film, from 1; unset: the default one.")
 
     var excerpt: Excerpt { Excerpt(start: start, duration: duration) }
 }
@@ -137,9 +138,8 @@ final class FileCapture: RewindableCapture {
     private func finish(_ decoder: any Decoder) throws(Problem) -> ReadResult {
         if isFinished { return .end }
         isFinished = true
-        let declared = decoder.declaredFrames
-        if !hasSound, let declared, declared > 0 { throw FileError.nothingDecoded(path) }
-        if let declared, abs(declared - position) > decoder.lengthTolerance {
+        if !hasSound { throw FileError.nothingDecoded(path) }
+        if let declared = decoder.declaredFrames, abs(declared - position) > decoder.lengthTolerance {
             let missing = declared - position
             return .gap(missing > 0 ? Gap(frames: missing, reason: .truncatedFile) : Gap(frames: 0, reason: .falseLength))
         }
@@ -149,8 +149,10 @@ final class FileCapture: RewindableCapture {
     private func begin(_ decoder: any Decoder) {
         self.decoder = decoder
         format = decoder.format
-        (position, secondsBefore, hasSound, isFinished) = (0, 0, false, false)
         excerptPosition = ExcerptPosition(excerpt, format)
+        position = decoder.skip(excerptPosition.framesBefore)
+        excerptPosition.framesBefore -= position
+        (secondsBefore, hasSound, isFinished) = (0, position > 0, false)
     }
 
     /// Restarts with a new decoder: a seek does not yield the same bits in every format.

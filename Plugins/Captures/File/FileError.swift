@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Hemiola
+internal import HemiolaPCM
 internal import HemiolaSignal
 internal import HemiolaSystem
 
@@ -89,6 +90,10 @@ enum FileError {
         switch signature {
         case .notAudio(let what):
             return Problem("\(path.displayName): is not audio: it looks like \(what); specify an audio file")
+        case .unknown where FileTypes.sound.extensions.contains(path.pathExtension):
+            return Problem(
+                "\(path.displayName): is not sound of a known format: it is damaged, or no decoder reads it; get the file again, or as FLAC"
+            )
         case .unknown:
             return Problem(
                 "\(path.displayName): unknown audio format; to analyse raw 16-bit samples: "
@@ -104,16 +109,19 @@ enum FileError {
         let counts = StreamFormat.channelCounts
         var file: String { path.quotedForShell }
         if !counts.contains(channelCount) {
-            // ffmpeg does neither: it does not open a file without channels, nor downmix channels without a layout.
+            // ffmpeg opens no file without channels, and none with more than 64.
             let remedy =
-                channelCount == 0
-                ? "read it as stereo: sox -c 2 \(file) out.wav" : "downmix them to stereo: sox \(file) -c 2 out.wav"
+                switch channelCount {
+                case 0: "read it as stereo: sox -c 2 \(file) out.wav"
+                case ...64: "take two of them: ffmpeg -i \(file) -af 'pan=stereo|c0=c0|c1=c1' out.wav"
+                default: "take two of them: sox \(file) out.wav remix 1 2"
+                }
             return Problem(
                 "\(path.displayName): \(channelCount) channels are outside \(counts.lowerBound)...\(counts.upperBound); \(remedy)")
         }
         if !rates.contains(sampleRate) {
             let remedy =
-                sampleRate == 0
+                sampleRate < FFmpegDecoder.leastRate
                 ? "set it: sox -r 48000 \(file) out.wav" : "resample: ffmpeg -i \(file) -ar 48000 out.wav"
             return Problem(
                 "\(path.displayName): sample rate \(sampleRate) Hz is outside \(rates.lowerBound)...\(rates.upperBound) Hz; \(remedy)")
@@ -138,6 +146,10 @@ enum FileError {
     /// A decoder's library is not installed, and libsndfile takes its place.
     static func lessChecked(_ path: String, without library: String) -> String {
         "\(path.displayName): \(library); damage may go unnoticed"
+    }
+
+    static func noTrack(_ path: String, _ track: Int, of count: Int) -> Problem {
+        Problem("\(path.displayName): has no audio track \(track); choose one of 1…\(count)", at: "audio_track")
     }
 
     static func startAfterEnd(_ path: String, _ start: Double) -> Problem {

@@ -1,4 +1,5 @@
 internal import Hemiola
+internal import HemiolaPCM
 
 extension FileTypes {
     /// The sound files that `file` reads: by libsndfile, or by ffmpeg where it is installed. Videos are not selected by their
@@ -9,7 +10,7 @@ extension FileTypes {
             "wav", "wave", "bwf", "rf64", "w64", "aif", "aiff", "aifc", "au", "snd", "caf", "flac", "ogg", "oga", "opus", "mp1", "mp2",
             "mp3", "mpga", "voc", "sf", "ircam", "paf", "8svx", "nist", "sph", "avr", "htk", "sd2", "pvf", "xi", "wve", "fap", "svx",
             // ffmpeg
-            "m4a", "m4b", "m4r", "aac", "adts", "loas", "latm", "mka", "weba", "wma", "asf", "ape", "wv", "mpc", "mp+", "mpp", "tta", "tak",
+            "m4a", "m4b", "m4r", "aac", "adts", "loas", "latm", "mka", "weba", "wma", "asf", "ape", "wv", "mpc", "mp+", "tta", "tak",
             "shn", "dsf", "dff", "amr", "awb", "ac3", "ec3", "eac3", "dts", "dtshd", "mlp", "thd", "oma", "aa3", "at3", "vqf", "qcp", "ra",
             "rm", "spx",
             // No decoder reads it (OptimFROG): it is refused by its name rather than left out in silence.

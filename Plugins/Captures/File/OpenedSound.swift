@@ -25,6 +25,21 @@ enum DecoderChoice {
         case .output(let output): try FFmpegOutputDecoder(output)
         }
     }
+
+    /// Whether there is a frame that can be decoded. Of uncompressed samples, the size tells it.
+    fileprivate func deliversSound(_ file: InputFile) throws(Problem) -> Bool {
+        if case .pcm = self { return true }
+        let decoder = try makeDecoder(file)
+        var buffer = [Float](repeating: 0, count: StreamFormat.channelCounts.upperBound)
+        while true {
+            var samples = buffer.mutableSpan
+            switch try decoder.read(into: &samples) {
+            case .frames: return true
+            case .end: return false
+            default: break
+            }
+        }
+    }
 }
 
 /// The sound of an open file: what it is, and how to decode it.
@@ -44,6 +59,9 @@ struct OpenedSound {
         self.tags = all
     }
 
+    /// The audio track that is read, of a film with several.
+    var audioTrack: AudioTrack? { if case .output(let output) = choice { output.audioTrack } else { nil } }
+
     /// Makes the decoder of another pass.
     func makeDecoder() throws(Problem) -> any Decoder { try choice.makeDecoder(file) }
 
@@ -56,26 +74,30 @@ struct OpenedSound {
     static func open(
         _ file: InputFile, _ path: String, _ ffmpeg: FFmpegDecoder?, _ request: FormatRequest
     ) throws(Problem) -> (sound: OpenedSound, decoder: any Decoder) {
-        let content = SoundContent(of: file)
+        let content = SoundContent(of: file, named: path)
         if let library = content.missingLibrary { request.warn(FileError.lessChecked(path, without: library)) }
         var reason = content.refusal
-        var unsupported: StreamFormat?
-        if let choice = content.choice {
+        /// What is wrong if ffmpeg does not decode it either.
+        var refusal: Problem?
+        // Only ffmpeg reads another track than the first one.
+        if let choice = content.choice, ffmpeg?.track ?? 1 == 1 {
             do throws(Problem) {
                 let decoder = try choice.makeDecoder(file)
-                if decoder.format.isSupported { return (OpenedSound(file, choice, decoder, content.tags), decoder) }
-                unsupported = decoder.format
+                refusal = FileError.outOfRange(path, decoder.format)
+                // ffmpeg converts a rate, but not the number of channels. A rate of a few hertz is false.
+                let isConvertible =
+                    decoder.format.sampleRate >= FFmpegDecoder.leastRate && StreamFormat.channelCounts.contains(decoder.format.channelCount)
+                if let refusal, ffmpeg == nil || !isConvertible { throw refusal }
+                if refusal == nil {
+                    if try choice.deliversSound(file) { return (OpenedSound(file, choice, decoder, content.tags), decoder) }
+                    refusal = FileError.nothingDecoded(path)
+                }
             } catch {
+                if let refusal { throw refusal }
                 reason = error.message
             }
         }
-        // ffmpeg converts a rate, but neither a rate of 0 nor the number of channels.
-        let refusal = unsupported.flatMap { FileError.outOfRange(path, $0) }
-        if let refusal, let format = unsupported,
-            ffmpeg == nil || format.sampleRate == 0 || !StreamFormat.channelCounts.contains(format.channelCount)
-        {
-            throw refusal
-        }
+        if let refusal, ffmpeg == nil { throw refusal }
         let undecoded = UndecodedFile(path: path, signature: content.signature, reason: reason)
         guard let ffmpeg, content.signature.mayBeSound else { throw undecoded.withoutFFmpeg }
         let output: FFmpegDecoder.Output

@@ -20,20 +20,33 @@ struct SoundContent {
     /// Bytes after the tags in which sound is searched for.
     private static let searchLength: Int64 = 1 << 20
 
-    init(of file: InputFile) {
+    /// - Parameter path: Its extension tells whether other bytes may precede the sound.
+    init(of file: InputFile, named path: String) {
         var start: Int64
         (tags, start) = file.id3Tags(in: 0..<file.size)
         // A tag whose size is false ends behind the file: then the sound begins somewhere in it.
         if start == 0, file.bytes(at: 0, count: 10).id3Size != nil { start = min(10, file.size) }
         signature = FileSignature(file.bytes(at: start, count: 1024))
-        // An image or a text may contain bytes that look like frames. Behind a tag there is sound.
-        if signature.mayPrecedeSound || start > 0 && !signature.mayBeSound { search(file, &start) }
+        if signature == .mpeg, file.firstMPEGFrame(from: start, to: file.size, within: 1, count: 2) == nil { signature = .unknown }
+        // Quiet samples of 16 bits contain bytes that look like frames, and so do images: only behind a tag, or in a file with such a name,
+        // there is MPEG audio or FLAC behind anything. Elsewhere a frame has to follow zeros.
+        let isSearched = start > 0 || ["mp1", "mp2", "mp3", "mpga", "aac", "flac"].contains(path.pathExtension)
+        if isSearched, signature.mayPrecedeSound || start > 0 && !signature.mayBeSound {
+            search(file, &start)
+            if start > 0, signature == .unknown { signature = .other("sound behind a tag") }
+        } else if signature.mayPrecedeSound, let next = file.bytes(at: 0, count: Int(Self.searchLength)).firstIndex(where: { $0 != 0 }) {
+            let (found, next) = (FileSignature(file.bytes(at: Int64(next), count: 4)), Int64(next))
+            let isFrame = found == .mpeg && file.firstMPEGFrame(from: next, to: file.size, within: 1) != nil
+            if next > 0, isFrame || found == .flac { (signature, start) = (found, next) }
+        }
+        // Frames of FLAC without the start of the file: libFLAC finds the first.
+        if signature == .unknown, path.pathExtension == "flac" { signature = .flac }
         choose(file, start..<file.size)
     }
 
     /// Searches for the first frame of MPEG audio, or the start of a FLAC file.
     private mutating func search(_ file: InputFile, _ start: inout Int64) {
-        let mpeg = file.firstMPEGFrame(from: start, to: file.size, within: Self.searchLength)?.offset
+        let mpeg = file.firstMPEGFrame(from: start, to: file.size, within: Self.searchLength, mayEnd: false)?.offset
         let flac = file.bytes(at: start, count: 1 << 16).firstRange(of: Array("fLaC".utf8)).map { start + Int64($0.lowerBound) }
         if let flac, flac < mpeg ?? .max {
             (signature, start) = (.flac, flac)
@@ -67,8 +80,10 @@ struct SoundContent {
 
     /// A container of samples, or of a codec.
     private mutating func chooseForSamples(_ file: InputFile, _ range: Range<Int64>) {
-        guard let header = PCMHeader.read(file, from: range.lowerBound, size: file.size).header else {
-            refusal = "its header is incomplete or damaged"
+        let outcome = PCMHeader.read(file, from: range.lowerBound, size: file.size)
+        guard let header = outcome.header else {
+            // libsndfile reads the containers that only it knows.
+            if outcome == .otherFormat { choice = .sndFile(range, nil) } else { refusal = "its header is incomplete or damaged" }
             return
         }
         let others = tags

@@ -4,6 +4,9 @@ extension String {
     /// A path for messages: line breaks, control characters and direction marks are escaped, so that it stays on one line.
     var displayName: String { PathText.shown(self).onOneLine }
 
+    /// What follows the last period of a path, in lower case.
+    var pathExtension: String { split(separator: ".").last.map { $0.lowercased() } ?? "" }
+
     /// A path quoted for the shell, on one line, with `./` where a program could parse it as an option or a URL.
     var quotedForShell: String {
         // "-x.m4a" would be an option, "a:b.m4a" a URL.

@@ -21,6 +21,11 @@ protocol Decoder: AnyObject {
     /// What is wrong with the end of the file, read after `.end`; nil: nothing that the decoder has seen.
     var endDamage: Gap.Reason? { get }
 
+    /// Goes on at a later frame without decoding those before it, if the format allows that with the same samples. Called before `read`.
+    ///
+    /// - Returns: The number of frames that are skipped, 0…`count`.
+    func skip(_ count: Int64) -> Int64
+
     /// Reads the next frames to the front of `samples`, interleaved.
     ///
     /// - Parameter samples: Room for a whole number of frames of `format`, at least one.
@@ -33,4 +38,5 @@ extension Decoder {
     var tags: SoundTags { SoundTags() }
     var lengthTolerance: Int64 { 0 }
     var endDamage: Gap.Reason? { nil }
+    func skip(_ count: Int64) -> Int64 { 0 }
 }

@@ -18,6 +18,8 @@ struct FFmpegDecoder: Sendable {
         /// WAV in 32-bit floating point, whose header declares no length: the sound ends with the file.
         var file: InputFile
         var tags: SoundTags
+        /// The track that was decoded, of those of a file with several.
+        var audioTrack: AudioTrack?
         /// The declared number of frames, at the rate of `file`; nil: none.
         var declaredFrames: Int64?
         /// See `Decoder`.
@@ -28,9 +30,13 @@ struct FFmpegDecoder: Sendable {
     /// The names or paths of the programs. Without the second one, which examines the file, there are no tags and no declared length.
     var program = "ffmpeg"
     var probe = "ffprobe"
+    /// The audio track to decode, 1…; nil: the default one.
+    var track: Int?
     /// Seconds of processor time that a program may take beyond those in which it decodes at `leastSpeed`.
     var timeLimit = 60.0
 
+    /// The lowest sample rate of sound, in Hz. A lower one in a header is false, and a few bytes would become hours.
+    static let leastRate = 1000
     /// Decoded bytes per second of processor time, 256 KiB. The slowest decoders make a hundred times as many.
     private static let leastSpeed = 262_144.0
     /// Seconds by which a complete file may fall short of the declared length. The most of all encoders and containers of ffmpeg 5.1 are
@@ -46,33 +52,52 @@ struct FFmpegDecoder: Sendable {
         + "mca,mlp,mov,mp3,mpc,mpc8,mpeg,mpegts,msf,mtaf,musx,mxf,nistsphere,nsp,nut,ogg,oma,paf,pmp,pva,pvf,qcp,rm,rsd,rso,sbc,sds,sdx,"
         + "shn,smjpeg,sol,sox,svag,swf,tak,truehd,tta,vag,voc,vqf,w64,wav,wsd,wtv,wv,wve,xa,xvag,xwma"
 
-    /// Decodes the first audio stream of a file. Kills ffmpeg when the run is cancelled. Blocks until ffmpeg ends.
+    /// Decodes an audio stream of a file. Kills ffmpeg when the run is cancelled. Blocks until ffmpeg ends.
     ///
     /// - Parameter undecoded: The same file, for messages.
     func decode(_ file: InputFile, _ undecoded: UndecodedFile, isCancelled: () -> Bool) throws(Problem) -> Output {
         let ends = file.endsWithoutTags
         let facts = try examine(file, undecoded, end: ends.id3, isCancelled)
         if isCancelled() { throw undecoded.interrupted }
+        var (source, end, map) = (file, ends.ape, "0:a:\(facts.track)")
+        if facts.codec?.hasPrefix("amr_") == true, facts.hasEditList {
+            // ffmpeg 5.1 decodes only the first of several frames that a sample in MPEG-4 holds. In a file of AMR they stand alone.
+            let copy = ["-nostdin", "-v", "error"] + Self.input(end: end) + ["-map", map, "-c", "copy", "-f", "amr", "pipe:1"]
+            source = try run(program, copy, file, undecoded, file.size + 16, isCancelled).output
+            (end, map) = (source.size, "0:a:0")
+        }
         // 4 GiB, 3 hours of stereo at 48 kHz, and the thousandfold size of the file up to 32 GiB. An hour of silence in WavPack has 1.3 GiB.
         let sizeLimit = 1 << 32 + min(file.size, 1 << 25) << 10
         // Checksums are compared, and packets that cannot be decoded make it end with a status other than 0.
-        let options = ["-nostdin", "-v", "error", "-max_error_rate", "0", "-err_detect:a", "crccheck"] + Self.input(end: ends.ape)
-        let rate = facts.sampleRate.flatMap(Self.supportedRate).map { ["-ar", "\($0)"] } ?? []
-        let encoding = ["-map", "0:a:0", "-map_metadata", "-1", "-c:a", "pcm_f32le"] + rate + ["-bitexact", "-f", "wav", "pipe:1"]
-        let (status, output, text) = try run(program, options + encoding, file, undecoded, sizeLimit, isCancelled)
+        let options = ["-nostdin", "-v", "error", "-max_error_rate", "0", "-err_detect:a", "crccheck"]
+        let rate = facts.sampleRate.flatMap(Self.supportedRate)
+        let filters = facts.filters(file, outputRate: rate).joined(separator: ",")
+        let encoding =
+            Self.input(end: end) + ["-map", map, "-map_metadata", "-1", "-c:a", "pcm_f32le"] + (filters.isEmpty ? [] : ["-af", filters])
+            + (rate.map { ["-ar", "\($0)"] } ?? []) + ["-bitexact", "-f", "wav", "pipe:1"]
+        // ffmpeg's own decoder of Speex loses a last packet that is not full.
+        let isSpeex = facts.codec == "speex"
+        var result = try run(
+            program, options + (isSpeex ? ["-c:a", "libspeex"] : []) + encoding, source, undecoded, sizeLimit, isCancelled)
+        if isSpeex, result.output.size == 0 { result = try run(program, options + encoding, source, undecoded, sizeLimit, isCancelled) }
+        let (status, output, text) = result
         let message = String(decoding: text.bytes(at: 0, count: Self.longestText), as: UTF8.self)
         if status & 0x7f != 0 { throw undecoded.killed(by: status & 0x7f) }
         if status != 0, message.contains(SystemCallError(number: ENOSPC).description) {
             throw undecoded.noSpace(in: TemporaryFile.folder)
         }
         guard let header = PCMHeader.read(output, size: output.size).header, output.size > header.offset else {
-            throw undecoded.notDecoded(Self.reason(message))
+            throw undecoded.notDecoded(
+                facts.codec == nil ? Self.reason(message) : "none of its sound can be decoded: it is cut off or damaged")
         }
         let frameSize = Int64(4 * max(1, header.stream.channelCount))
         let frames = (output.size - header.offset) / frameSize
         var declared = facts.declaredFrames(file, rate: header.stream.sampleRate)
-        // ffmpeg has no status for a wrong checksum. An error in the last packet does no harm where all that is declared is there.
-        let isDamaged = message.contains("CRC") || status != 0 && declared.map { frames < $0 } ?? true
+        // ffmpeg has no status for a wrong checksum. Two of its comparisons fail for whole files: those of WavPack's 32-bit integers, and ALS.
+        let hasChecksum =
+            facts.codec != "mp4als" && message.split(separator: "\n").contains { $0.contains("CRC") && !$0.contains("xtra bits") }
+        // An error in the last packet does no harm where all that is declared is there.
+        let isDamaged = hasChecksum || status != 0 && declared.map { frames < $0 } ?? true
         if let end = declared, frames > end {
             // Containers round, or count from the file's size. ffmpeg 5.1 delivers the last packet of an MPEG-4 file whole: at most the 4096
             // frames of Apple Lossless.
@@ -80,23 +105,33 @@ struct FFmpegDecoder: Sendable {
             if declared != nil { ftruncate(output.descriptor, off_t(header.offset + end * frameSize)) }
         }
         return Output(
-            file: output.resized(), tags: facts.tags, declaredFrames: declared,
+            file: output.resized(), tags: facts.tags,
+            audioTrack: facts.trackCount > 1 ? AudioTrack(number: facts.track + 1, count: facts.trackCount) : nil,
+            declaredFrames: declared,
             // At a low rate, the delay of an AAC encoder is longer: two packets of 2048 frames.
             lengthTolerance: max(4096, Int64(Double(header.stream.sampleRate) * Self.tolerance)),
             endDamage: facts.isCut(file, end: ends.ape) ? .truncatedFile : isDamaged ? .damagedFile : nil)
     }
 
-    /// What ffprobe says about the first audio stream; nothing when it is not installed or fails. Then ffmpeg decides.
+    /// What ffprobe says about the audio streams; nothing when it is not installed or fails. Then ffmpeg decides.
     private func examine(
         _ file: InputFile, _ undecoded: UndecodedFile, end: Int64, _ isCancelled: () -> Bool
     ) throws(Problem) -> ContainerFacts {
-        let options = ["-v", "quiet", "-select_streams", "a:0", "-show_entries", ContainerFacts.entries] + Self.input(end: end)
+        let options = ["-v", "quiet", "-select_streams", "a", "-show_entries", ContainerFacts.entries] + Self.input(end: end)
+        let index = track.map { $0 - 1 }
         guard let (status, output, _) = try? run(probe, options, file, undecoded, 1 << 20, isCancelled), status == 0 else {
-            return ContainerFacts([])
+            return ContainerFacts([], track: index)
         }
-        let facts = ContainerFacts(output.bytes(at: 0, count: Self.longestText))
+        let facts = ContainerFacts(output.bytes(at: 0, count: Self.longestText), track: index)
+        if let track, facts.trackCount > 0, track > facts.trackCount {
+            throw FileError.noTrack(undecoded.path, track, of: facts.trackCount)
+        }
         if ["unknown", "none"].contains(facts.codec) {
             throw undecoded.notDecoded("its audio codec is unknown, or it is encrypted")
+        }
+        if let rate = facts.sampleRate, rate < Self.leastRate { throw undecoded.notDecoded("its sample rate is \(rate) Hz") }
+        if undecoded.signature == .unknown, !facts.isCertain(undecoded.path.pathExtension) {
+            throw undecoded.notDecoded("its format is unknown")
         }
         return facts
     }
@@ -148,7 +183,10 @@ struct FFmpegDecoder: Sendable {
     /// The rate by the smallest whole factor at which a stream is supported; nil: its own.
     private static func supportedRate(_ rate: Int) -> Int? {
         let rates = StreamFormat.sampleRates
-        if rate > rates.upperBound { return rate / ((rate - 1) / rates.upperBound + 1) }
+        if rate > rates.upperBound {
+            let least = (rate - 1) / rates.upperBound + 1
+            return rate / ((least...rate / rates.lowerBound).first { rate.isMultiple(of: $0) } ?? least)
+        }
         return rate > 0 && rate < rates.lowerBound ? rate * ((rates.lowerBound - 1) / rate + 1) : nil
     }
 

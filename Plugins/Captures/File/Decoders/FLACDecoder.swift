@@ -45,6 +45,8 @@ final class FLACDecoder: Decoder {
     private var blockEnd: FLAC__uint64 = 0
     /// Frames of the block that are still to be read.
     private var unread = 0..<0
+    /// Whether libFLAC has found anything but blocks in the stream.
+    private var hasError = false
     /// The number of the frame that follows the block; nil before the first block of the stream.
     private var nextNumber: Int64?
     /// Frames before it in the current format, lost ones included.
@@ -80,6 +82,21 @@ final class FLACDecoder: Decoder {
     deinit {
         FLAC__stream_decoder_delete(decoder)
         block.deallocate()
+    }
+
+    func skip(_ count: Int64) -> Int64 {
+        guard ogg == nil, count > 0, let declaredFrames, count < declaredFrames else { return 0 }
+        writtenCount = 0
+        // libFLAC delivers the rest of the block that holds the frame.
+        let isFound = FLAC__stream_decoder_seek_absolute(decoder, FLAC__uint64(count)) != 0
+        guard isFound, writtenCount == 1, header.number.sample_number == count else {
+            try? begin()
+            return 0
+        }
+        (nextNumber, position) = (count, count)
+        _ = FLAC__stream_decoder_get_decode_position(decoder, &blockEnd)
+        accept()
+        return count
     }
 
     func read(into samples: inout MutableSpan<Float>) throws(Problem) -> ReadResult {
@@ -118,7 +135,7 @@ final class FLACDecoder: Decoder {
 
     /// Reads the metadata of the stream that begins.
     private func begin() throws(Problem) {
-        (info, channelMask, nextNumber, declaredFrames) = (nil, nil, nil, nil)
+        (info, channelMask, nextNumber, declaredFrames, hasError) = (nil, nil, nil, nil, false)
         let isNative = ogg == nil
         _ = FLAC__stream_decoder_finish(decoder)
         FLAC__stream_decoder_set_metadata_respond(decoder, FLAC__METADATA_TYPE_VORBIS_COMMENT)
@@ -166,8 +183,10 @@ final class FLACDecoder: Decoder {
     private func accept() {
         // libFLAC has converted the number of a frame to that of its first sample.
         let (number, count) = (Int64(truncatingIfNeeded: header.number.sample_number), Int64(header.blocksize))
-        // A stream that was recorded from its middle, and declares no length, begins with another number than 0.
-        let isRecorded = info.map { Int64($0.total_samples) < number + count } ?? true
+        // A stream that was recorded from its middle, and declares no length, begins with another number than 0: with that of its first
+        // block, or with one that is far behind the start.
+        let isJoined = !hasError || number > 60 * Int64(header.sample_rate)
+        let isRecorded = info.map { isJoined && Int64($0.total_samples) < number + count } ?? true
         lose(number - (nextNumber ?? (isRecorded ? number : 0)) + (isOverwritten ? count : 0))
         let (rate, channels) = (Int(header.sample_rate), Int(header.channels))
         if rate != format.sampleRate || channels != format.channelCount { change(rate, channels) }
@@ -254,7 +273,10 @@ extension FLACDecoder {
         return FLAC__STREAM_DECODER_LENGTH_STATUS_OK
     }
 
-    private static let error: FLAC__StreamDecoderErrorCallback = { _, _, data in decoder(data).budget -= 1024 }
+    private static let error: FLAC__StreamDecoderErrorCallback = { _, _, data in
+        decoder(data).budget -= 1024
+        decoder(data).hasError = true
+    }
 
     private static let metadata: FLAC__StreamDecoderMetadataCallback = { _, metadata, data in
         guard let metadata = metadata?.pointee else { return }

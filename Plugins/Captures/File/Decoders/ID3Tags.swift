@@ -15,6 +15,7 @@ extension SoundTags {
         var bytes = Array(bytes)
         bytes[5] &= 0xef
         for index in 0..<4 { bytes[6 + index] = UInt8((bytes.count - 10) >> (21 - 7 * index) & 0x7f) }
+        Self.renameOldFrames(in: &bytes)
         mpg123_param(handle, MPG123_ADD_FLAGS, Int(MPG123_QUIET.rawValue), 0)
         mpg123_open_feed(handle)
         var none = 0
@@ -37,6 +38,18 @@ extension SoundTags {
         track = text(named: "TRCK")
         // The date in version 2.4, which libmpg123 does not take for the year.
         year = (text(tag.year?.pointee) ?? text(named: "TDRC")).flatMap(SoundTags.year)
+    }
+
+    /// iTunes has written frames of version 2.2, with names of three letters and a zero, into tags of version 2.3. They get their new names.
+    private static func renameOldFrames(in bytes: inout [UInt8]) {
+        let names = ["TT2": "TIT2", "TP1": "TPE1", "TAL": "TALB", "TRK": "TRCK", "TCO": "TCON", "TYE": "TYER"]
+        var place = 10
+        while bytes[3] == 3, place + 10 <= bytes.count, bytes[place] != 0 {
+            if bytes[place + 3] == 0, let name = names[String(decoding: bytes[place..<place + 3], as: UTF8.self)] {
+                bytes.replaceSubrange(place..<place + 4, with: name.utf8)
+            }
+            place += 10 + bytes[place + 4..<place + 8].reduce(0) { $0 << 8 | Int($1) }
+        }
     }
 
     /// The texts of an ID3v1 tag.
@@ -86,14 +99,6 @@ extension SoundTags {
         Shoegaze,Space Rock,Trop Rock,World Music,Neoclassical,Audiobook,Audio Theatre,Neue Deutsche Welle,Podcast,Indie Rock,G-Funk,\
         Dubstep,Garage Rock,Psybient
         """.split(separator: ",").map(String.init)
-}
-
-extension [UInt8] {
-    /// The declared size in bytes of the ID3v2 tag that these bytes begin with, including header and footer; nil without a tag.
-    var id3Size: Int64? {
-        guard count >= 10, hasText("ID3", at: 0), self[3] < 0xff, self[4] < 0xff, self[6..<10].allSatisfy({ $0 < 0x80 }) else { return nil }
-        return 10 + self[6..<10].reduce(0) { $0 << 7 | Int64($1) } + (self[5] & 0x10 != 0 ? 10 : 0)
-    }
 }
 
 extension InputFile {

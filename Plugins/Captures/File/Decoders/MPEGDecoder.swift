@@ -1,5 +1,6 @@
 internal import CMPG123
 internal import Hemiola
+internal import HemiolaPCM
 internal import HemiolaSignal
 internal import HemiolaSystem
 
@@ -111,8 +112,8 @@ final class MPEGDecoder: Decoder {
         let frame = frames.frame
         let next = MPEGSection(frames)
         let isJoint = next.hasTag || section.isComplete(at: frames.offset)
-        // Between two sections nothing is lost but what the first one declares.
-        if frames.skipped > 0, !isJoint {
+        // Between two sections nothing is lost but what the first one declares, and nothing where bytes were added.
+        if frames.skipped > 0, !isJoint, !(section.declaredEnd.map(frames.hasAddedBytes) ?? false) {
             reportLoss()
             lose(section.length(ofBytes: frames.skipped, before: frames.offset))
             reportLoss()

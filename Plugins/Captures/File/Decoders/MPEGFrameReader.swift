@@ -45,6 +45,12 @@ final class MPEGFrameReader {
 
     var error: Problem? { reader.error }
 
+    /// Whether the skipped bytes were put into a file that ended at an offset: it is longer by as many, and no other file follows there.
+    func hasAddedBytes(toEnd end: Int64) -> Bool {
+        range.upperBound - end >= skipped && !file.bytes(at: end, count: 16).isTag(at: 0)
+            && file.firstMPEGFrame(from: end, to: range.upperBound, within: 1, count: 2) == nil
+    }
+
     /// Makes the frame the next one again.
     func unread() { position = offset }
 
@@ -85,9 +91,10 @@ extension InputFile {
     ///   - end: Where the sound ends, in bytes.
     ///   - limit: Number of bytes to search, so that a call has an end: a sparse file may have any size.
     ///   - count: The number of frames.
+    ///   - mayEnd: Whether two are enough at the end.
     /// - Complexity: Linear in the bytes up to the frame.
     func firstMPEGFrame(
-        from offset: Int64, to end: Int64, within limit: Int64 = 1 << 30, count: Int = 4
+        from offset: Int64, to end: Int64, within limit: Int64 = 1 << 30, count: Int = 4, mayEnd: Bool = true
     ) -> (frame: MPEGFrame, offset: Int64)? {
         let block = 1 << 14
         for start in stride(from: offset, to: min(end, offset + limit), by: block) {
@@ -95,7 +102,7 @@ extension InputFile {
             let bytes = bytes(at: start, count: Int(min(Int64(block + 4 * MPEGFrame.largest + 16), end - start)))
             for index in 0..<min(block, bytes.count, Int(offset + limit - start)) where bytes[index] == 0xff {
                 if let frame = MPEGFrame(bytes, at: index) ?? bytes.freeFrame(at: index),
-                    bytes.hasFrames(count, like: frame, at: index, isEnd: start + Int64(bytes.count) == end)
+                    bytes.hasFrames(count, like: frame, at: index, isEnd: mayEnd && start + Int64(bytes.count) == end)
                 {
                     return (frame, start + Int64(index))
                 }

@@ -45,6 +45,8 @@ final class OggReader {
         var goesOn: Bool { content.header[content.header_len - 1] == 255 && content.header_len > 27 }
         /// The granule position at the end of the last packet that ends on this page; -1 where none ends.
         var granule: Int64 { fact(ogg_page_granulepos) }
+        /// The packets that end on this page.
+        var packetCount: Int64 { Int64(fact(ogg_page_packets)) }
         var serial: UInt32 { UInt32(bitPattern: fact(ogg_page_serialno)) }
 
         private func fact<Value>(_ function: (UnsafePointer<ogg_page>?) -> Value) -> Value {

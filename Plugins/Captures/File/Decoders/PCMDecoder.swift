@@ -29,8 +29,10 @@ final class PCMDecoder: Decoder {
         tags = header.tags
         declaredFrames = header.byteCount.map { $0 / frameSize }
         presentFrames = min(header.byteCount ?? present, present) / frameSize
-        endDamage = header.isLengthTooShort ? .falseLength : nil
+        endDamage = header.lengthFault
     }
+
+    func skip(_ count: Int64) -> Int64 { reader.skip(count) }
 
     func read(into samples: inout MutableSpan<Float>) throws(Problem) -> ReadResult {
         while true {
@@ -61,5 +63,6 @@ final class FFmpegOutputDecoder: Decoder {
     var presentFrames: Int64? { samples.presentFrames }
     var endDamage: Gap.Reason? { output.endDamage }
 
+    func skip(_ count: Int64) -> Int64 { samples.skip(count) }
     func read(into buffer: inout MutableSpan<Float>) throws(Problem) -> ReadResult { try samples.read(into: &buffer) }
 }

@@ -37,9 +37,14 @@ final class SndFileDecoder: Decoder {
             // libsndfile copies the callbacks, and calls them with `source` until sf_close.
             var callbacks = Source.callbacks
             handle = sf_open_virtual(&callbacks, Int32(SFM_READ), &info, Unmanaged.passUnretained(source).toOpaque())
-            if handle == nil { reason = Self.reason(sf_strerror(nil)) }
+            if handle == nil { reason = Self.reason(sf_error(nil)) }
         }
         guard let handle else { throw source.error ?? Problem(reason) }
+        // It takes bytes for MPEG audio by their first eleven bits.
+        if Int(info.format) & SF_FORMAT_TYPEMASK == SF_FORMAT_MPEG, MPEGDecoder.missingLibrary() == nil {
+            sf_close(handle)
+            throw Problem("its format is unknown")
+        }
         (self.handle, self.source) = (handle, source)
         format = StreamFormat(sampleRate: Int(info.samplerate), channelCount: Int(info.channels), channelMap: header?.stream.channelMap)
         tags = Self.tags(of: handle)
@@ -86,7 +91,7 @@ final class SndFileDecoder: Decoder {
             return .frames(Int(count))
         }
         if let error = source.error { throw error }
-        if Int(sf_error(handle)) != SF_ERR_NO_ERROR { throw Problem(Self.reason(sf_strerror(handle))) }
+        if Int(sf_error(handle)) != SF_ERR_NO_ERROR { throw Problem(Self.reason(sf_error(handle))) }
         return .end
     }
 
@@ -104,16 +109,14 @@ final class SndFileDecoder: Decoder {
         return tags
     }
 
-    /// libsndfile's message without prefix and full stop: "Error : bad header." becomes "bad header".
-    private static func reason(_ text: UnsafePointer<CChar>?) -> String {
-        // Safe: libsndfile's messages are constants or live as long as the handle, and are copied here.
-        guard let text else { return "no reason given" }
-        var reason = String(cString: text).prefix { $0 != "\n" }
-        if reason.hasPrefix("Error") { reason = reason.dropFirst(5).drop { $0 == " " || $0 == ":" || $0 == "," } }
-        while reason.last == "." || reason.last == " " { reason.removeLast() }
-        // Lower-cases the first letter of a sentence, but not that of an acronym.
-        let isName = reason.dropFirst().first?.isUppercase ?? false
-        return isName ? String(reason) : reason.prefix(1).lowercased() + reason.dropFirst()
+    /// The reason for an error, by its number: libsndfile's own texts speak of its internals.
+    private static func reason(_ error: Int32) -> String {
+        switch Int(error) {
+        case SF_ERR_UNRECOGNISED_FORMAT: "its format is unknown"
+        case SF_ERR_SYSTEM: "it cannot be read"
+        case SF_ERR_UNSUPPORTED_ENCODING: "its codec is unknown"
+        default: "its header is incomplete or damaged"
+        }
     }
 }
 

@@ -155,12 +155,38 @@ import Testing
         #expect(abs(level(of: 1100, in: recording.channel(1), rate: 48_000) - 0.5) < 0.01)
     }
 
-    @Test func `WAV with empty data and chunks after it: no frames`() throws {
+    @Test func `WAV with empty data, with and without chunks after it: an error`() throws {
         var wav = WAVBytes(samples: [])
+        #expect(try read(wav.bytes).error?.contains("none of its sound can be decoded") == true)
         wav.chunksBehind = [("LIST", [UInt8](repeating: 1, count: 100))]
         let recording = try read(wav.bytes)
         #expect(recording.frameCount == 0)
-        #expect(recording.others == [.end])
+        #expect(recording.error?.contains("none of its sound can be decoded") == true)
+    }
+
+    @Test func `WAV that declares no data before its samples: all of them, then a gap with the reason false-length`() throws {
+        var wav = WAVBytes.sines(channels: 2, frames: 5000)
+        wav.statedDataSize = 0
+        let recording = try read(wav.bytes)
+        #expect(recording.frameCount == 5000)
+        #expect(recording.others == [.gap(Gap(frames: 0, reason: .falseLength)), .end])
+    }
+
+    @Test func `AU whose header is longer than the file: an error`() throws {
+        let header = Array(".snd".utf8) + [2_000_000, .max, 3, 48_000, 1].flatMap { WAVBytes.big(UInt32($0)) }
+        #expect(try read(header + WAVBytes.sines(frames: 1000).sound, "a.au").error?.contains("none of its sound can be decoded") == true)
+    }
+
+    @Test(.enabled(if: Program.ffmpeg.isRequired, "ffmpeg is not installed"), arguments: [false, true])
+    func `AIFF that declares 2³² − 1 frames: all that are there, then a gap of 0 frames`(hasFalseSize: Bool) throws {
+        _ = try FileCaptureTests.Recipe(name: "a.aiff", program: .ffmpeg, arguments: ["-i", "IN", "OUT"]).make(in: fixture)
+        var bytes = try fixture.bytes(of: "a.aiff")
+        let common = try #require(bytes.firstRange(of: Array("COMM".utf8))).upperBound + 6
+        bytes.replaceSubrange(common..<common + 4, with: [0xff, 0xff, 0xff, 0xff])
+        let sound = try #require(bytes.firstRange(of: Array("SSND".utf8))).upperBound
+        if hasFalseSize { bytes.replaceSubrange(sound..<sound + 4, with: [0xff, 0xff, 0xff, 0xff]) }
+        let recording = try read(bytes, "b.aiff")
+        #expect(recording.frameCount == 96_000 && recording.others == gap(0))
     }
 
     @Test func `WAV with a placeholder length and more than 4 GiB: the whole duration`() throws {
@@ -273,9 +299,24 @@ import Testing
         }
         for index in start..<bytes.count { bytes[index] = 0x55 }
         let path = try fixture.write(bytes, to: "nothing.flac")
-        let recording = try Recording(of: path)
-        #expect(recording.frameCount == 0)
-        #expect(recording.error == "\(path): none of its sound can be decoded: it is damaged or cut off; get the file again")
+        let error = "\(path): none of its sound can be decoded: it is damaged or cut off; get the file again"
+        #expect(refusal(of: path) == error && refusal(of: path, ffmpeg: FFmpegDecoder()) == error)
+        // Without a declared length, too.
+        bytes.replaceSubrange(21..<26, with: [bytes[21] & 0xf0, 0, 0, 0, 0])
+        try fixture.write(bytes, to: "nothing.flac")
+        #expect(refusal(of: path) == error)
+    }
+
+    @Test(.enabled(if: Program.flac.isRequired, "flac is not installed"))
+    func `FLAC without a declared length whose first frames are damaged: a gap in their place`() throws {
+        _ = try FileCaptureTests.Recipe.of(.flac)[0].make(in: fixture)
+        var bytes = try fixture.bytes(of: "a.flac")
+        bytes.replaceSubrange(21..<26, with: [bytes[21] & 0xf0, 0, 0, 0, 0])
+        let start = try #require(bytes.firstRange(of: [0xff, 0xf8])).lowerBound
+        for index in start..<start + 5000 { bytes[index] = UInt8(truncatingIfNeeded: index &* 31) & 0x7f }
+        let recording = try read(bytes, "b.flac")
+        let lost = try #require(recording.gap?.frames)
+        #expect(lost > 0 && recording.frameCount + Int(lost) == 96_000)
     }
 
     @Test(.enabled(if: Program.flac.isRequired, "flac is not installed"))

@@ -74,11 +74,36 @@ import Testing
     }
 
     @Test(.enabled(if: Program.ffmpeg.isRequired, "ffmpeg is not installed"))
-    func `Ogg Vorbis with header pages only: a gap of 0 frames`() throws {
+    func `Ogg Vorbis with header pages only: an error`() throws {
         let bytes = try encoded("a.ogg", ["-c:a", "libvorbis"])
-        let recording = try recording(Array(bytes[..<pages(of: bytes)[2].lowerBound]), "headers.ogg")
-        #expect(recording.frameCount == 0)
-        #expect(recording.others == [.gap(Gap(frames: 0, reason: .truncatedFile)), .end])
+        let path = try fixture.write(Array(bytes[..<pages(of: bytes)[2].lowerBound]), to: "headers.ogg")
+        let error = "\(path): none of its sound can be decoded: it is damaged or cut off; get the file again"
+        #expect(refusal(of: path) == error && refusal(of: path, ffmpeg: FFmpegDecoder()) == error)
+    }
+
+    @Test(.enabled(if: Program.ffmpeg.isRequired, "ffmpeg is not installed"))
+    func `FLAC in Ogg whose comment has a false length: what ffmpeg decodes, or an error`() throws {
+        var bytes = try encoded("a.oga", ["-c:a", "flac"])
+        // The length of the block of comments, in the second packet; libogg computes the checksum of the page.
+        let page = pages(of: bytes)[1]
+        let block = page.lowerBound + 27 + Int(bytes[page.lowerBound + 26])
+        bytes[block + 1] = 0x7f
+        let path = try fixture.write(checked(bytes, page), to: "b.oga")
+        let recording = try Recording(of: path)
+        #expect(recording.frameCount == 480_000 && recording.others == [.end])
+        #expect(refusal(of: path) == "\(path): none of its sound can be decoded: it is damaged or cut off; get the file again")
+    }
+
+    /// The file with the right checksum in a page that was changed: a CRC of the polynomial 04c11db7 over the page with a checksum of 0.
+    private func checked(_ bytes: [UInt8], _ page: Range<Int>) -> [UInt8] {
+        var (bytes, sum) = (bytes, UInt32(0))
+        for index in page.lowerBound + 22..<page.lowerBound + 26 { bytes[index] = 0 }
+        for byte in bytes[page] {
+            sum ^= UInt32(byte) << 24
+            for _ in 0..<8 { sum = sum & 0x8000_0000 == 0 ? sum << 1 : sum << 1 ^ 0x04c1_1db7 }
+        }
+        bytes.replaceSubrange(page.lowerBound + 22..<page.lowerBound + 26, with: WAVBytes.little(sum))
+        return bytes
     }
 
     @Test(.enabled(if: Program.ffmpeg.isRequired, "ffmpeg is not installed"))
@@ -181,6 +206,15 @@ import Testing
         // The decoder restarts after any tag.
         #expect(result.samples == (try tagged([UInt8](repeating: 0, count: content.count), "zeros.mp3")).samples)
         #expect(result.others == [.end] && result.samples.count > 0)
+    }
+
+    @Test(.enabled(if: Program.ffmpeg.isRequired, "ffmpeg is not installed"), arguments: [1000, 40_960])
+    func `MP3 with zeros between two frames, whose tag declares its size: the samples without them`(count: Int) throws {
+        let bytes = try encoded("a.mp3", ["-c:a", "libmp3lame"])
+        let whole = try recording(bytes, "whole.mp3")
+        let place = try mpegFrames(of: bytes)[200].lowerBound
+        let recording = try recording(Array(bytes[..<place] + [UInt8](repeating: 0, count: count) + bytes[place...]), "zeros.mp3")
+        #expect(recording.samples == whole.samples && recording.others == [.end])
     }
 
     // MARK: AU

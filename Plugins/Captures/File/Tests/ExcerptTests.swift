@@ -45,6 +45,25 @@ import Testing
         #expect(first.source.start == nil)
     }
 
+    @Test(
+        .enabled(if: Program.ffmpeg.isRequired, "ffmpeg is not installed"),
+        arguments: ["a.wav", "a.aiff", "a.au", "a.caf", "a.w64", "a.flac"])
+    func `start in a format that allows to seek: nothing before it is decoded, and the samples are the same`(name: String) throws {
+        let path = try FileCaptureTests.Recipe(name: name, program: .ffmpeg, arguments: ["-i", "IN", "OUT"]).make(in: fixture)
+        let whole = try Recording(of: path)
+        for start in [1, 4096, 50_000, 95_999] {
+            let decoder = try #require(try SoundContent(of: InputFile(path), named: path).choice).makeDecoder(InputFile(path))
+            #expect(decoder.skip(Int64(start)) == start)
+            var samples = [Float](repeating: 0, count: 8192)
+            var span = samples.mutableSpan
+            guard case .frames(let count) = try decoder.read(into: &span) else {
+                Issue.record("no frames behind \(start)")
+                continue
+            }
+            #expect(count > 0 && samples.prefix(2 * count).elementsEqual(whole.samples[(2 * start)...].prefix(2 * count)))
+        }
+    }
+
     @Test func `start and duration after a rewind: the same again`() throws {
         let path = try fixture.write(WAVBytes.sines(frames: 96_000).bytes, to: "a.wav")
         let capture = FileCapture(path, excerpt: Excerpt(start: 0.5, duration: 0.25))

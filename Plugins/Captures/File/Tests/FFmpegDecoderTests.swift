@@ -1,5 +1,6 @@
 import Foundation
 import Hemiola
+import HemiolaPCM
 import HemiolaRecords
 import HemiolaSignal
 import HemiolaSystem
@@ -79,7 +80,7 @@ extension FileFixture {
         "a.aac -write_id3v2 1", "a.latm -c:a aac", "a.mka", "aac.mka -c:a aac -ar 8000", "a.webm -c:a libopus", "a.wma",
         "wmav1.wma -c:a wmav1 -ar 8000", "a.avi",
         "a.flv -ar 44100", "a.mpg", "a.ts", "a.wv", "a.tta", "a.ac3", "a.eac3", "a.dts -c:a dca", "a.mlp", "a.thd",
-        "a.rm -c:a real_144 -ar 8000 -ac 1", "ac3.rm -c:a ac3", "a.spx -ar 16000", "flac.ogg -c:a flac", "flac.mka -c:a flac",
+        "a.rm -c:a real_144 -ar 8000 -ac 1", "ac3.rm -c:a ac3", "flac.ogg -c:a flac", "flac.mka -c:a flac",
         "a.wav -c:a wmav2", "a.w64 -c:a ac3", "a.caf -c:a alac", "mp3.mp4 -c:a mp3 -ar 22050", "opus.mp4 -c:a libopus",
     ])
     func `whole file: the samples that ffmpeg decodes without limits, the declared length, no damage`(recipe: String) throws {
@@ -121,7 +122,32 @@ extension FileFixture {
 
     // MARK: - Sample rates
 
-    @Test(arguments: [(705_600, 352_800), (400_000, 200_000), (768_000, 384_000), (4000, 8000), (7350, 14_700), (384_000, 384_000)])
+    /// The delays of encoder and decoder are 80, 223 and 509 frames.
+    @Test(arguments: [(8000, 1), (8000, 8), (16_000, 1), (16_000, 8), (32_000, 3)])
+    func `Speex with one and several frames a packet: without the delay of encoder and decoder, no damage`(rate: Int, count: Int) throws {
+        let input = try fixture.write(WAVBytes.sines(rate: rate, frames: rate).bytes, to: "in.wav")
+        let filter = ["-af", "adelay=20000S", "-c:a", "libspeex", "-b:a", "\(rate)", "-frames_per_packet", "\(count)"]
+        try Program.ffmpeg.run(["-v", "error", "-y", "-i", input] + filter + [fixture.path("a.spx")])
+        let recording = try FFmpegRecording(of: fixture.path("a.spx"))
+        let onset = try #require(recording.samples.firstIndex { abs($0) > 0.1 })
+        #expect(abs(onset - 20_000) < 40)
+        #expect((0..<rate / 50).contains(recording.frameCount - 20_000 - rate), "\(recording.frameCount) frames")
+        #expect(recording.output.endDamage == nil && recording.missingFrames == nil)
+    }
+
+    @Test(arguments: ["CRC error", "Extra bits CRC error"]) func `message about a wrong checksum: damage, unless it is one of spare bits`(
+        text: String
+    ) throws {
+        let wav = try fixture.write(WAVBytes.sines(frames: 100).bytes, to: "a.wav")
+        let (path, ffmpeg) = try fixture.fakeFFmpeg("echo '\(text)' >&2; exec cat '\(wav)'")
+        let output = try ffmpeg.decode(InputFile(path), undecoded(path), isCancelled: { false })
+        #expect(output.endDamage == (text.hasPrefix("CRC") ? .damagedFile : nil))
+    }
+
+    @Test(arguments: [
+        (2_048_000, 256_000), (2_400_000, 300_000), (1_090_000, 218_000), (705_600, 352_800), (400_000, 200_000), (768_000, 384_000),
+        (4000, 8000), (7350, 14_700), (384_000, 384_000),
+    ])
     func `sample rate out of range: resampled by a whole factor`(rate: Int, expected: Int) throws {
         let recording = try FFmpegRecording(of: fixture.encode("a.wav -ar \(rate)", frames: 48_000))
         #expect(recording.sampleRate == expected)
@@ -130,6 +156,18 @@ extension FileFixture {
             abs(
                 level(of: 1000, in: stride(from: 0, to: recording.samples.count, by: 2).map { recording.samples[$0] }, rate: expected) - 0.5
             ) < 0.01)
+    }
+
+    @Test(arguments: [(4000, 1, 8000), (6000, 50, 12_000), (1000, 7, 8000), (768_000, 5, 384_000)])
+    func `few frames at a rate out of range: as many as the whole factor makes of them`(rate: Int, frames: Int, expected: Int) throws {
+        let path = try fixture.write(WAVBytes.sines(rate: rate, frames: frames).bytes, to: "short.wav")
+        let recording = try FFmpegRecording(of: path)
+        #expect(recording.sampleRate == expected && abs(recording.frameCount - frames * expected / rate) <= 1)
+    }
+
+    @Test func `sample rate below 1 kHz: refused`() throws {
+        let path = try fixture.write(WAVBytes.sines(rate: 999, frames: 5000).bytes, to: "a.wav")
+        #expect(failure(path) == undecoded(path).notDecoded("its sample rate is 999 Hz"))
     }
 
     @Test(arguments: [(2_822_400, 352_800), (5_644_800, 352_800), (11_289_600, 352_800)])

@@ -42,6 +42,13 @@ import Testing
         #expect(last.title == "Größe" && last.album == "Größe" && last.year == 2001)
     }
 
+    @Test func `frames of version 2.2 in a tag of version 2.3, as iTunes wrote them: the texts`() {
+        let names = [("TT2", "Title"), ("TP1", "Artist"), ("TAL", "Album"), ("TRK", "3/9"), ("TYE", "1998"), ("TCO", "(17)")]
+        let tags = SoundTags(id3v2: tag(names.flatMap { frame($0.0 + "\0", latin($0.1)) }))
+        #expect(tags.title == "Title" && tags.artist == "Artist" && tags.album == "Album")
+        #expect(tags.track == "3/9" && tags.year == 1998 && tags.genre == "Rock")
+    }
+
     @Test(arguments: [
         ("17", "Rock"), ("(17)", "Rock"), ("(191)", "Psybient"), ("(17)(18)", "Rock"), ("(17)Rocksteady", "Rocksteady"), ("Dub", "Dub"),
         ("(192)", "(192)"), ("80s", "80s"), ("(oldies", "(oldies"), ("0", "Blues"), ("(30)", "Fusion"), ("135", "Beat"),

@@ -142,13 +142,16 @@ import Testing
         #expect(line?.hasPrefix("looks like AAC, which needs ffmpeg") == true)
     }
 
-    @Test func `unknown bytes: refused with the command for raw samples`() throws {
+    @Test func `unknown bytes: refused with the command for raw samples, unless the name is that of another format`() throws {
         let bytes = (0..<5000).map { UInt8(truncatingIfNeeded: ($0 &* 7919) >> 4) | 1 }
-        let line = try #require(try line(for: bytes))
-        #expect(line.hasPrefix("unknown audio format; to analyse raw 16-bit samples: ffmpeg -v error -f s16le "))
+        let raw = try #require(try line(for: bytes, named: "a.raw"))
+        #expect(raw.hasPrefix("unknown audio format; to analyse raw 16-bit samples: ffmpeg -v error -f s16le "))
+        for name in ["a.mp3", "a.tak", "a.ofr", "a.wav"] {
+            #expect(try line(for: bytes, named: name)?.hasPrefix("is not sound of a known format") == true)
+        }
     }
 
-    @Test func `incomplete header: refused with libsndfile's message`() throws {
+    @Test func `incomplete header: refused with the reason`() throws {
         let bytes = WAVBytes.sines(frames: 10).bytes
         #expect(try line(for: Array(bytes.prefix(12)))?.hasPrefix("looks like a WAV file, but cannot be decoded (") == true)
         #expect(try line(for: Array(bytes.prefix(20)))?.hasPrefix("looks like a WAV file, but cannot be decoded (") == true)
@@ -162,12 +165,14 @@ import Testing
         let path = fixture.path("a.wav")
         #expect(try line(for: wav.bytes) == "0 channels are outside 1...32; read it as stereo: sox -c 2 '\(path)' out.wav")
         let many = WAVBytes.sines(channels: 33, frames: 100).bytes
-        #expect(try line(for: many) == "33 channels are outside 1...32; downmix them to stereo: sox '\(path)' -c 2 out.wav")
+        #expect(
+            try line(for: many)
+                == "33 channels are outside 1...32; take two of them: ffmpeg -i '\(path)' -af 'pan=stereo|c0=c0|c1=c1' out.wav")
         wav.statedChannelCount = 65535
         #expect(try line(for: wav.bytes)?.hasPrefix("65535 channels are outside 1...32; ") == true)
     }
 
-    @Test(arguments: [1, 7_999, 384_001, 5_000_000, .max] as [UInt32])
+    @Test(arguments: [1000, 7_999, 384_001, 5_000_000, .max] as [UInt32])
     func `sample rates outside 8000...384000 Hz: refused`(rate: UInt32) throws {
         var wav = WAVBytes.sines(frames: 100)
         wav.statedSampleRate = rate
@@ -176,16 +181,19 @@ import Testing
                 + "ffmpeg -i '\(fixture.path("a.wav"))' -ar 48000 out.wav")
     }
 
-    @Test func `sample rate of 0: refused with the command that sets one`() throws {
+    @Test(arguments: [0, 1, 999] as [UInt32]) func `sample rate below 1 kHz: refused with the command that sets one, with ffmpeg too`(
+        rate: UInt32
+    ) throws {
         var wav = WAVBytes.sines(frames: 100)
-        wav.statedSampleRate = 0
+        wav.statedSampleRate = rate
+        #expect(refusal(of: try fixture.write(wav.bytes, to: "a.wav"), ffmpeg: FFmpegDecoder()) == refusal(of: fixture.path("a.wav")))
         #expect(
-            try line(for: wav.bytes) == "sample rate 0 Hz is outside 8000...384000 Hz; set it: "
+            try line(for: wav.bytes) == "sample rate \(rate) Hz is outside 8000...384000 Hz; set it: "
                 + "sox -r 48000 '\(fixture.path("a.wav"))' out.wav")
     }
 
-    @Test(.enabled(if: Program.sox.isRequired, "sox is not installed"))
-    func `sox commands of the messages: they make the file readable`() throws {
+    @Test(.enabled(if: Program.sox.isRequired && Program.ffmpeg.isRequired, "sox or ffmpeg is not installed"))
+    func `commands of the messages: they make the file readable`() throws {
         var wav = WAVBytes.sines(channels: 2, frames: 1000)
         wav.statedSampleRate = 0
         let noRate = try fixture.write(wav.bytes, to: "no-rate.wav")
@@ -196,8 +204,15 @@ import Testing
         let noChannels = try fixture.write(wav.bytes, to: "no-channels.wav")
         try Program.sox.run(["-c", "2", noChannels, fixture.path("channels.wav")])
         #expect(try Recording(of: fixture.path("channels.wav")).source.format.channelCount == 2)
-        let many = try fixture.write(WAVBytes.sines(channels: 40, frames: 1000).bytes, to: "many.wav")
-        try Program.sox.run([many, "-c", "2", fixture.path("few.wav")])
-        #expect(try Recording(of: fixture.path("few.wav")).frameCount == 1000)
+        for count in [33, 64, 65, 300] {
+            let many = try fixture.write(WAVBytes.sines(channels: count, frames: 1000).bytes, to: "many.wav")
+            #expect(try line(for: WAVBytes.sines(channels: count, frames: 1000).bytes)?.contains(count > 64 ? "sox" : "ffmpeg") == true)
+            if count > 64 {
+                try Program.sox.run([many, fixture.path("few.wav"), "remix", "1", "2"])
+            } else {
+                try Program.ffmpeg.run(["-v", "error", "-y", "-i", many, "-af", "pan=stereo|c0=c0|c1=c1", fixture.path("few.wav")])
+            }
+            #expect(try Recording(of: fixture.path("few.wav")).frameCount == 1000)
+        }
     }
 }

@@ -10,14 +10,13 @@ import Testing
     }
 
     @Test(arguments: [
-        (Array("fLaC\0\0\0\u{22}".utf8), "FLAC"),
-        (Array("OggS\0\u{2}".utf8), "Ogg"),
-        (Array("ID3\u{4}\0\0".utf8), "MP3"),
-        (Array("\0\0\0\u{1c}ftypM4A ".utf8), "MP4 or M4A"),
-        (Array("FORM\0\0\0\08SVX".utf8), "IFF, but not AIFF"),
-        (Array("RIFF\0\0\0\0AVI ".utf8), "RIFF, but not WAVE"),
-        ([0x1a, 0x45, 0xdf, 0xa3, 0x9f], "Matroska or WebM"),
-        ([0x30, 0x26, 0xb2, 0x75, 0x8e, 0x66, 0xcf, 0x11], "Windows Media (ASF)"),
+        (Array("fLaC\0\0\0\u{22}".utf8), "a FLAC file"),
+        (Array("OggS\0\u{2}".utf8), "an Ogg file"),
+        (Array("\0\0\0\u{1c}ftypM4A ".utf8), "an MPEG-4 file (m4a, mp4, mov)"),
+        (Array("FORM\0\0\0\08SVX".utf8), "an IFF file (8svx)"),
+        (Array("RIFF\0\0\0\0AVI ".utf8), "an AVI video"),
+        ([0x1a, 0x45, 0xdf, 0xa3, 0x9f], "a Matroska file (webm, mka, mkv)"),
+        ([0x30, 0x26, 0xb2, 0x75, 0x8e, 0x66, 0xcf, 0x11], "a Windows Media file (wma, wmv, asf)"),
     ])
     func `other format: refused with its name and what to do`(bytes: [UInt8], name: String) {
         #expect(
@@ -44,7 +43,7 @@ import Testing
     @Test func `other format in a file: the message suggests hemiola analyze PATH`() throws {
         let file = TemporaryFile(Self.padded(Array("fLaC".utf8)))
         let error = #expect(throws: (any Error).self) { try Recording(PCMReader(settings("pcm:\(file.path)"))) }
-        #expect("\(error!)".hasPrefix("\(file.path) looks like FLAC"))
+        #expect("\(error!)".hasPrefix("\(file.path) looks like a FLAC file"))
         #expect("\(error!)".contains("analyse it as a file: hemiola analyze PATH"))
     }
 

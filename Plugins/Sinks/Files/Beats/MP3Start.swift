@@ -1,4 +1,5 @@
 internal import Glibc
+internal import HemiolaPCM
 
 /// What other programs play before the sound of an MP3 file.
 ///
@@ -28,23 +29,24 @@ struct MP3Start {
         guard file >= 0 else { return }
         defer { close(file) }
         var start = 0
-        for _ in 0..<Self.mostTags { start += Self.tagSize(Self.read(file, at: start, 10)) ?? 0 }
+        for _ in 0..<Self.mostTags { start += Int(Self.read(file, at: start, 10).id3Size ?? 0) }
         let head = Self.read(file, at: start, 4096)
         // Zeros may follow a tag.
-        guard let place = start == 0 ? 0 : head.indices.first(where: { Frame(head[$0...]) != nil }) else { return }
+        guard let place = start == 0 ? 0 : head.indices.first(where: { Self.frame(head, at: $0) != nil }) else { return }
         read(head[place...])
     }
 
     /// - Parameter bytes: Those from the first frame on.
     private mutating func read(_ bytes: ArraySlice<UInt8>) {
         let head = Array(bytes)
-        guard let frame = Frame(bytes), head.count >= frame.tagPlace + 16, ["Xing", "Info"].contains(Self.text(head, frame.tagPlace, 4))
-        else { return }
-        let flags = Self.number(head, frame.tagPlace + 4)
+        guard let frame = Self.frame(head, at: 0) else { return }
+        let place = 4 + frame.sideSize
+        guard head.count >= place + 16, ["Xing", "Info"].contains(Self.text(head, place, 4)) else { return }
+        let flags = Self.number(head, place + 4)
         // Number of frames, size in bytes, table of contents, quality.
         let sizes = [4, 4, 100, 4].enumerated().map { flags & 1 << $0.offset != 0 ? $0.element : 0 }
-        let lame = frame.tagPlace + 8 + sizes.reduce(0, +)
-        guard sizes[0] > 0, Self.number(head, frame.tagPlace + 8) > 0, head.count >= lame + 36 else { return }
+        let lame = place + 8 + sizes.reduce(0, +)
+        guard sizes[0] > 0, Self.number(head, place + 8) > 0, head.count >= lame + 36 else { return }
 
         let seconds = 1 / Double(frame.sampleRate)
         // The delay has 12 bits.
@@ -57,33 +59,9 @@ struct MP3Start {
         }
     }
 
-    /// The header of a frame of layer III (ISO/IEC 11172-3, 2.4.1.3; 13818-3 for the lower rates).
-    private struct Frame {
-        var sampleRate: Int
-        /// Frames of sound.
-        var length: Int
-        /// The offset of the tag: that of the main data.
-        var tagPlace: Int
-
-        init?(_ bytes: ArraySlice<UInt8>) {
-            guard bytes.count >= 4, bytes.first == 0xff, bytes[bytes.startIndex + 1] & 0xe6 == 0xe2 else { return nil }
-            let header = Array(bytes.prefix(4))
-            // 0: version 2.5, 2: version 2, 3: version 1.
-            let version = Int(header[1] >> 3 & 3)
-            let (bitRate, rate) = (header[2] >> 4, Int(header[2] >> 2 & 3))
-            guard version != 1, bitRate != 15, rate != 3 else { return nil }
-            let isMono = header[3] & 0xc0 == 0xc0
-            sampleRate = [44_100, 48_000, 32_000][rate] >> (version == 3 ? 0 : version == 2 ? 1 : 2)
-            length = version == 3 ? 1152 : 576
-            tagPlace = 4 + (version == 3 ? (isMono ? 17 : 32) : (isMono ? 9 : 17))
-        }
-    }
-
-    /// The size of an ID3v2 tag in bytes; nil where there is none.
-    private static func tagSize(_ head: [UInt8]) -> Int? {
-        guard head.count >= 10, text(head, 0, 3) == "ID3" else { return nil }
-        let size = head[6..<10].reduce(0) { $0 << 7 | Int($1 & 0x7f) }
-        return 10 + size + (head[5] & 0x10 != 0 ? 10 : 0)
+    /// The header of a frame of layer III; nil where there is none.
+    private static func frame(_ bytes: [UInt8], at place: Int) -> MPEGFrame? {
+        MPEGFrame(bytes, at: place, freeSize: 1).flatMap { $0.layer == 3 ? $0 : nil }
     }
 
     /// CRC-16 with the polynomial 0x8005, the lowest bit first, from 0: the checksum of LAME's tag.

@@ -1,5 +1,5 @@
 /// The file type by its first bytes (magic numbers): it selects the decoder and explains errors.
-enum FileSignature: Hashable {
+package enum FileSignature: Sendable, Hashable {
     /// A container of samples, uncompressed or not: `a WAV file`.
     case samples(String)
     case flac, ogg, mpeg
@@ -11,7 +11,7 @@ enum FileSignature: Hashable {
     case unknown
 
     /// - Parameter head: The first bytes of a file: 64 for all types but text, where up to 400 are used.
-    init(_ head: [UInt8]) {
+    package init(_ head: [UInt8]) {
         if let known = Self.signatures.first(where: { $0.matches(head) }) {
             self = known.signature
         } else if head.isADTS {
@@ -31,13 +31,13 @@ enum FileSignature: Hashable {
     private static let utf16 = FileSignature.notAudio("text in UTF-16")
 
     /// Whether sound may follow such bytes: zeros before the first frame, and a frame that begins as text in UTF-16 does.
-    var mayPrecedeSound: Bool { self == .unknown || self == Self.zeros || self == Self.utf16 }
+    package var mayPrecedeSound: Bool { self == .unknown || self == Self.zeros || self == Self.utf16 }
 
     /// Whether a decoder is to try: not with an image or a text.
-    var mayBeSound: Bool { if case .notAudio = self { false } else { true } }
+    package var mayBeSound: Bool { if case .notAudio = self { false } else { true } }
 
     /// The type for a message; nil for an unknown one.
-    var name: String? {
+    package var name: String? {
         switch self {
         case .samples(let name), .other(let name), .notAudio(let name): name
         case .flac: "a FLAC file"
@@ -74,58 +74,63 @@ enum FileSignature: Hashable {
     }
 
     /// From the specifications of the formats; file(1) agrees.
-    private static let signatures: [Pattern] = [
-        Pattern("RIFF", .samples("a WAV file"), and: (8, "WAVE")),
-        Pattern("RIFX", .samples("a WAV file"), and: (8, "WAVE")),
-        Pattern("RF64", .samples("an RF64 file"), and: (8, "WAVE")),
-        Pattern("BW64", .samples("a BW64 file"), and: (8, "WAVE")),
-        Pattern("riff", .samples("a Wave64 file")),
-        Pattern("FORM", .samples("an AIFF file"), and: (8, "AIF")),
-        Pattern(".snd", .samples("an AU file")),
-        Pattern("caff", .samples("a CAF file")),
-        Pattern("fLaC", .flac),
-        Pattern("OggS", .ogg),
-        Pattern("ftyp", at: 4, .other("an MPEG-4 file (m4a, mp4, mov)")),
-        Pattern("moov", at: 4, .other("a QuickTime file (mov)")),
-        Pattern("mdat", at: 4, .other("a QuickTime file (mov)")),
-        Pattern("ADIF", .other("AAC")),
-        Pattern([0x1a, 0x45, 0xdf, 0xa3], .other("a Matroska file (webm, mka, mkv)")),
-        Pattern(
-            [0x30, 0x26, 0xb2, 0x75, 0x8e, 0x66, 0xcf, 0x11], .other("a Windows Media file (wma, wmv, asf)")),
-        Pattern("RIFF", .other("an AVI video"), and: (8, "AVI ")),
-        Pattern("FLV", .other("a Flash video")),
-        Pattern("MAC ", .other("Monkey's Audio (ape)")),
-        Pattern("wvpk", .other("WavPack")),
-        Pattern("MPCK", .other("Musepack")),
-        Pattern("MP+", .other("Musepack")),
-        Pattern("TTA1", .other("True Audio")),
-        Pattern("DSD ", .other("DSD audio (dsf)")),
-        Pattern("FRM8", .other("DSD audio (dff)")),
-        Pattern("#!AMR", .other("AMR speech")),
-        Pattern(".RMF", .other("a RealMedia file")),
-        Pattern([0x0b, 0x77], .other("Dolby Digital (ac3)")),
-        Pattern([0x7f, 0xfe, 0x80, 0x01], .other("DTS")),
-        Pattern([0x00, 0x00, 0x01, 0xba], .other("an MPEG video")),
-        Pattern("MThd", .notAudio("a MIDI file, which holds notes and no audio")),
-        Pattern([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a], .notAudio("a PNG image")),
-        Pattern([0xff, 0xd8, 0xff], .notAudio("a JPEG image")),
-        Pattern("GIF8", .notAudio("a GIF image")),
-        Pattern("RIFF", .notAudio("a WebP image"), and: (8, "WEBP")),
-        Pattern("BM", .notAudio("a BMP image"), and: (6, "\0\0\0\0")),
-        Pattern("FORM", .notAudio("an IFF image"), and: (8, "ILBM")),
-        Pattern("%PDF", .notAudio("a PDF document")),
-        Pattern([0x50, 0x4b, 0x03, 0x04], .notAudio("a ZIP archive")),
-        Pattern([0x1f, 0x8b], .notAudio("a gzip archive")),
-        Pattern([0x28, 0xb5, 0x2f, 0xfd], .notAudio("a Zstandard archive")),
-        Pattern([0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00], .notAudio("an xz archive")),
-        Pattern([0x37, 0x7a, 0xbc, 0xaf, 0x27, 0x1c], .notAudio("a 7z archive")),
-        Pattern("Rar!", .notAudio("a RAR archive")),
-        Pattern([0x7f, 0x45, 0x4c, 0x46], .notAudio("a program")),
-        Pattern("SQLite format 3", .notAudio("an SQLite database")),
-        // A byte order mark looks like the sync word of MPEG audio.
-        Pattern([0xff, 0xfe], .utf16),
-        Pattern([0xfe, 0xff], .utf16),
-    ]
+    private static let signatures: [Pattern] =
+        [
+            Pattern("RIFF", .samples("a WAV file"), and: (8, "WAVE")),
+            Pattern("RIFX", .samples("a WAV file"), and: (8, "WAVE")),
+            Pattern("RF64", .samples("an RF64 file"), and: (8, "WAVE")),
+            Pattern("BW64", .samples("a BW64 file"), and: (8, "WAVE")),
+            Pattern("riff", .samples("a Wave64 file")),
+            Pattern("FORM", .samples("an AIFF file"), and: (8, "AIF")),
+            Pattern("FORM", .samples("an IFF file (8svx)"), and: (8, "8SVX")),
+            Pattern(".snd", .samples("an AU file")),
+            Pattern("caff", .samples("a CAF file")),
+            // Its header is text.
+            Pattern("NIST_1A", .samples("a NIST SPHERE file")),
+            Pattern("fLaC", .flac),
+            Pattern("OggS", .ogg),
+            Pattern("ftyp", at: 4, .other("an MPEG-4 file (m4a, mp4, mov)")),
+            Pattern("ADIF", .other("AAC")),
+            Pattern([0x1a, 0x45, 0xdf, 0xa3], .other("a Matroska file (webm, mka, mkv)")),
+            Pattern(
+                [0x30, 0x26, 0xb2, 0x75, 0x8e, 0x66, 0xcf, 0x11], .other("a Windows Media file (wma, wmv, asf)")),
+            Pattern("RIFF", .other("an AVI video"), and: (8, "AVI ")),
+            Pattern("FLV", .other("a Flash video")),
+            Pattern("MAC ", .other("Monkey's Audio (ape)")),
+            Pattern("wvpk", .other("WavPack")),
+            Pattern("MPCK", .other("Musepack")),
+            Pattern("MP+", .other("Musepack")),
+            Pattern("TTA1", .other("True Audio")),
+            Pattern("tBaK", .other("TAK")),
+            Pattern("OFR ", .other("OptimFROG (ofr)")),
+            Pattern("DSD ", .other("DSD audio (dsf)")),
+            Pattern("FRM8", .other("DSD audio (dff)")),
+            Pattern("#!AMR", .other("AMR speech")),
+            Pattern(".RMF", .other("a RealMedia file")),
+            Pattern([0x0b, 0x77], .other("Dolby Digital (ac3)")),
+            Pattern([0x7f, 0xfe, 0x80, 0x01], .other("DTS")),
+            Pattern([0x00, 0x00, 0x01, 0xba], .other("an MPEG video")),
+            Pattern("MThd", .notAudio("a MIDI file, which holds notes and no audio")),
+            Pattern([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a], .notAudio("a PNG image")),
+            Pattern([0xff, 0xd8, 0xff], .notAudio("a JPEG image")),
+            Pattern("GIF8", .notAudio("a GIF image")),
+            Pattern("RIFF", .notAudio("a WebP image"), and: (8, "WEBP")),
+            Pattern("BM", .notAudio("a BMP image"), and: (6, "\0\0\0\0")),
+            Pattern("FORM", .notAudio("an IFF image"), and: (8, "ILBM")),
+            Pattern("%PDF", .notAudio("a PDF document")),
+            Pattern([0x50, 0x4b, 0x03, 0x04], .notAudio("a ZIP archive")),
+            Pattern([0x1f, 0x8b], .notAudio("a gzip archive")),
+            Pattern([0x28, 0xb5, 0x2f, 0xfd], .notAudio("a Zstandard archive")),
+            Pattern([0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00], .notAudio("an xz archive")),
+            Pattern([0x37, 0x7a, 0xbc, 0xaf, 0x27, 0x1c], .notAudio("a 7z archive")),
+            Pattern("Rar!", .notAudio("a RAR archive")),
+            Pattern([0x7f, 0x45, 0x4c, 0x46], .notAudio("a program")),
+            Pattern("SQLite format 3", .notAudio("an SQLite database")),
+            Pattern([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1], .notAudio("a Microsoft Office document")),
+            // A byte order mark looks like the sync word of MPEG audio.
+            Pattern([0xff, 0xfe], .utf16),
+            Pattern([0xfe, 0xff], .utf16),
+        ] + ["moov", "mdat", "wide", "free", "skip", "pnot"].map { Pattern($0, at: 4, .other("a QuickTime file (mov)")) }
 
     private static func text(_ head: [UInt8]) -> FileSignature {
         var start = Substring(String(decoding: head.prefix(400), as: UTF8.self).lowercased())
