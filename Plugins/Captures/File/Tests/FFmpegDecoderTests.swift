@@ -131,7 +131,7 @@ extension FileFixture {
         let recording = try FFmpegRecording(of: fixture.path("a.spx"))
         let onset = try #require(recording.samples.firstIndex { abs($0) > 0.1 })
         #expect(abs(onset - 20_000) < 40)
-        #expect((0..<rate / 50).contains(recording.frameCount - 20_000 - rate), "\(recording.frameCount) frames")
+        #expect(abs(recording.frameCount - 20_000 - rate) < rate / 50, "\(recording.frameCount) frames")
         #expect(recording.output.endDamage == nil && recording.missingFrames == nil)
     }
 
@@ -145,7 +145,7 @@ extension FileFixture {
     }
 
     @Test(arguments: [
-        (2_048_000, 256_000), (2_400_000, 300_000), (1_090_000, 218_000), (705_600, 352_800), (400_000, 200_000), (768_000, 384_000),
+        (2_048_000, 256_000), (2_400_000, 300_000), (1_090_000, 272_500), (705_600, 352_800), (400_000, 200_000), (768_000, 384_000),
         (4000, 8000), (7350, 14_700), (384_000, 384_000),
     ])
     func `sample rate out of range: resampled by a whole factor`(rate: Int, expected: Int) throws {
@@ -213,7 +213,7 @@ extension FileFixture {
     @Test(arguments: [
         "a.m4a -movflags faststart", "alac.m4a -c:a alac -movflags faststart", "a.mov -c:a pcm_s16le -movflags faststart",
         "a.flv -ar 44100",
-        "a.wma", "a.asf -c:a wmav2", "a.wv", "a.tta", "a.mka", "flac.mka -c:a flac", "a.webm -c:a libopus", "ac3.rm -c:a ac3",
+        "a.wv", "a.tta", "a.mka", "flac.mka -c:a flac", "a.webm -c:a libopus", "ac3.rm -c:a ac3",
         "a.wav -c:a wmav2",
     ])
     func `file cut at 60 %: the missing length`(recipe: String) throws {

@@ -74,11 +74,11 @@ import Testing
         #expect(recording.frameCount == 10_000)
     }
 
-    @Test func `file without frames: ends at once`() throws {
+    @Test func `file without frames: an error`() throws {
         let recording = try Recording(of: fixture.write(WAVBytes(samples: []).bytes, to: "a.wav"))
         #expect(recording.source.duration == 0)
-        #expect(recording.others == [.end])
-        #expect(recording.samples.isEmpty)
+        #expect(recording.error?.contains("none of its sound can be decoded") == true)
+        #expect(recording.others.isEmpty && recording.samples.isEmpty)
     }
 
     @Test func `read after the end: the end again`() throws {
