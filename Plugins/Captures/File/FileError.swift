@@ -152,6 +152,10 @@ enum FileError {
         Problem("\(path.displayName): has no audio track \(track); choose one of 1…\(count)", at: "audio_track")
     }
 
+    static func defaultTrack(_ path: String, _ track: AudioTrack) -> String {
+        "\(path.displayName): audio track \(track.number) of \(track.count), the default one; for another, set audio_track of --capture file:PATH"
+    }
+
     static func startAfterEnd(_ path: String, _ start: Double) -> Problem {
         Problem("\(path.displayName): ends before the start of the excerpt, \(start) s; choose an earlier start")
     }

@@ -59,9 +59,6 @@ struct OpenedSound {
         self.tags = all
     }
 
-    /// The audio track that is read, of a film with several.
-    var audioTrack: AudioTrack? { if case .output(let output) = choice { output.audioTrack } else { nil } }
-
     /// Makes the decoder of another pass.
     func makeDecoder() throws(Problem) -> any Decoder { try choice.makeDecoder(file) }
 
@@ -110,6 +107,7 @@ struct OpenedSound {
             throw undecoded.notDecoded(error.message)
         }
         if let error = FileError.outOfRange(path, decoder.format) { throw error }
+        if let track = output.audioTrack, ffmpeg.track == nil { request.warn(FileError.defaultTrack(path, track)) }
         return (OpenedSound(file, .output(output), decoder, content.tags), decoder)
     }
 }

@@ -209,10 +209,8 @@ extension ArraySlice<UInt8> {
     var littleEndian: Int64 { reversed().reduce(0) { $0 << 8 | Int64($1) } }
 }
 
-/// One of the audio tracks of a film.
+/// One of the audio tracks of a film: its number in the order of the file, from 1, and how many there are.
 struct AudioTrack: Hashable {
-    /// 1…, in the order of the file.
     var number: Int
-    /// How many the file has.
     var count: Int
 }
