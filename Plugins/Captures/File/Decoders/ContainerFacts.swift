@@ -17,8 +17,7 @@ struct ContainerFacts {
     var sampleRate: Int? { stream["sample_rate"].flatMap { Int($0) } }
     /// Whether the sound ends where an edit list says so, and not with its last packet.
     var hasEditList: Bool { format == "mov" }
-    /// Whether the format is certain: in a file without a signature, ffmpeg takes almost anything for a stream of frames, unless the name
-    /// says that it is one.
+    /// Whether the format is certain by content or name: ffmpeg takes almost anything for a stream of frames.
     func isCertain(_ fileExtension: String) -> Bool {
         (container["probe_score"].flatMap { Int($0) } ?? 100) > 25 || format.prefix(2) == fileExtension.prefix(2)
     }
@@ -95,8 +94,7 @@ struct ContainerFacts {
         return seconds.isFinite ? seconds : nil
     }
 
-    /// Seconds by which the sound begins later than the film. Less than 45 ms, which nobody notices (ITU-R BT.1359), is the rounding of
-    /// containers and the delay of encoders.
+    /// Seconds by which the sound begins later than the film, if they are more than 45 ms, which nobody notices (ITU-R BT.1359).
     private var delay: Double {
         guard let start = seconds("start_time", of: stream), let first = seconds("start_time", of: container) else { return 0 }
         return (0.045..<100_000).contains(start - first) ? start - first : 0
@@ -117,8 +115,7 @@ struct ContainerFacts {
         return filters
     }
 
-    /// The frames of what ffmpeg decodes that are the sound, where ffmpeg does not remove the delay of the codec. A count of nil: all that
-    /// follow. nil: all of them.
+    /// The frames that are the sound, where ffmpeg does not remove the delay of the codec; a count of nil: all that follow.
     private func part(of file: InputFile) -> (start: Int64, count: Int64?)? {
         switch codec {
         case "musepack7", "musepack8": file.musepackLength.map { (481, $0) }
@@ -146,8 +143,7 @@ struct ContainerFacts {
 }
 
 extension InputFile {
-    /// Where the last packet of a Windows Media file ends: the object "file properties" has the number of packets, and their size. nil for a
-    /// broadcast, where both are unknown.
+    /// Where the last packet of a Windows Media file ends, by the number of packets and their size; nil for a broadcast.
     fileprivate var windowsMediaEnd: Int64? {
         let name: [UInt8] = [0xa1, 0xdc, 0xab, 0x8c, 0x47, 0xa9, 0xcf, 0x11, 0x8e, 0xe4, 0x00, 0xc0, 0x0c, 0x20, 0x53, 0x65]
         let head = bytes(at: 0, count: 64 * 1024)
@@ -168,7 +164,6 @@ extension InputFile {
         let head = bytes(at: id3Tags(in: 0..<size).start, count: 64)
         if head.hasText("MP+", at: 0), head.count == 64 {
             let (count, last) = (head.number(at: 4, 4) * 1152, head.number(at: 20, 4))
-            // The last frame is shorter if a flag says so.
             return count - (last >> 31 == 1 ? 1152 - last >> 20 & 0x7ff : 481)
         }
         // Packets with a name of two letters and a size; the first one is the header: a checksum, the version, and the two lengths.

@@ -22,8 +22,7 @@ protocol Decoder: AnyObject {
     var endDamage: Gap.Reason? { get }
 
     /// Goes on at a later frame without decoding those before it, if the format allows that with the same samples. Called before `read`.
-    ///
-    /// - Returns: The number of frames that are skipped, 0…`count`.
+    /// Returns the number of frames that are skipped, 0…`count`.
     func skip(_ count: Int64) -> Int64
 
     /// Reads the next frames to the front of `samples`, interleaved.
