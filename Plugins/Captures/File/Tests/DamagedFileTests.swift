@@ -173,7 +173,7 @@ import Testing
     }
 
     @Test func `AU whose header is longer than the file: an error`() throws {
-        let header = Array(".snd".utf8) + [2_000_000, .max, 3, 48_000, 1].flatMap { WAVBytes.big(UInt32($0)) }
+        let header = Array(".snd".utf8) + ([2_000_000, .max, 3, 48_000, 1] as [UInt32]).flatMap { WAVBytes.big($0) }
         #expect(try read(header + WAVBytes.sines(frames: 1000).sound, "a.au").error?.contains("none of its sound can be decoded") == true)
     }
 
