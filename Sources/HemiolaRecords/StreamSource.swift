@@ -15,15 +15,28 @@ public struct StreamSource: Sendable, Hashable {
     public var duration: Double?
     /// Where in the source the stream begins, in seconds, when not at its start; nil: at its start.
     public var start: Double?
+    /// The audio track of a film that is read, where it has several; nil for every other source.
+    public var audioTrack: AudioTrack?
     /// The tags of a sound file, such as its title and its artist; empty for every other source.
     public var tags: SoundTags
+
+    /// One of the audio tracks of a film.
+    public struct AudioTrack: Sendable, Hashable {
+        /// 1…, in the order of the file.
+        public var number: Int
+        /// How many the file has.
+        public var count: Int
+
+        /// A track by its number.
+        public init(number: Int, count: Int) { (self.number, self.count) = (number, count) }
+    }
 
     /// A source from its parts.
     public init(
         format: StreamFormat, kind: String, name: String, nameBytes: [UInt8]? = nil, duration: Double? = nil, start: Double? = nil,
-        tags: SoundTags = SoundTags()
+        audioTrack: AudioTrack? = nil, tags: SoundTags = SoundTags()
     ) {
-        self.tags = tags
+        (self.audioTrack, self.tags) = (audioTrack, tags)
         self.format = format
         self.kind = kind
         self.name = name
@@ -34,10 +47,11 @@ public struct StreamSource: Sendable, Hashable {
 
     /// A source that is named by a path, whose text is as `PathText` makes it.
     public init(
-        format: StreamFormat, kind: String, path: String, duration: Double? = nil, start: Double? = nil, tags: SoundTags = SoundTags()
+        format: StreamFormat, kind: String, path: String, duration: Double? = nil, start: Double? = nil,
+        audioTrack: AudioTrack? = nil, tags: SoundTags = SoundTags()
     ) {
         self.init(
             format: format, kind: kind, name: PathText.shown(path), nameBytes: PathText.nonUTF8Bytes(of: path), duration: duration,
-            start: start, tags: tags)
+            start: start, audioTrack: audioTrack, tags: tags)
     }
 }

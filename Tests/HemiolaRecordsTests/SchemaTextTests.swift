@@ -112,7 +112,8 @@ import Testing
         #expect(
             duckDB["source"]
                 == #"STRUCT("kind" VARCHAR, "name" VARCHAR, "name_base64" VARCHAR, "duration_s" DOUBLE, "start_s" DOUBLE, "#
-                + #""tags" STRUCT("title" VARCHAR, "artist" VARCHAR, "album" VARCHAR, "track" VARCHAR, "genre" VARCHAR, "year" BIGINT))"#)
+                + #""audio_track" BIGINT, "audio_tracks" BIGINT, "tags" STRUCT("title" VARCHAR, "artist" VARCHAR, "album" VARCHAR, "track" VARCHAR, "genre" VARCHAR, "year" BIGINT))"#
+        )
         #expect(duckDB["dropped"] == "JSON")
         #expect(duckDB["presets"] == "VARCHAR[]")
         let pandas = try #require(document["pandas"] as? [String: String])

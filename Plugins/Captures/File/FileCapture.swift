@@ -82,7 +82,7 @@ final class FileCapture: RewindableCapture {
         return StreamSource(
             format: format, kind: "file", path: path,
             duration: sound.presentFrames.map { excerpt.length(of: format.seconds(at: $0)) },
-            start: excerpt.start > 0 ? excerpt.start : nil, tags: sound.tags)
+            start: excerpt.start > 0 ? excerpt.start : nil, audioTrack: sound.audioTrack, tags: sound.tags)
     }
 
     func read(into samples: inout MutableSpan<Float>) throws(Problem) -> ReadResult {

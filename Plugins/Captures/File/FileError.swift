@@ -1,6 +1,7 @@
 internal import Glibc
 internal import Hemiola
 internal import HemiolaPCM
+internal import HemiolaRecords
 internal import HemiolaSignal
 internal import HemiolaSystem
 
@@ -152,7 +153,7 @@ enum FileError {
         Problem("\(path.displayName): has no audio track \(track); choose one of 1…\(count)", at: "audio_track")
     }
 
-    static func defaultTrack(_ path: String, _ track: AudioTrack) -> String {
+    static func defaultTrack(_ path: String, _ track: StreamSource.AudioTrack) -> String {
         "\(path.displayName): audio track \(track.number) of \(track.count), the default one; for another, set audio_track of --capture file:PATH"
     }
 

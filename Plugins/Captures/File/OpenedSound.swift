@@ -59,6 +59,11 @@ struct OpenedSound {
         self.tags = all
     }
 
+    /// The track that is read, of a file with several.
+    var audioTrack: StreamSource.AudioTrack? {
+        if case .output(let output) = choice { output.audioTrack } else { nil }
+    }
+
     /// Makes the decoder of another pass.
     func makeDecoder() throws(Problem) -> any Decoder { try choice.makeDecoder(file) }
 

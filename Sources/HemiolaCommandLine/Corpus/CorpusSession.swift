@@ -97,7 +97,8 @@ struct CorpusSession: Sendable {
                 deadline = MonotonicTime.now + Self.grace
                 readerDeadline = MonotonicTime.now + Self.readerGrace
             case .nothing where MonotonicTime.now >= deadline || MonotonicTime.now >= readerDeadline && !inputsBeingRead.isEmpty:
-                let names = inputsBeingRead.isEmpty ? "a file" : inputsBeingRead.map { PathText.shown($0).onOneLine }.joined(separator: ", ")
+                let inputs = inputsBeingRead.map { PathText.shown($0).onOneLine }.joined(separator: ", ")
+                let names = inputs.isEmpty ? "a file" : inputs
                 console.error("\(names): did not end after the signal; exiting without it; to continue, add --resume")
                 console.finish()
                 System.exitAtOnce(.signal(listener.signal ?? 0))

@@ -57,6 +57,9 @@ extension StreamSource {
             format: format, kind: try source.text("kind"), name: try source.text("name"),
             nameBytes: try [UInt8](base64: source, "name_base64"), duration: try source.optionalTime("duration_s", format),
             start: try source.optionalTime("start_s", format), tags: try SoundTags(of: source))
+        if let number = try source.optionalInteger("audio_track") {
+            audioTrack = AudioTrack(number: number, count: try source.integer("audio_tracks"))
+        }
     }
 }
 

@@ -48,6 +48,12 @@ extension RecordEncoder {
             buffer.append(#","start_s":"#)
             buffer.append(seconds: start)
         }
+        if let track = header.source.audioTrack {
+            buffer.append(#","audio_track":"#)
+            buffer.append(integer: track.number)
+            buffer.append(#","audio_tracks":"#)
+            buffer.append(integer: track.count)
+        }
         let tags = header.source.tags.members.filter { $0.value != .null }
         if !tags.isEmpty {
             buffer.append(#","tags":"#)

@@ -69,6 +69,8 @@ extension RecordSchema {
         Field("name_base64", .text, isOptional: true, "The bytes of the path in Base64; only when they are not UTF-8."),
         Field("duration_s", .number, isNullable: true, "The declared duration; null when unknown or endless."),
         Field("start_s", .number, isOptional: true, "The position of frame 0 in the file, in seconds; only with --start."),
+        Field("audio_track", .integer, isOptional: true, "The audio track of a film that is analysed, from 1; only where it has several."),
+        Field("audio_tracks", .integer, isOptional: true, "How many audio tracks the film has; only where it has several."),
         Field(
             "tags", .object(tags(isComplete: false)), isOptional: true, "The tags of a sound file; only where it has any, and only those."),
     ]

@@ -203,9 +203,3 @@ extension ArraySlice<UInt8> {
     /// The number in at most 7 bytes.
     var littleEndian: Int64 { reversed().reduce(0) { $0 << 8 | Int64($1) } }
 }
-
-/// One of the audio tracks of a film: its number in the order of the file, from 1, and how many there are.
-struct AudioTrack: Hashable {
-    var number: Int
-    var count: Int
-}

@@ -19,7 +19,7 @@ struct FFmpegDecoder: Sendable {
         var file: InputFile
         var tags: SoundTags
         /// The track that was decoded, of those of a file with several.
-        var audioTrack: AudioTrack?
+        var audioTrack: StreamSource.AudioTrack?
         /// The declared number of frames, at the rate of `file`; nil: none.
         var declaredFrames: Int64?
         /// See `Decoder`.
@@ -106,7 +106,7 @@ struct FFmpegDecoder: Sendable {
         }
         return Output(
             file: output.resized(), tags: facts.tags,
-            audioTrack: facts.trackCount > 1 ? AudioTrack(number: facts.track + 1, count: facts.trackCount) : nil,
+            audioTrack: facts.trackCount > 1 ? StreamSource.AudioTrack(number: facts.track + 1, count: facts.trackCount) : nil,
             declaredFrames: declared,
             // At a low rate, the delay of an AAC encoder is longer: two packets of 2048 frames.
             lengthTolerance: max(4096, Int64(Double(header.stream.sampleRate) * Self.tolerance)),
