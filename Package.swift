@@ -130,7 +130,8 @@ let plugins: [[Target]] = [
     plugin(
         "PresetsSink", at: "Sinks/Visualizers/Presets", uses: ["HemiolaFiles"],
         tests: [
-            "FileCapture", "BeatAnalyzer", "LevelsAnalyzer", "VisualizerAnalyzer", "JSONLinesSink", "HemiolaEngine", "AllocationCounter",
+            "FileCapture", "BeatAnalyzer", "LevelsAnalyzer", "SpectrumAnalyzer", "VisualizerAnalyzer", "JSONLinesSink", "HemiolaEngine",
+            "AllocationCounter",
         ]),
     plugin("SocketSink", at: "Sinks/Visualizers/Socket", uses: ["HemiolaBridge"], tests: ["BridgeSupport"]),
     plugin(

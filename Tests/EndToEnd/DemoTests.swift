@@ -66,7 +66,7 @@ import Testing
     @Test func `TERM=dumb: the line of listen; the end of the loop is said`() throws {
         let terminal = try TerminalProcess(
             Hemiola.path, ["demo", "--seconds", "1"], environment: environment.merging(["TERM": "dumb"]) { $1 })
-        try terminal.read(until: "ended after 1 s")
+        try terminal.read(until: "ended after 1.0 s")
         #expect(try terminal.finish() == 0)
         #expect(terminal.text.contains("BPM"))
     }

@@ -90,7 +90,7 @@ enum OfflineRun {
         // The decoder searches the zeros behind the sound for a frame.
         try #require(truncate(folder("long.flac"), 1 << 40) == 0)
         let process = try Hemiola.start(["analyze", "long.flac", "--analyzer", "levels", "-o", "out.jsonl"], in: folder.path)
-        for _ in 0..<10_000 where OfflineRun.bytesRead(by: process) < 8 * sound.count { usleep(1000) }
+        for _ in 0..<10_000 where OfflineRun.bytesRead(by: process) < 100 * sound.count { usleep(1000) }
         process.send(SIGINT)
         let outcome = try process.finish(timeout: 30)
         #expect(

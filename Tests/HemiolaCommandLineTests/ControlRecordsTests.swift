@@ -29,7 +29,8 @@ import Testing
             "tap", "halveTempo", "doubleTempo", "setDownbeat", "resetTempo", "nextPreset", "previousPreset", "randomPreset", "toggleCycle",
         ]
         return try plain.map { try control($0) } + [
-            control("lockTempo", ["bpm": .number(128)]), control("lockTempo"), control("nudge", ["ms": .number(-20)]),
+            control("lockTempo", ["bpm": .number(128)]), control("lockTempo"),
+            control("tempoRange", ["min_bpm": .number(60), "max_bpm": .number(120)]), control("nudge", ["ms": .number(-20)]),
             control("pageMessage", ["handler": .text("menu"), "body": .text("{\"a\":[1,null]}")]),
             control("loadPreset", ["name": .text("a \"b\" \u{1F600}\n")]), control("lockPreset", ["locked": .boolean(true)]),
             control("setSpeed", ["speed": .number(0.5)]), control("ready", ["presets": .texts(["x", "y"])]),

@@ -167,8 +167,9 @@ extension System {
 // MARK: - Signals
 
 extension System {
-    /// Handles SIGINT, SIGTERM, SIGHUP, and SIGUSR1 and SIGUSR2, which batch systems send before the end of a job. A SIGHUP that the caller ignores (`nohup`) stays ignored. An ignored SIGINT is handled:
-    /// background jobs of a script start with it, and `kill -INT` must end them in order.
+    /// Handles SIGINT, SIGTERM, SIGHUP, and SIGUSR1 and SIGUSR2, which batch systems send before the end of a job. A SIGHUP that the
+    /// caller ignores (`nohup`) stays ignored. An ignored SIGINT is handled: background jobs of a script start with it, and `kill -INT`
+    /// must end them in order.
     ///
     /// The signal handler runs on any thread and wakes the one that waits in `next(timeout:)`. `sigwait` with all signals blocked is
     /// not reliable, because threads of libraries may unblock signals. A second signal ends the process at once.

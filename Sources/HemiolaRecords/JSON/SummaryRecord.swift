@@ -113,7 +113,7 @@ extension SummaryRecord {
                 "rhythm",
                 .object([
                     Member("bpm", .number(rhythm?.beatsPerMinute ?? .nan, in: .beatsPerMinute)),
-                    Member("tempi", rhythm.map { .integer($0.tempoCount) } ?? .null),
+                    Member("tempo_sections", rhythm.map { .integer($0.tempoCount) } ?? .null),
                     Member("beats", rhythm.map { .integer(Int($0.beatCount)) } ?? .null),
                     Member("bars", rhythm.map { .integer(Int($0.barCount)) } ?? .null),
                     Member("first_beat_s", .number(rhythm?.firstBeat ?? .nan, in: .seconds)),
@@ -221,7 +221,9 @@ extension RecordSchema {
 
     private static let rhythm = [
         Field("bpm", .number, unit: .beatsPerMinute, isNullable: true, "The tempo; of several that with most beats."),
-        Field("tempi", .integer, isNullable: true, "The number of tempi: parts of 16 beats or more whose tempi differ by more than 4 %."),
+        Field(
+            "tempo_sections", .integer, isNullable: true,
+            "The number of parts with a tempo of their own: parts of 16 beats or more whose tempi differ by more than 4 %."),
         Field("beats", .integer, isNullable: true, "The number of beats."),
         Field("bars", .integer, isNullable: true, "The number of downbeats."),
         Field("first_beat_s", .number, unit: .seconds, isNullable: true, "The time of the first beat."),

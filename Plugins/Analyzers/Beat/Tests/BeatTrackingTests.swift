@@ -91,7 +91,8 @@ import Testing
     }
 
     @Test func `summary: counts beats and onsets, and has the tempo`() async throws {
-        let analysis = try await BeatAnalysis(TestMusic.band(126, seconds: 16))
+        // The line through the beats of a live run needs some of them: the first are up to 20 ms beside the grid.
+        let analysis = try await BeatAnalysis(TestMusic.band(126, seconds: 32))
         let summary = try #require(analysis.stream.summary?.sections.first { $0.analyzer == "beat" }?.values)
         #expect(summary.map(\.name) == ["beats", "onsets", "bpm"])
         #expect(summary[0].value == .count(Int64(analysis.beats.count)))

@@ -38,7 +38,8 @@ final class BeatDocument: Document {
 
     func write(_ event: Event) {
         guard let beat = Beat(event) else { return }
-        track?.beats.append((event.time, beat))
+        // With the digits of a record, so that a replay writes the same file.
+        track?.beats.append(((event.time * 1e6).rounded() / 1e6, beat))
         if format == .text || format == .audacity { file.buffer.appendLine(event.time, beat, format) }
     }
 

@@ -15,7 +15,7 @@ struct BeatTrack {
     /// The tempi in BPM, one after the other, as `rhythm.bpm` in the record `summary`; empty without a tempo.
     var tempi: [Double] {
         var sections = TempoSections()
-        for item in beats { sections.add(item.time, beatsPerMinute: item.beat.beatsPerMinute) }
+        for item in beats { sections.add(item.time, beatsPerMinute: (item.beat.beatsPerMinute * 100).rounded() / 100) }
         return sections.tempi
     }
 

@@ -94,18 +94,20 @@ struct BeatCounter: Sendable {
     /// - Parameter earliest: A time before which it causes no change.
     func completion(notBefore earliest: Double) -> Double? {
         guard let lastBeat, lastBeat.beat.beatsPerMinute > 0 else { return nil }
-        let period = 60 / lastBeat.beat.beatsPerMinute
+        // With the digits of a record, so that a replay foresees the same time.
+        let period = 60 / max(0.01, (lastBeat.beat.beatsPerMinute * 100).rounded() / 100)
+        let lastTime = (lastBeat.time * 1e6).rounded() / 1e6
         let time: Double
         var step = period
         switch target {
-        case .beats(let count): time = lastBeat.time + Double(count - beats) * period
+        case .beats(let count): time = lastTime + Double(count - beats) * period
         case .bars(let count):
             guard hasBarPositions else {
-                time = lastBeat.time + Double(count * Self.defaultBarLength - beats) * period
+                time = lastTime + Double(count * Self.defaultBarLength - beats) * period
                 break
             }
             guard let position = lastBeat.beat.position else { return nil }
-            let downbeat = lastBeat.time + Double(max(1, barLength + 1 - position)) * period
+            let downbeat = lastTime + Double(max(1, barLength + 1 - position)) * period
             step *= Double(barLength)
             time = downbeat + Double(max(0, count - bars - 1)) * step
         }

@@ -161,7 +161,7 @@ import Testing
 
     @Test func `two batches between messages: the message has the highest values of both, and the next one its own`() throws {
         var (loud, quiet) = (Self.row, Self.row)
-        (loud[0], loud[4]) = (-6, 1)
+        (loud[0], loud[2], loud[4]) = (-6, -6, 1)
         (quiet[0], quiet[4], quiet[19]) = (-54, 0, 0)
         let sent = try messages([], at: [Self.end(1), Self.end(2)], rows: [loud, quiet, quiet])
         #expect(sent.map(\.level) == [229.5, 25.5])
