@@ -105,7 +105,7 @@ public struct SummarySelection: Sendable {
         let hint =
             if let missing = installed.first(where: { $0.underscored == analyzer.underscored }) {
                 "add the analyzer: --analyzer +\(missing)"
-            } else if let name = item.nearest(in: leaves.map(\.lastPart) + nodes.map(\.withoutSection) + installed) ?? described {
+            } else if let name = described ?? item.nearest(in: leaves.map(\.lastPart) + nodes.map(\.withoutSection) + installed) {
                 "did you mean \(name)?"
             } else {
                 "\"hemiola schema --columns --summary\" lists all"

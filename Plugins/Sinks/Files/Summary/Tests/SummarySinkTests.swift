@@ -322,7 +322,7 @@ import Testing
     }
 
     @Test func `text: aligned columns with the file at the end`() throws {
-        let beats = [Self.beat(at: 0.5, 119.97, 1)]
+        let beats = (0..<20).map { Self.beat(at: 0.5 + 0.5 * Double($0), 119.97, 1) }
         let failure = InputEnd(file: "x.wav", error: "x.wav: is empty", streamCount: 0)
         let streams = [(Self.header(file: "a.flac"), Self.rows([Float](repeating: 1, count: 3000)))]
         func text(_ items: [String]?) throws -> [String] {
