@@ -117,11 +117,14 @@ struct ContainerFacts {
 
     /// The frames that are the sound, where ffmpeg does not remove the delay of the codec; a count of nil: all that follow.
     private func part(of file: InputFile) -> (start: Int64, count: Int64?)? {
-        switch codec {
-        case "musepack7", "musepack8": file.musepackLength.map { (481, $0) }
-        case "speex" where format == "ogg" && OggReader.missingLibrary() == nil: file.speexPart
-        default: nil
-        }
+        let part: (start: Int64, count: Int64?)? =
+            switch codec {
+            case "musepack7", "musepack8": file.musepackLength.map { (481, $0) }
+            case "speex" where format == "ogg" && OggReader.missingLibrary() == nil: file.speexPart
+            default: nil
+            }
+        guard let part, (0...DeclaredLength.maximumFrames).contains(part.count ?? 0) else { return nil }
+        return part
     }
 
     /// Whether the file ends before its container does.
@@ -149,7 +152,7 @@ extension InputFile {
         let head = bytes(at: 0, count: 64 * 1024)
         guard let place = head.firstRange(of: name)?.lowerBound, head.count >= place + 100, head[place + 88] & 1 == 0 else { return nil }
         let (header, count, size) = (head.number(at: 16, 7), head.number(at: place + 56, 4), head.number(at: place + 92, 4))
-        return count > 0 && header < self.size ? header + 50 + count * size : nil
+        return count > 0 && header < self.size ? header + 50 + Int64(min(Double(count) * Double(size), 1e18)) : nil
     }
 
     /// Whether a Flash video ends within a tag: behind each is its size, and in front of it that of its content, which is 11 bytes less.
@@ -169,10 +172,10 @@ extension InputFile {
         // Packets with a name of two letters and a size; the first one is the header: a checksum, the version, and the two lengths.
         guard head.hasText("MPCKSH", at: 0), let start = head[6...].firstIndex(where: { $0 < 0x80 }) else { return nil }
         var numbers: [Int64] = [0]
-        for byte in head[(start + 6)...] {
+        for byte in head.dropFirst(start + 6) {
             numbers[numbers.count - 1] = numbers[numbers.count - 1] << 7 | Int64(byte & 0x7f)
             if byte < 0x80 { numbers.append(0) }
-            if numbers.count == 3 { return max(0, numbers[0] - numbers[1]) }
+            if numbers.count == 3 { return max(0, numbers[0] &- numbers[1]) }
         }
         return nil
     }
@@ -182,10 +185,11 @@ extension InputFile {
         let reader = OggReader(self, 0..<size)
         guard let first = reader.next(), first.body.starts(with: "Speex   ".utf8), first.body.count >= 80 else { return nil }
         let (head, serial) = (Array(first.body), first.serial)
-        let (mode, length) = (head.number(at: 40, 4), head.number(at: 56, 4) * max(1, head.number(at: 64, 4)))
+        let (mode, frame, framesPerPacket) = (head.number(at: 40, 4), head.number(at: 56, 4), max(1, head.number(at: 64, 4)))
+        guard (0...2).contains(mode), frame < 1 << 16, framesPerPacket < 1 << 16 else { return nil }
+        let length = frame * framesPerPacket
         while let page = reader.next() {
             guard page.serial == serial, page.granule > 0 else { continue }
-            guard (0...2).contains(mode), length < 1 << 16 else { return nil }
             // The position of the first page is that of its frames without the delay of the encoder.
             let delay = page.isLast ? 0 : max(0, page.packetCount * length - page.granule)
             return (delay > 0 ? delay + 40 << mode : 0, OggReader.lastGranule(self, 0..<size, serial: serial))

@@ -1,5 +1,6 @@
 import Foundation
 import Hemiola
+import HemiolaPCM
 import HemiolaRecords
 import HemiolaSignal
 import HemiolaTesting
@@ -100,6 +101,45 @@ import Testing
         for index in 0..<7 { bytes[place + index] = UInt8(truncatingIfNeeded: duration >> (8 * index)) }
         #expect(try recording(fixture.write(bytes, to: "long.wma")).others == [.end])
         #expect(try recording(fixture.cut("long.wma", as: "cut.wma")).gap?.reason.isOfFile == true)
+    }
+
+    /// Numbers that a header may hold and no file can have.
+    @Test func `header with the largest numbers: read without them`() throws {
+        _ = try make("a.wma", tone(1000))
+        var bytes = try fixture.bytes(of: "a.wma")
+        let name: [UInt8] = [0xa1, 0xdc, 0xab, 0x8c, 0x47, 0xa9, 0xcf, 0x11]
+        let place = try #require(bytes.firstRange(of: name)).lowerBound
+        bytes.replaceSubrange(place + 56..<place + 60, with: repeatElement(0xff, count: 4))
+        bytes.replaceSubrange(place + 92..<place + 100, with: repeatElement(0xff, count: 8))
+        let file = try InputFile(fixture.write(bytes, to: "large.wma"))
+        #expect(ContainerFacts(Array("[STREAM]\n[FORMAT]\nformat_name=asf\n".utf8), track: nil).isCut(file, end: file.size))
+        let long = [UInt8](repeating: 0xff, count: 8) + [0x7f]
+        for numbers in [long + [0x81] + long, [UInt8](repeating: 0xff, count: 60), long + long, []] {
+            for start in ["MPCKSH\u{1}\0\0\0\0\0", "MPCKSH"] {
+                let file = try InputFile(fixture.write(Array(start.utf8) + numbers, to: "a.mpc"))
+                let text = "[STREAM]\ncodec_name=musepack8\nsample_rate=44100\n[FORMAT]\nformat_name=mpc8\n"
+                let facts = ContainerFacts(Array(text.utf8), track: nil)
+                #expect(facts.declaredFrames(file, rate: 44_100) ?? 0 <= DeclaredLength.maximumFrames)
+                #expect(facts.filters(file, outputRate: nil).count <= 1)
+            }
+        }
+    }
+
+    @Test func `Speex with the largest numbers: read without them`() throws {
+        let path = try make("a.spx", tone(1000) + ["-c:a", "libspeex", "-ar", "16000"])
+        let text = "[STREAM]\ncodec_name=speex\nsample_rate=16000\n[FORMAT]\nformat_name=ogg\n"
+        let facts = ContainerFacts(Array(text.utf8), track: nil)
+        #expect(try facts.filters(InputFile(path), outputRate: nil).count == 1)
+        let pages = try OggPageBytes.all(in: fixture.bytes(of: "a.spx"))
+        var (first, last) = try (#require(pages.first), #require(pages.last))
+        // The frames of a packet, and its size: behind the header of a page of one packet, which has 28 bytes.
+        for offset in [56, 64] { first.bytes.replaceSubrange(28 + offset..<32 + offset, with: repeatElement(0xff, count: 4)) }
+        first.seal()
+        last.granule = .max
+        for changed in [[first] + Array(pages[1...]), pages.dropLast() + [last]] {
+            let file = try InputFile(fixture.write(changed.file, to: "large.spx"))
+            #expect(facts.filters(file, outputRate: nil).isEmpty)
+        }
     }
 
     @Test func `MPEG-4 cut behind its index: none of its sound is there`() throws {
