@@ -89,12 +89,13 @@ extension WindowTests {
         // A stand-in with the interface of Butterchurn.
         let standIn = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../../Tests/Page/butterchurn.standin.js").standardized
         try FileManager.default.copyItem(at: standIn, to: folder.appendingPathComponent("butterchurn.min.js"))
-        for (name, code) in [("Été", ""), ("Fehler", "throw new Error('no such variable')")] {
+        for (name, code) in [("Été", ""), ("Übler Fehler", "throw new Error('no such variable')")] {
             try #"{"baseVals": {"colour": "green"}, "frame_eqs_str": "\#(code)"}"#.write(
                 to: folder.appendingPathComponent("\(name).json"), atomically: true, encoding: .utf8)
         }
         try "<p>".write(to: folder.appendingPathComponent("page.html"), atomically: true, encoding: .utf8)
-        try fixture.startHemiola(sinks: ["presets:mode=manual"])
+        // The sink begins with the first preset of the list, which is not the one that fails.
+        try fixture.startHemiola(sinks: ["presets:mode=manual,order=sequential"])
         let window = try fixture.window([])
         defer { window.stop() }
         try window.wait(until: "the preset is listed", seconds: 30) {
@@ -102,11 +103,11 @@ extension WindowTests {
         }
         #expect(try fixture.send("loadPreset", "name=Été").code == 0)
         try window.wait(until: "the preset is current") { try fixture.send("call", "getCurrentPreset").output.contains("Été") }
-        // This one fails when its first picture is drawn, and is listed no more. The sink begins with any preset: if it was this one, it has
-        // failed already, and is refused.
-        _ = try fixture.send("loadPreset", "name=Fehler")
-        try window.wait(for: "preset Fehler: no such variable")
+        // The next one fails when its first picture is drawn, and is listed no more.
+        let lines = window.lines.count
+        #expect(try fixture.send("loadPreset", "name=Übler Fehler").code == 0)
+        try window.wait(for: "preset Übler Fehler: no such variable", after: lines)
         #expect(!window.output.contains("preset Été") && !window.output.contains("presets/"), "\(window.output)")
-        #expect(try !fixture.send("call", "getPresetNames").output.contains("Fehler"))
+        #expect(try !fixture.send("call", "getPresetNames").output.contains("Übler Fehler"))
     }
 }
