@@ -265,7 +265,7 @@ import Testing
         .enabled(if: geteuid() == 0 && Tool.location(of: "/usr/bin/perl") != nil, "not root, who can start a program as another user"),
         arguments: ["XDG_RUNTIME_DIR", "TMPDIR"])
     func `send at the default path to the program of another user: nothing is sent`(variable: String) throws {
-        let environment = ["XDG_RUNTIME_DIR": "relative", "TMPDIR": "/tmp", variable: folder.path]
+        let environment = ["XDG_RUNTIME_DIR": "relative", "TMPDIR": "/tmp"].merging([variable: folder.path]) { $1 }
         if variable == "TMPDIR" { try #require(mkdir(folder("hemiola-0"), 0o700) == 0) }
         let socket = folder(variable == "TMPDIR" ? "hemiola-0/hemiola.sock" : "hemiola.sock")
         // The socket gets the credentials of the moment of listen(2). The first byte that it receives would end the program with 9.

@@ -4,7 +4,8 @@ internal import HemiolaSystem
 
 /// The conversation with one run of a program: a line that describes the stream, then a block of samples and its answer at a time.
 ///
-/// Used by one thread at a time. Every method returns when the program has exceeded its time limit; the memory for what the program prints is bounded.
+/// Used by one thread at a time. Every method returns when the program has exceeded its time limit; the memory for what the program prints is
+/// bounded.
 final class ProgramSession {
     /// Bytes of a line.
     static let longestLine = 4 << 20
