@@ -45,6 +45,11 @@ struct BarTracker: Sendable {
         }
     }
 
+    /// Makes every position equally probable.
+    mutating func forget() {
+        probabilities = Self.uniform
+    }
+
     /// The positions of all beats of a recording by the forward-backward algorithm; of two bars or less they are unknown.
     ///
     /// The backward pass uses the same model: in reversed order the downbeat keeps its index, and the other positions are alike.

@@ -80,6 +80,7 @@ private struct BeatStream {
     private var filter = BandFilter()
     private var network = BeatNetwork(.causal())
     private var periodicOnsets: PeriodicOnsets
+    private var metronomeBars: MetronomeBars
     private var tracker: BeatTracker
     /// The first pass while it runs, and its beats after it.
     private var firstPass: BeatFirstPass?
@@ -93,6 +94,7 @@ private struct BeatStream {
         self.sampleRate = sampleRate
         onsetFilter = BandFilter(.onsets(nyquist: sampleRate / 2))
         periodicOnsets = PeriodicOnsets(space)
+        metronomeBars = MetronomeBars(space)
         tracker = BeatTracker(space)
         start = StreamStart(sampleRate: sampleRate)
     }
@@ -105,6 +107,7 @@ private struct BeatStream {
             if timeline == nil {
                 for index in group {
                     filter.advance(spectra.magnitude(index))
+                    metronomeBars.listen(to: filter, as: index - first)
                     network.add(filter)
                 }
                 network.run()
@@ -120,6 +123,7 @@ private struct BeatStream {
                     let onset = picker.advance(output.onset, strength: onsetFilter.strength)
                     if let onset, center >= StreamStart.end { emit(onset, at: center, &events) }
                     periodicOnsets.advance(&output, isOnset: onset != nil, at: center)
+                    if metronomeBars.advance(&output, at: center, index: index - first) { tracker.forgetBars() }
                     if let beat = tracker.advance(output, at: center) { emit(beat, &events) }
                 } else {
                     let onset = timeline?.nextOnset(before: center)

@@ -152,7 +152,7 @@ struct BeatFirstPass: Sendable {
             (outputs[frame].beat, outputs[frame].networkBeat, outputs[frame].downbeat) = (0, 0, 0)
         }
         for (index, onset) in onsets.enumerated() where onset < outputs.count {
-            let share: Float = accents.map { index % $0.distance == $0.first ? 1 : 0 } ?? 0.25
+            let share: Float = accents.map { index % $0.distance == $0.first ? 1 : 0 } ?? PeriodicOnsets.unknownShare
             let near = frames(max(0, onset - max(2, reach))...onset + max(2, reach))
             if near.contains(where: { found[$0].networkBeat > 0.5 }) {
                 // The network finds the beat too, and its time is finer than frames.

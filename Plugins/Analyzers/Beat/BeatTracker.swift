@@ -206,6 +206,11 @@ struct BeatTracker: Sendable {
 
     private var isTapHeld: Bool { lockedTempo == nil && chosenTempo != nil && time < tapHoldEnd }
 
+    /// Makes every position in the bar equally probable.
+    mutating func forgetBars() {
+        bar.forget()
+    }
+
     /// Returns to the initial state, except for the time of the last emitted beat and the tempi set by controls.
     mutating func restart() {
         decoder.reset()

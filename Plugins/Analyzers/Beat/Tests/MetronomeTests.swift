@@ -72,6 +72,21 @@ struct Beep: Sendable, CustomTestStringConvertible {
         for beat in beats { #expect(abs(((beat.time - 0.3) * 2).rounded() / 2 + 0.3 - beat.time) < 0.05) }
     }
 
+    @Test(arguments: [2, 3, 4], [60.0, 120, 174])
+    func `live: bars begin on the accents, and are unknown without`(accents: Int, tempo: Double) async throws {
+        for beep in [Self.beeps[0], Self.beeps[4]] {
+            let beats = try await BeatAnalysis(beep.metronome(tempo, beats: 40, accents: accents)).beats
+            let later = beats.filter { $0.time > 0.3 + Double(5 * accents) * 60 / tempo }
+            #expect(later.count > 15)
+            for beat in later {
+                let index = Int(((beat.time - 0.3) * tempo / 60).rounded())
+                #expect(beat.position.map { ($0 - 1) % accents } == index % accents, "beat \(index) of \(beep.testDescription)")
+            }
+            let equal = try await BeatAnalysis(beep.metronome(tempo, beats: 40)).beats
+            #expect(equal.count > 15 && equal.dropFirst(8).allSatisfy { $0.position == nil })
+        }
+    }
+
     @Test func `of two bars or less the bars are unknown`() async throws {
         let beats = try await BeatAnalysis(Self.beeps[0].metronome(120, beats: 8, first: 0.1, accents: 4), wholeFile: true).beats
         #expect(beats.count == 8)
