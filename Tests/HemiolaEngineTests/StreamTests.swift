@@ -255,6 +255,18 @@ import Testing
         #expect(log.items == ["prepare 44100/1"])
     }
 
+    @Test func `file of damaged streams: an error of each, one notice of all`() async throws {
+        let (notices, sink) = (Notices(), CollectingSink())
+        let gap = CaptureStep.gap(Gap(frames: 4410, reason: .damagedFile))
+        let part = [silence(batches: 2), gap, silence(batches: 2)]
+        let trial = Trial(
+            part + [.format(TestSignal.mono)] + part + [.format(TestSignal.mono), silence(batches: 2)], sinks: [.collecting(sink)])
+        try await trial.run(report: notices)
+        #expect(sink.streams.count == 3 && sink.streams[..<2].allSatisfy { $0.summary?.error?.contains("0.1 s of sound") == true })
+        #expect(notices.count("gap(") == 0 && notices.count("damage(") == 1, "\(notices.texts)")
+        #expect(notices.texts.contains { $0.contains("places: 2, first: 0.0464") }, "\(notices.texts)")
+    }
+
     @Test func `idle: no event; device notice: an event`() async throws {
         let notice = DeviceEvent(name: "usb", summary: "A USB device.", state: .opened, format: TestSignal.mono)
         let stream = try await Trial(

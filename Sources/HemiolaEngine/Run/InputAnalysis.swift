@@ -22,7 +22,7 @@ struct InputAnalysis {
         var controls: ArraySlice<StampedControl>
         /// The reasons of refusals that were reported.
         var refusals: Set<String> = []
-        /// Missing and damaged parts of a file, which are reported at the end of the stream, in one line.
+        /// Missing and damaged parts of a file.
         var damage: FileDamage?
         /// The name of the device from which it comes now; that of the header is of the stream's beginning.
         var deviceName: String?
@@ -46,12 +46,18 @@ struct InputAnalysis {
     private var streamCount = 0
     /// Why the input failed, or was incomplete or damaged; nil: it did not.
     private var error: String?
+    /// Missing and damaged parts of all streams, which are reported at the end, in one line.
+    private var damage: FileDamage?
+    /// Whether any sound was there.
+    private var hasSound = false
     /// Whether the input was taken to its end.
     private var isAtEnd = false
     /// Whether analyzers may process the input in a first pass.
     private var mayLookAhead = false
     /// The external analyzers whose failure was reported, because the input is analysed without them.
     private var skippedExternals: Set<String> = []
+    /// What analyzers have remarked, each once: a file may have hundreds of streams.
+    private var warnings: Set<String> = []
     /// Whether a notice said that the channels have opposite polarity.
     private var isPolarityReported = false
     /// Measures silence over all streams; nil for a file.
@@ -80,7 +86,10 @@ struct InputAnalysis {
         defer { pipeline.noteClosed(input.name) }
         do throws(Problem) {
             try analyze()
+            if let damage { fail(damage.notice, of: damage.input) }
         } catch {
+            // An input that fails is counted once. Of one without any sound, its error says all.
+            if let damage, hasSound { report(damage.notice) }
             if error.remedy != .finish { fail(.captureFailed(input: input.name, error), of: input.name) }
         }
         let path = input.path ?? input.name
@@ -305,7 +314,7 @@ struct InputAnalysis {
         // A pause of a source that is not lost audio.
         if gap.frames == 0, !gap.reason.isOfFile { return }
         if gap.reason.isOfFile {
-            stream.damage = stream.damage ?? FileDamage(reason: gap.reason, start: start)
+            stream.damage = stream.damage ?? FileDamage(input: stream.name, reason: gap.reason, start: start)
             stream.damage?.add(from: start, duration: duration, frames: gap.frames)
         } else {
             let name = stream.deviceName ?? stream.name
@@ -350,24 +359,22 @@ struct InputAnalysis {
             case .noReaders: .interrupted
             }
         isAtEnd = reason == .endOfInput
-        let damage = stream.damage?.notice(input: name)
-        var error = damage?.text ?? self.error
+        if producer.clock > stream.damage?.frames ?? 0 { hasSound = true }
+        if let new = stream.damage {
+            damage = damage?.adding(new) ?? new
+            error = damage?.notice.text
+        }
+        var error = stream.damage?.notice.text ?? self.error
         if case .failed(let failure) = ending { error = PipelineNotice.captureFailed(input: name, failure).text }
         let summary = StreamSummary(
             frames: producer.clock, batches: producer.batchCount, nonFinite: producer.nonFinite,
             sections: stream.slots.map { .init(analyzer: $0.name, values: $0.analyzer.summary()) }.filter { !$0.values.isEmpty },
             reason: reason, error: error, lateEvents: late)
         receiver.receive(.end(summary))
-        if let damage {
-            // An input that fails is counted once. Of one without any sound, its error says all.
-            if case .failed = ending {
-                if producer.clock > stream.damage?.frames ?? 0 { report(damage) }
-            } else {
-                fail(damage, of: name)
-            }
-        }
         for slot in stream.slots {
-            if let warning = slot.analyzer.warning { report(.analyzerWarning(input: name, analyzer: slot.name, warning)) }
+            if let warning = slot.analyzer.warning, warnings.insert("\(slot.name): \(warning)").inserted {
+                report(.analyzerWarning(input: name, analyzer: slot.name, warning))
+            }
         }
         if producer.nonFinite > 0 { report(.nonFinite(input: name, samples: producer.nonFinite)) }
         report(.finished(input: name, summary))
@@ -377,6 +384,7 @@ struct InputAnalysis {
 
 /// Collects the missing and damaged parts of a file, for one report: there may be thousands.
 private struct FileDamage {
+    let input: String
     private let reason: Gap.Reason
     /// The start of the first gap, in seconds.
     private let start: Double
@@ -386,7 +394,8 @@ private struct FileDamage {
     /// The end of the last gap, in seconds.
     private var end = -1.0
 
-    init(reason: Gap.Reason, start: Double) {
+    init(input: String, reason: Gap.Reason, start: Double) {
+        self.input = input
         self.reason = reason
         self.start = start
     }
@@ -399,7 +408,16 @@ private struct FileDamage {
         end = start + duration
     }
 
-    func notice(input: String) -> PipelineNotice {
+    /// This damage and that of a later stream.
+    func adding(_ later: FileDamage) -> FileDamage {
+        var sum = self
+        sum.places += later.places
+        sum.duration += later.duration
+        sum.frames += later.frames
+        return sum
+    }
+
+    var notice: PipelineNotice {
         places == 1
             ? .gap(input: input, at: start, duration: duration, frames: frames, reason: reason)
             : .damage(input: input, places: places, first: start, duration: duration, frames: frames)
