@@ -133,7 +133,7 @@ def test_screen_stays_on_while_music_is_received_and_x_changes_to_full_screen(st
 
 
 def test_colours_are_dark_whatever_the_desktop_prefers_and_light_by_a_setting(clicks, show):
-    page = show(clicks, color_scheme="light")
+    page = show(clicks, color_scheme="light", script=KEEP_SHOWN)
     background = "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).every(value => value < 16)"
     assert page.evaluate(background)
     page.click("#settings-button")
