@@ -26,6 +26,8 @@ struct PresetSchedule: Sendable {
     private struct Page {
         var presets: PagePresets
         var order: PresetOrder
+        /// When it has chosen a preset itself, in seconds of stream time.
+        var choiceTime = -Double.infinity
 
         func has(_ name: String) -> Bool { presets.known.index(of: name) != nil }
 
@@ -91,6 +93,7 @@ struct PresetSchedule: Sendable {
     mutating func rebase(by time: Double) {
         timer.rebase(by: time)
         echoFilter.rebase(by: time)
+        for index in pages.indices { pages[index].choiceTime -= time }
     }
 
     // MARK: - Batches
@@ -303,7 +306,10 @@ struct PresetSchedule: Sendable {
         let index = index(of: page)
         let isExpected = index.map { pages[$0].order.current == name } ?? false
         if let index { pages[index].order.select(name) }
-        if isExpected || name == order.current || echoFilter.contains(name, at: time) { return .done }
+        // What it reports after a choice of its own is none of the loads before: the user may go back to one.
+        let lastChoice = index.map { pages[$0].choiceTime } ?? -.infinity
+        if isExpected || name == order.current || echoFilter.contains(name, since: lastChoice, at: time) { return .done }
+        if let index { pages[index].choiceTime = time }
         order.select(name)
         enqueue(name, .page)
         return .done
@@ -354,9 +360,9 @@ struct EchoFilter: Sendable {
         loads.append((name, time))
     }
 
-    /// Whether a report of this preset is a confirmation.
-    func contains(_ name: String, at time: Double) -> Bool {
-        loads.contains { $0.name == name && time - $0.time < Self.seconds }
+    /// Whether a report of this preset is a confirmation of a load that is not older than `start`.
+    func contains(_ name: String, since start: Double, at time: Double) -> Bool {
+        loads.contains { $0.name == name && $0.time >= start && time - $0.time < Self.seconds }
     }
 
     /// Moves all times to the clock of the next stream, whose 0 is `time` on the clock of this stream.

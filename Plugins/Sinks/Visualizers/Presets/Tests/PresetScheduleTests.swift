@@ -310,6 +310,19 @@ import Testing
         #expect(schedule.step(&batches).isEmpty)
     }
 
+    @Test func `page whose user goes back at once to the preset that the cycler has loaded: followed`() throws {
+        var (schedule, batches) = pages(["a", "b"], ["a", "b"])
+        let loaded = try #require(schedule.run(&batches, until: 16).presets.last).name
+        let other = loaded == "a" ? "b" : "a"
+        for name in [other, loaded, other] {
+            #expect(schedule.handle(Control(.presetHandler, .text(name)), from: "web/1", at: batches.time) == .done)
+            #expect(schedule.step(&batches).presets.map(\.name) == [name])
+        }
+        // The other page only confirms them, late.
+        for name in [loaded, other] { _ = schedule.handle(Control(.presetHandler, .text(name)), from: "web/2", at: batches.time) }
+        #expect(schedule.step(&batches).isEmpty)
+    }
+
     @Test func `page disconnects: its presets are no longer chosen; those of the last page remain`() {
         var (schedule, batches) = pages(["a", "b"], ["x", "y"])
         _ = schedule.handle(Control(.pageClosed), from: "web/1", at: batches.time)
