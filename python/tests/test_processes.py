@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import warnings
 from pathlib import Path
 
@@ -105,16 +104,17 @@ def test_generator_exit_ends_the_program(hour: Path) -> None:
 
 
 WAITING = """
-import sys, hemiola_audio
-records = hemiola_audio.stream(sys.argv[1]) if sys.argv[1] != "listen" else hemiola_audio.listen(capture="tone:sine,seconds=100000")
-print(records._process.pid, flush=True)
+import sys, time, hemiola_audio
+is_live = sys.argv[1] == "listen"
+records = hemiola_audio.listen(capture="tone:sine,seconds=100000") if is_live else hemiola_audio.stream(sys.argv[1])
+# A file is read once before its first record.
+next(records)
 try:
-    if sys.argv[1] == "listen":
+    print(records._process.pid, flush=True)
+    if is_live:
         for record in records:
             pass
-    else:
-        next(records)
-        import time; time.sleep(1000)
+    time.sleep(1000)
 except KeyboardInterrupt:
     print("interrupted", flush=True)
 """
@@ -126,7 +126,6 @@ def test_keyboard_interrupt_ends_the_program(hour: Path, source: str) -> None:
     with subprocess.Popen([sys.executable, "-c", WAITING, argument], stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None
         pid = int(child.stdout.readline())
-        time.sleep(0.5)
         assert is_running(pid)
         child.send_signal(signal.SIGINT)
         assert child.stdout.readline() == "interrupted\n"
@@ -140,7 +139,6 @@ def test_killed_python_leaves_no_program(hour: Path, source: str) -> None:
     with subprocess.Popen([sys.executable, "-c", WAITING, argument], stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None
         pid = int(child.stdout.readline())
-        time.sleep(0.5)
         child.kill()
         child.wait()
     assert wait_until(lambda: not is_running(pid))
