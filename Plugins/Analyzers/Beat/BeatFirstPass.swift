@@ -126,16 +126,28 @@ struct BeatFirstPass: Sendable {
     ///
     /// - Parameter onsets: In frames; it gets the onsets of those sounds that it lacks.
     private mutating func markPeriodicOnsets(_ onsets: inout [Int]) {
-        let isolated = sounds.filter(\.isShort)
-        for run in PeriodicOnsets.runs(of: isolated.map(\.frame), space) {
-            let (frames, range) = (Set(run), run[0]...run[run.count - 1])
+        // Sounds, onsets and runs are in order: how far the runs have come, so that the cost is linear.
+        var (sound, onset, lastFrame) = (0, 0, -1)
+        var added: [Int] = []
+        for run in PeriodicOnsets.runs(of: sounds.filter(\.isShort).map(\.frame), space) {
+            while sounds[sound].frame < run[0] { sound += 1 }
+            let between = sounds[sound...].prefix { $0.frame <= run[run.count - 1] }
             // Longer sounds are between them.
-            if sounds.contains(where: { !$0.isShort && range.contains($0.frame) }) { continue }
-            let starts = run.map { $0 + PeriodicOnsets.attackFrames }
-            mark(starts, accents: IsolatedSound.accents(isolated.filter { frames.contains($0.frame) }))
-            let found = Set(onsets.flatMap { $0 - IsolatedSound.longest...$0 })
-            onsets = (onsets + starts.filter { !found.contains($0 - PeriodicOnsets.attackFrames) }).sorted()
+            if !between.allSatisfy(\.isShort) { continue }
+            let frames = Set(run)
+            mark(
+                run.map { $0 + PeriodicOnsets.attackFrames },
+                accents: IsolatedSound.accents(between.filter { frames.contains($0.frame) }))
+            // A run can begin with the last sounds of the one before.
+            for frame in run where frame > lastFrame {
+                lastFrame = frame
+                while onset < onsets.count, onsets[onset] < frame { onset += 1 }
+                if onset == onsets.count || onsets[onset] > frame + IsolatedSound.longest {
+                    added.append(frame + PeriodicOnsets.attackFrames)
+                }
+            }
         }
+        onsets = (onsets + added).sorted()
         let runs = PeriodicOnsets.runs(of: onsets, space)
         if runs.isEmpty { return }
         let presence = BeatPresence.smoothed(outputs.map(\.networkBeat), frameSeconds: space.frameSeconds)
@@ -147,18 +159,20 @@ struct BeatFirstPass: Sendable {
         let interval = Double(onsets[onsets.count - 1] - onsets[0]) / Double(onsets.count - 1) * space.frameSeconds
         let reach = PeriodicOnsets.beatFrames(interval, space.frameSeconds) / 2
         func frames(_ range: ClosedRange<Int>) -> Range<Int> { range.lowerBound..<min(outputs.count, range.upperBound + 1) }
-        let found = outputs
+        let part = frames(max(0, onsets[0] - max(2, reach))...onsets[onsets.count - 1] + max(2, reach))
+        let copy = Array(outputs[part])
+        func found(_ frame: Int) -> BeatNetwork.Output { copy[frame - part.lowerBound] }
         for frame in frames(max(0, onsets[0] - reach)...onsets[onsets.count - 1] + reach) {
             (outputs[frame].beat, outputs[frame].networkBeat, outputs[frame].downbeat) = (0, 0, 0)
         }
         for (index, onset) in onsets.enumerated() where onset < outputs.count {
             let share: Float = accents.map { index % $0.distance == $0.first ? 1 : 0 } ?? PeriodicOnsets.unknownShare
             let near = frames(max(0, onset - max(2, reach))...onset + max(2, reach))
-            if near.contains(where: { found[$0].networkBeat > 0.5 }) {
+            if near.contains(where: { found($0).networkBeat > 0.5 }) {
                 // The network finds the beat too, and its time is finer than frames.
                 for frame in near {
-                    (outputs[frame].beat, outputs[frame].networkBeat) = (found[frame].beat, found[frame].networkBeat)
-                    outputs[frame].downbeat = share * found[frame].networkBeat
+                    (outputs[frame].beat, outputs[frame].networkBeat) = (found(frame).beat, found(frame).networkBeat)
+                    outputs[frame].downbeat = share * found(frame).networkBeat
                 }
                 // Nothing speaks against the other beat states, which slow tempi have more of.
                 for frame in frames(max(0, onset - reach)...onset + reach) {
