@@ -87,9 +87,14 @@ nonisolated func monotonicSeconds() -> Double {
     Double(g_get_monotonic_time()) / 1_000_000
 }
 
-/// Prints one line on standard error. Control characters and changes of the text direction are replaced, so that a page cannot control the terminal.
+/// Prints a message on standard error.
 nonisolated func printMessage(_ text: String) {
-    var line = "hemiola window: "
+    printLine("hemiola window: \(text)", to: 2)
+}
+
+/// Prints one line. Control characters and changes of the text direction are replaced, so that a page cannot control the terminal.
+nonisolated func printLine(_ text: String, to descriptor: Int32) {
+    var line = ""
     for scalar in text.unicodeScalars {
         switch scalar.value {
         case 0..<0x20, 0x7F...0x9F, 0x2028...0x202E, 0x2066...0x2069: line += " "
@@ -98,7 +103,7 @@ nonisolated func printMessage(_ text: String) {
     }
     line += "\n"
     line.withUTF8 { bytes in
-        _ = write(2, bytes.baseAddress, bytes.count)
+        _ = write(descriptor, bytes.baseAddress, bytes.count)
     }
 }
 

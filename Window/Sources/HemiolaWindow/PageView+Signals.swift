@@ -74,6 +74,12 @@ extension PageView {
             connect(view, "notify::\(property)", to: self, unsafeBitCast(described, to: UnsafeRawPointer.self))
         }
 
+        let focused: @convention(c) (gpointer, gpointer, gpointer) -> Void = { _, _, data in
+            let page: PageView = owner(data)
+            MainActor.assumeIsolated { page.readinessChanged() }
+        }
+        connect(view, "notify::has-focus", to: self, unsafeBitCast(focused, to: UnsafeRawPointer.self))
+
         // Dialogs would stop a show; permissions such as location are never needed.
         let dialog: @convention(c) (gpointer, OpaquePointer, gpointer) -> gboolean = { _, dialog, data in
             let page: PageView = owner(data)
@@ -244,6 +250,8 @@ extension PageView {
         process += 1
         unacknowledged = 0
         isSlow = false
+        isLoaded = false
+        isReady = false
         closeConnections()
         let now = monotonicSeconds()
         let isFirst = now - lastCrash > Self.crashSeconds
@@ -264,7 +272,15 @@ extension PageView {
         let level: Float = event == WEBKIT_LOAD_FINISHED ? 1 : 0
         var color = GdkRGBA(red: level, green: level, blue: level, alpha: 1)
         webkit_web_view_set_background_color(view, &color)
+        isLoaded = event == WEBKIT_LOAD_FINISHED
+        readinessChanged()
         host?.changed(self)
+    }
+
+    /// The page has begun or ended to load, to get the keys, or to fill the screen.
+    func readinessChanged() {
+        isReady = false
+        host?.drawNextFrame()
     }
 
     private func loadFailed(_ address: String, _ reason: String, isInterrupted: Bool) {

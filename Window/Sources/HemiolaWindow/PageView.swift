@@ -18,6 +18,8 @@ protocol PageHost: AnyObject {
     func changed(_ page: PageView)
     /// The page has sent closeViz.
     func close(_ page: PageView)
+    /// A page may have become ready: the window draws a frame, and then calls `reportIfReady()`.
+    func drawNextFrame()
     /// Answers a request of a page: an action and a JSON value. Returns JSON.
     func answer(_ page: PageView, action: String, value: String) throws(PageSource.Fault) -> String
 }
@@ -69,6 +71,10 @@ final class PageView {
     /// The preset that was stored before the last one, in case that the page refuses that.
     var presetBefore: String?
     var messageBytes = RateLimit(count: 64 << 20, seconds: 1)
+    /// Whether the last load has ended and no other one has begun.
+    var isLoaded = false
+    /// Whether it was printed that the page is ready, and it still is.
+    var isReady = false
     /// The zoom when the pinch began that is not yet complete.
     var zoomBeforePinch = 1.0
     var reports = RateLimit(count: 200, seconds: 60)
@@ -141,6 +147,14 @@ final class PageView {
     }
 
     // MARK: - Reports
+
+    /// Prints that the page is ready, if it is loaded and gets the keys. Called when the window was drawn, so that buttons and tabs are at their
+    /// places too.
+    func reportIfReady() {
+        guard !isReady, isLoaded, message == nil, gtk_widget_has_focus(cast(view)) != 0 else { return }
+        isReady = true
+        printLine("\(source?.name ?? path): ready", to: 1)
+    }
 
     /// Prints a message with the page's name, within limits.
     func report(_ message: String) {

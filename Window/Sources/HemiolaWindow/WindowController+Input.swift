@@ -21,6 +21,7 @@ extension WindowController {
     func fullScreenChanged() {
         isFullScreen = gtk_window_is_fullscreen(window) != 0
         updateTabBar()
+        selectedPage?.readinessChanged()
         if isFullScreen { startCursorTimer() } else { showCursor() }
     }
 

@@ -52,6 +52,7 @@ final class WindowController: PageHost {
     let scheme: PageScheme
     var window: UnsafeMutablePointer<GtkWindow>!
     var notebook: OpaquePointer!
+    /// The clock of the frames; nil: the window has no surface yet.
     var backButton: UnsafeMutablePointer<GtkWidget>!
     var forwardButton: UnsafeMutablePointer<GtkWidget>!
 
@@ -219,6 +220,16 @@ final class WindowController: PageHost {
             MainActor.assumeIsolated { controller.setMinimized(state.rawValue & GDK_TOPLEVEL_STATE_MINIMIZED.rawValue != 0) }
         }
         connect(UnsafeMutableRawPointer(surface), "notify::state", to: self, unsafeBitCast(changed, to: UnsafeRawPointer.self))
+        let drawn: @convention(c) (gpointer, gpointer) -> Void = { _, data in
+            let controller: WindowController = owner(data)
+            MainActor.assumeIsolated { controller.selectedPage?.reportIfReady() }
+        }
+        let frameClock = gdk_surface_get_frame_clock(surface)
+        connect(UnsafeMutableRawPointer(frameClock!), "after-paint", to: self, unsafeBitCast(drawn, to: UnsafeRawPointer.self))
+    }
+
+    func drawNextFrame() {
+        gtk_widget_queue_draw(cast(window))
     }
 
     func setMinimized(_ minimized: Bool) {

@@ -16,6 +16,16 @@ enum Program {
         let source = gtk_drag_source_new()!
         gtk_drag_source_set_content(source, cwindow_file_content(CommandLine.arguments[1]))
         gtk_drag_source_set_actions(source, GDK_ACTION_COPY)
+        let began: @convention(c) (gpointer, OpaquePointer, gpointer) -> Void = { _, drag, data in
+            let accepted: @convention(c) (OpaquePointer, gpointer, gpointer) -> Void = { drag, _, _ in
+                guard gdk_drag_get_selected_action(drag) == GDK_ACTION_COPY else { return }
+                print("accepted")
+                fflush(nil)
+            }
+            _ = cwindow_connect(
+                UnsafeMutableRawPointer(drag), "notify::selected-action", unsafeBitCast(accepted, to: GCallback.self), data)
+        }
+        _ = cwindow_connect(UnsafeMutableRawPointer(source), "drag-begin", unsafeBitCast(began, to: GCallback.self), window)
         gtk_widget_add_controller(window, source)
         gtk_window_present(OpaquePointer(window).assumed())
         print("shown")

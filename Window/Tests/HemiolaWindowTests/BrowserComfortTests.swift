@@ -17,28 +17,31 @@ extension WindowTests {
         let (page, other) = (try fixture.page("pinched", script: script), try fixture.page("other", script: script))
         let environment = fixture.environment.merging(["LD_PRELOAD": pinchSourcePath]) { $1 }
         func width(_ window: RunningProgram, _ name: String) throws -> Double {
-            sleep(1)
             let line = try #require(window.lines.last { $0.contains(" \(name): log: REPORT width") })
             return try #require(try value(String(line), "width") as? Double)
         }
+        func wait(_ window: RunningProgram, until name: String, hasWidth expected: Double) throws {
+            try window.wait(until: "\(name) is \(expected) pixels wide") { abs(try width(window, name) - expected) < 4 }
+        }
         let arguments = ["--socket", fixture.socket, "--size", "900x600"]
         var window = try RunningProgram(windowPath, arguments + [page, other], environment: environment)
-        try window.wait(for: "pinched: log: REPORT width")
+        try window.waitUntilReady("pinched")
+        try window.wait(for: "other: log: REPORT width")
         let start = try width(window, "pinched")
         kill(window.id, SIGUSR1)
-        #expect(abs(try width(window, "pinched") - start / 1.5) < 4)
+        try wait(window, until: "pinched", hasWidth: start / 1.5)
         kill(window.id, SIGUSR1)
-        #expect(abs(try width(window, "pinched") - start / 2.25) < 4)
+        try wait(window, until: "pinched", hasWidth: start / 2.25)
         kill(window.id, SIGUSR2)
-        #expect(abs(try width(window, "pinched") - start / 1.5) < 4)
+        try wait(window, until: "pinched", hasWidth: start / 1.5)
         // Another page has its own zoom.
-        try fixture.key("ctrl+Tab")
-        #expect(abs(try width(window, "other") - start) < 4)
+        try fixture.key("ctrl+Tab", shows: "other", in: window)
+        try wait(window, until: "other", hasWidth: start)
         #expect(window.stop() == 0)
         window = try fixture.window([page, "--size", "900x600"])
         defer { window.stop() }
         try window.wait(for: "pinched: log: REPORT width")
-        #expect(abs(try width(window, "pinched") - start / 1.5) < 4)
+        try wait(window, until: "pinched", hasWidth: start / 1.5)
     }
 
     @Test(.releaseCheck)
@@ -61,39 +64,37 @@ extension WindowTests {
         try FileManager.default.copyItem(atPath: "\(page)/index.html", toPath: "\(page)/second.html")
         let window = try fixture.window([page, "--size", "900x600"])
         defer { window.stop() }
-        try window.wait(for: "REPORT resumeAudio")
+        try window.waitUntilReady("history")
+        try window.wait(for: "REPORT connected")
         try fixture.moveToCorner("history")
         _ = try fixture.picture("no-history")
         // The first button of a page without history loads the page again.
         let buttons = [22, 62, 102]
         var count = window.lines.count
+        /// Waits until the page at an address is ready, and expects that no other one was loaded since the last time.
+        func expectPage(_ path: String) throws {
+            try window.waitUntilReady("history", after: count)
+            try window.wait(for: "REPORT connected", after: count)
+            let loaded = window.lines.dropFirst(count).filter { $0.contains("REPORT at") }
+            #expect(loaded.count == 1 && loaded[0].hasSuffix("REPORT at \"\(path)\""), "\(loaded)")
+            count = window.lines.count
+        }
         try fixture.click(buttons[0], 22)
-        try window.wait(for: "REPORT at \"/\"", after: count)
+        try expectPage("/")
         #expect(try fixture.send("call", "function=visit", #"arguments=["second.html"]"#).code == 0)
-        try window.wait(for: "REPORT at \"/second.html\"", after: count)
-        sleep(2)
+        try expectPage("/second.html")
         _ = try fixture.picture("history")
-        // Now it goes back, and the second one, which was not sensitive, forward.
-        count = window.lines.count
+        // Now it goes back, and the second one forward. Where there is no page, a button has no effect.
         try fixture.click(buttons[1], 22)
-        sleep(1)
-        #expect(!window.lines.dropFirst(count).contains { $0.contains("REPORT at") }, "there is no page to go forward to")
         try fixture.click(buttons[0], 22)
-        try window.wait(for: "REPORT at \"/\"", after: count)
-        sleep(1)
-        count = window.lines.count
+        try expectPage("/")
         try fixture.click(buttons[0], 22)
-        sleep(1)
-        #expect(!window.lines.dropFirst(count).contains { $0.contains("REPORT at") }, "there is no page to go back to")
         try fixture.click(buttons[1], 22)
-        try window.wait(for: "REPORT at \"/second.html\"", after: count)
-        sleep(1)
-        count = window.lines.count
+        try expectPage("/second.html")
         try fixture.click(buttons[2], 22)
-        try window.wait(for: "REPORT at \"/second.html\"", after: count)
+        try expectPage("/second.html")
         // An entry without a load.
         #expect(try fixture.send("call", "function=push", #"arguments=["?later"]"#).code == 0)
-        sleep(1)
         try fixture.click(buttons[0], 22)
         try window.wait(for: "REPORT state \"\"", after: count)
         // Full screen has no header bar.
@@ -107,24 +108,24 @@ extension WindowTests {
         defer { fixture.stop() }
         try fixture.startHemiola()
         let script =
-            visualizer + "report('loaded'); addEventListener('resize', () => report('size', [innerWidth, innerHeight]));"
+            visualizer + sizeReport + "report('loaded');"
         let window = try fixture.window(
             [try fixture.page("left", script: script), try fixture.page("right", script: script), "--size", "900x600"])
         defer { window.stop() }
-        try window.wait(for: "left: log: REPORT loaded")
+        try window.waitUntilReady("left")
         try window.wait(for: "right: log: REPORT loaded")
-        sleep(1)
-        try fixture.key("F11")
+        try fixture.key("F11", shows: "left", in: window)
         try window.wait(for: "left: log: REPORT size [1280,800]")
-        try fixture.key("ctrl+Tab")
+        try fixture.key("ctrl+Tab", shows: "right", in: window)
         try window.wait(for: "right: log: REPORT size [1280,800]")
         let count = window.lines.count
         try fixture.key("Escape")
-        try window.wait(for: "right: log: REPORT size [900,", after: count)
-        sleep(1)
-        let line = try #require(window.lines.last { $0.contains("right: log: REPORT size") })
-        let height = try #require((try value(String(line), "size") as? [Int])?[1])
-        #expect((480..<540).contains(height), "\(height)")
+        try window.wait(until: "right is 900 pixels wide, and less than 540 high") {
+            guard let line = window.lines.dropFirst(count).last(where: { $0.contains("right: log: REPORT size") }),
+                let size = try value(String(line), "size") as? [Int]
+            else { return false }
+            return size[0] == 900 && (480..<540).contains(size[1])
+        }
     }
 
     @Test(.releaseCheck, .enabled(if: hasWindowMessages, "this hemiola has no `send window`"))
@@ -143,7 +144,8 @@ extension WindowTests {
         defer { window.stop() }
         let size = try #require(try value(window.wait(for: "shot: log: REPORT size"), "size") as? [Int])
         let (width, height) = (size[0] * size[2], size[1] * size[2])
-        sleep(2)
+        try window.waitUntilReady("shot")
+        try window.wait(for: "REPORT connected")
         let file = fixture.folder.appendingPathComponent("shot.png")
         let shot = try fixture.send("window", "snapshot", file.path)
         #expect(shot.code == 0 && shot.output == "\"\(file.path)\"\n", "\(shot.output)")

@@ -8,14 +8,12 @@ extension WindowTests {
         try fixture.startHemiola()
         let page = try fixture.page(
             "comforts",
-            script: visualizer + """
+            script: visualizer + sizeReport + """
                 report('loaded', [location.pathname, innerWidth, history.length]);
-                addEventListener('resize', () => report('size', [innerWidth, innerHeight]));
                 addEventListener('keydown', (event) => report('key', event.key));
                 """)
         var window = try fixture.window([page, "--size", "640x480"])
-        try window.wait(for: "REPORT resumeAudio")
-        sleep(1)
+        try window.waitUntilReady("comforts")
         let width = try #require((try value(window.wait(for: "REPORT loaded"), "loaded") as? [Any])?[1] as? Int)
         // Zoom: the page has fewer pixels, and after Ctrl+0 as many as before.
         func lastWidth() throws -> Int {
@@ -32,12 +30,12 @@ extension WindowTests {
         // Full screen; Escape leaves it.
         try fixture.key("ctrl+0")
         try window.wait(until: "\(width) pixels") { try lastWidth() == width }
-        // The page reports its size before the window has drawn it.
-        sleep(1)
-        try fixture.key("F11")
+        fixture.letWebKitDraw()
+        try fixture.key("F11", shows: "comforts", in: window)
         try window.wait(for: "REPORT size [1280,800]")
+        fixture.letWebKitDraw()
         let count = window.lines.count
-        try fixture.key("Escape")
+        try fixture.key("Escape", shows: "comforts", in: window)
         try window.wait(for: "REPORT size [\(width),", after: count)
         #expect(!window.lines.contains { $0.contains("REPORT key \"F11\"") || $0.contains("REPORT key \"Escape\"") })
         try fixture.key("x")
@@ -66,45 +64,42 @@ extension WindowTests {
                 """)
         try FileManager.default.copyItem(atPath: "\(page)/index.html", toPath: "\(page)/second.html")
         var window = try fixture.window([page])
-        try window.wait(for: "REPORT resumeAudio")
-        #expect(try fixture.send("call", "function=visit", #"arguments=["second.html"]"#).code == 0)
-        try window.wait(for: "REPORT at \"/second.html\"")
-        sleep(2)
+        try window.waitUntilReady("history")
+        try window.wait(for: "REPORT connected")
         var count = window.lines.count
-        try fixture.key("alt+Left")
-        try window.wait(for: "REPORT at \"/\"", after: count)
-        sleep(1)
+        #expect(try fixture.send("call", "function=visit", #"arguments=["second.html"]"#).code == 0)
+        try window.waitUntilReady("history", after: count)
+        try window.wait(for: "REPORT at \"/second.html\"")
         count = window.lines.count
-        try fixture.key("alt+Right")
+        try fixture.key("alt+Left", shows: "history", in: window)
+        try window.wait(for: "REPORT at \"/\"", after: count)
+        count = window.lines.count
+        try fixture.key("alt+Right", shows: "history", in: window)
         try window.wait(for: "REPORT at \"/second.html\"", after: count)
-        sleep(1)
         #expect(window.stop() == 0)
         window = try fixture.window([])
         defer { window.stop() }
+        try window.waitUntilReady("history")
         try window.wait(for: "REPORT at \"/second.html\"")
-        sleep(1)
         count = window.lines.count
         try fixture.key("alt+Left")
         try window.wait(for: "REPORT at \"/\"", after: count)
     }
 
-    /// A program in place of `hemiola`, with the same arguments: `listen` needs a sound server, so that this one analyses a file. It writes its
-    /// process id into the file `pids`.
+    /// A program in place of `hemiola`, with the same arguments: `listen` needs a sound server, so that this one analyses a file. It prints its
+    /// process id with the messages of the window that starts it.
     private func substitute(_ fixture: Fixture) throws -> String {
-        let file = fixture.folder.appendingPathComponent("sound.wav")
-        try fixture.startHemiola()
-        fixture.stopHemiola()
+        let file = try fixture.sound()
         let script = fixture.folder.appendingPathComponent("hemiola")
-        try "#!/bin/sh\necho $$ >> \(fixture.folder.path)/pids\nshift\nexec \(hemiolaPath) analyze \(file.path) \"$@\"\n"
+        try "#!/bin/sh\necho SUBSTITUTE $$ >&2\nshift\nexec \(hemiolaPath) analyze \(file) \"$@\"\n"
             .write(to: script, atomically: true, encoding: .utf8)
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: script.path)
         return script.path
     }
 
-    /// The process ids of the substitutes.
-    private func started(_ fixture: Fixture) -> [Int32] {
-        let text = try? String(contentsOfFile: fixture.folder.appendingPathComponent("pids").path, encoding: .utf8)
-        return (text ?? "").split(separator: "\n").compactMap { Int32($0) }
+    /// The process ids of the substitutes that a window has started.
+    private func substitutes(of window: RunningProgram) -> [Int32] {
+        window.lines.filter { $0.hasPrefix("SUBSTITUTE ") }.compactMap { Int32($0.dropFirst("SUBSTITUTE ".count)) }
     }
 
     @Test func `start: --fullscreen fills the screen, and without a running hemiola the window starts one, which send reaches`() throws {
@@ -118,22 +113,19 @@ extension WindowTests {
         let window = try fixture.window(["--hemiola", script, "--fullscreen", "--monitor", "1", page], connects: false)
         defer { window.stop() }
         try window.wait(for: "REPORT size [1280,800]")
-        try window.wait(for: "REPORT resumeAudio")
+        try window.wait(for: "REPORT connected")
         // At the default path, with the presets of the page.
         let count = window.lines.count
         let sent = try fixture.run(hemiolaPath, ["send", "nextPreset"])
         #expect(sent.code == 0, "\(sent.output)")
         try window.wait(for: "REPORT loadPresetByName", after: count)
         #expect(try fixture.run(hemiolaPath, ["send", "window", "fullscreen", "false"]).code == 0)
-        let id = try #require(started(fixture).first)
+        let id = try #require(substitutes(of: window).first)
         // The pipeline ends with the window, also when the window is killed.
         kill(window.id, SIGKILL)
-        func hasEnded() -> Bool {
-            let status = (try? String(contentsOfFile: "/proc/\(id)/stat", encoding: .utf8)) ?? ""
-            return status.isEmpty || status.contains(") Z ")
-        }
-        for _ in 0..<100 where !hasEnded() { usleep(100_000) }
-        #expect(hasEnded())
+        #expect(try window.waitForEnd() == 128 + SIGKILL)
+        let status = (try? String(contentsOfFile: "/proc/\(id)/stat", encoding: .utf8)) ?? ""
+        #expect(status.isEmpty || status.contains(") Z "))
     }
 
     @Test(.releaseCheck) func `second window: uses the hemiola of the first, and starts one when the first is closed`() throws {
@@ -146,12 +138,14 @@ extension WindowTests {
         try first.wait(for: "REPORT resumeAudio")
         let second = try fixture.window(["--hemiola", script, page], connects: false)
         defer { second.stop() }
-        try second.wait(for: "REPORT resumeAudio")
-        #expect(started(fixture).count == 1)
+        try second.wait(for: "REPORT connected")
+        #expect(substitutes(of: first).count == 1 && substitutes(of: second).isEmpty)
+        var count = second.lines.count
         first.stop()
-        try second.wait(until: "a hemiola of its own") { started(fixture).count == 2 }
-        let count = second.lines.count
-        try second.wait(until: "an answer") { try fixture.run(hemiolaPath, ["send", "nextPreset"]).code == 0 }
+        try second.wait(for: "SUBSTITUTE", after: count)
+        try second.wait(for: "REPORT connected", after: count)
+        count = second.lines.count
+        #expect(try fixture.run(hemiolaPath, ["send", "nextPreset"]).code == 0)
         try second.wait(for: "REPORT loadPresetByName", after: count)
     }
 
@@ -163,23 +157,23 @@ extension WindowTests {
             "client",
             script: visualizer
                 + "setTimeout(() => hemiola.addEventListener('connection', (event) => report('connection', event.detail.connected)), 0);")
-        let own = ["analyze", fixture.folder.appendingPathComponent("sound.wav").path, "--sink", "socket"]
+        let own = ["analyze", try fixture.sound(), "--sink", "socket"]
         let hemiola = try RunningProgram(hemiolaPath, own, environment: fixture.environment)
         defer { hemiola.stop() }
         let path = fixture.folder.appendingPathComponent("run/hemiola.sock").path
-        try hemiola.wait(until: "a socket") { FileManager.default.fileExists(atPath: path) }
+        try hemiola.wait(for: path)
         let window = try fixture.window(["--hemiola", script, page], connects: false)
         defer { window.stop() }
         try window.wait(for: "REPORT resumeAudio")
         hemiola.stop()
         try window.wait(for: "REPORT connection false")
-        // The window has tried to connect several times.
+        // The window tries to connect several times in this time, and starts no hemiola: nothing shows that.
         usleep(1_500_000)
         let next = try RunningProgram(hemiolaPath, own, environment: fixture.environment)
         defer { next.stop() }
         let count = window.lines.count
         try window.wait(for: "REPORT connection true", after: count)
-        #expect(started(fixture).isEmpty)
+        #expect(substitutes(of: window).isEmpty)
     }
 
     @Test(.releaseCheck, arguments: [("/none/hemiola", "No such file or directory"), ("/etc", "Permission denied")])
@@ -205,8 +199,8 @@ extension WindowTests {
             "drop", script: visualizer + "window.importFile = async (name, base64) => { report('import', [name, atob(base64).length]); };")
         let window = try fixture.window([page, "--fullscreen"])
         defer { window.stop() }
-        try window.wait(for: "REPORT resumeAudio")
-        sleep(1)
+        try window.waitUntilReady("drop")
+        try window.wait(for: "REPORT connected")
         let large = fixture.folder.appendingPathComponent("large.milk")
         try Data(count: (32 << 20) + 1).write(to: large)
         let small = fixture.folder.appendingPathComponent("rain and snow.milk")
@@ -215,11 +209,12 @@ extension WindowTests {
             let source = try RunningProgram(dragSourcePath, [file.path], environment: fixture.environment)
             defer { source.stop() }
             try source.wait(for: "shown")
-            try fixture.xdotool("search", "--sync", "--onlyvisible", "--name", "drag source", "windowmove", "0", "0", "windowraise")
-            sleep(1)
+            try fixture.xdotool(
+                "search", "--sync", "--onlyvisible", "--name", "drag source", "windowmove", "--sync", "0", "0", "windowraise")
             try fixture.xdotool("mousemove", "60", "60", "mousedown", "1")
             for x in stride(from: 80, through: 900, by: 60) { try fixture.xdotool("mousemove", "\(x)", "\(60 + x / 2)") }
-            sleep(1)
+            // The window has answered that it takes a file at this place.
+            try source.wait(for: "accepted")
             try fixture.xdotool("mouseup", "1")
             try window.wait(for: file == large ? "large.milk: larger than 32 MiB" : #"REPORT import ["rain and snow.milk",100000]"#)
         }
@@ -232,8 +227,7 @@ extension WindowTests {
         let page = try fixture.page("pointer", script: visualizer, body: "<style>body { background: #c02040 }</style>")
         let window = try fixture.window([page, "--fullscreen"])
         defer { window.stop() }
-        try window.wait(for: "REPORT resumeAudio")
-        sleep(1)
+        try window.waitUntilReady("pointer")
         func isPointerVisible() throws -> Bool {
             let pixels = try fixture.picture("pointer")
             return (380..<440).contains { y in
@@ -250,20 +244,20 @@ extension WindowTests {
             }
         }
         try moveUntilVisible()
-        sleep(4)
-        #expect(try !isPointerVisible())
+        try fixture.wait(until: "the pointer is hidden") { try !isPointerVisible() }
         try moveUntilVisible()
     }
 
-    @Test(.releaseCheck, .enabled(if: findTool("xprop") != nil, "needs xprop"))
-    func `--above: the window manager keeps the window above the others`() throws {
+    @Test(.releaseCheck) func `--above: the window manager keeps the window above the others`() throws {
         let fixture = try Fixture()
         defer { fixture.stop() }
         try fixture.startHemiola()
         let window = try fixture.window([try fixture.page("above", script: visualizer), "--above"])
         defer { window.stop() }
-        try window.wait(for: "REPORT resumeAudio")
-        #expect(try fixture.run(findTool("xprop")!, ["-name", "above", "_NET_WM_STATE"]).output.contains("_NET_WM_STATE_ABOVE"))
+        try window.waitUntilReady("above")
+        let state = try RunningProgram(findTool("xprop")!, ["-spy", "-name", "above", "_NET_WM_STATE"], environment: fixture.environment)
+        defer { state.stop() }
+        try state.wait(for: "_NET_WM_STATE_ABOVE")
     }
 
     @Test(.releaseCheck) func `--cycle-tabs: the tab changes with the bars of the music`() throws {
@@ -275,8 +269,8 @@ extension WindowTests {
             try fixture.page("odd", script: page), try fixture.page("even", script: page), "--cycle-tabs", "2",
         ])
         defer { window.stop() }
-        try window.wait(for: "odd: log: REPORT hidden true", seconds: 40)
+        try window.wait(for: "odd: log: REPORT hidden true")
         let count = window.lines.count
-        try window.wait(for: "odd: log: REPORT hidden false", after: count, seconds: 20)
+        try window.wait(for: "odd: log: REPORT hidden false", after: count)
     }
 }

@@ -40,6 +40,9 @@ extension WindowTests {
         // A browser of the desktop, which notes the address.
         let (data, settings) = ("\(fixture.environment["XDG_DATA_HOME"]!)/applications", fixture.environment["XDG_CONFIG_HOME"]!)
         let opened = fixture.folder.appendingPathComponent("opened")
+        try Data().write(to: opened)
+        let addresses = try RunningProgram(findTool("tail")!, ["-n", "+1", "-f", opened.path])
+        defer { addresses.stop() }
         let browser = fixture.folder.appendingPathComponent("browser")
         for path in [data, settings] { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
         try "#!/bin/sh\nprintf '%s\\n' \"$@\" >>\(opened.path)\n".write(to: browser, atomically: true, encoding: .utf8)
@@ -52,6 +55,7 @@ extension WindowTests {
 
         let window = try fixture.window(["http://127.0.0.1:\(port)/", "--fullscreen"])
         defer { window.stop() }
+        try window.wait(for: ": ready")
         try window.wait(for: "REPORT at \"/\"")
         try window.wait(until: "the page gets samples") {
             try window.lines.contains { try $0.contains("REPORT pushes") && value(String($0), "pushes") as? Int ?? 0 >= 40 }
@@ -59,14 +63,12 @@ extension WindowTests {
         // A script cannot leave the page, also one that runs because the user has clicked: the browser opens, as for a link.
         try fixture.xdotool("mousemove", "640", "100", "click", "1")
         try window.wait(for: "http://localhost:8999/show?a=1&b=two%20words: opened in the browser")
-        try fixture.wait(until: "the browser has the address") {
-            (try? String(contentsOf: opened, encoding: .utf8)) == "http://localhost:8999/show?a=1&b=two%20words\n"
-        }
+        try addresses.wait(for: "http://localhost:8999/show?a=1&b=two%20words")
         // A link to the same origin is followed.
         try fixture.xdotool("mousemove", "640", "700", "click", "1")
         try window.wait(for: "REPORT at \"/second.html\"")
         #expect(window.lines.filter { $0.contains("opened in the browser") }.count == 1)
-        #expect(try String(contentsOf: opened, encoding: .utf8).split(separator: "\n").count == 1)
+        #expect(addresses.lines.count == 1)
     }
 
     @Test(.releaseCheck) func `mouse: the buttons 8 and 9 go back and forward`() throws {
@@ -83,18 +85,19 @@ extension WindowTests {
         try FileManager.default.copyItem(atPath: "\(page)/index.html", toPath: "\(page)/second.html")
         let window = try fixture.window([page, "--fullscreen"])
         defer { window.stop() }
-        try window.wait(for: "REPORT resumeAudio")
+        try window.waitUntilReady("mouse")
+        try window.wait(for: "REPORT connected")
         // WebKit adds a page to the history only if the user has done something in the one before.
         try fixture.xdotool("mousemove", "640", "400", "click", "1")
         try window.wait(for: "REPORT button 0")
         var count = window.lines.count
         #expect(try fixture.send("call", "function=visit", #"arguments=["second.html"]"#).code == 0)
+        try window.waitUntilReady("mouse", after: count)
         try window.wait(for: "REPORT at \"/second.html\"", after: count)
-        try window.wait(for: "REPORT resumeAudio", after: count)
         count = window.lines.count
         try fixture.xdotool("click", "8")
+        try window.waitUntilReady("mouse", after: count)
         try window.wait(for: "REPORT at \"/\"", after: count)
-        try window.wait(for: "REPORT resumeAudio", after: count)
         count = window.lines.count
         try fixture.xdotool("click", "9")
         try window.wait(for: "REPORT at \"/second.html\"", after: count)
@@ -147,17 +150,15 @@ extension WindowTests {
         let mock = try RunningProgram(
             Self.python, ["-u", "-m", "dbusmock", "--session", inhibitor.name, inhibitor.path, inhibitor.interface], environment: settings)
         defer { mock.stop() }
-        for (index, method) in inhibitor.methods.enumerated() {
-            var added = false
-            try fixture.wait(until: "the service has the method \(method[0]): \(mock.output)") {
-                let arguments = [
-                    "call", "--address", address, "--dest", inhibitor.name, "--object-path", inhibitor.path, "--method",
-                    "org.freedesktop.DBus.Mock.AddMethod", inhibitor.interface,
-                ]
-                added = try fixture.run(findTool("gdbus")!, arguments + method).code == 0
-                return added || index > 0
-            }
-            #expect(added)
+        let wait = ["wait", "--address", address, "--timeout", "\(Int(waitLimit))", inhibitor.name]
+        try #require(try fixture.run(findTool("gdbus")!, wait).code == 0, "\(mock.output)")
+        for method in inhibitor.methods {
+            let arguments = [
+                "call", "--address", address, "--dest", inhibitor.name, "--object-path", inhibitor.path, "--method",
+                "org.freedesktop.DBus.Mock.AddMethod", inhibitor.interface,
+            ]
+            let added = try fixture.run(findTool("gdbus")!, arguments + method)
+            #expect(added.code == 0, "\(added.output)")
         }
         let page = try fixture.page("saver", script: visualizer)
         let window = try fixture.window([page], settings: settings)
@@ -186,8 +187,8 @@ extension WindowTests {
         let other = try fixture.page("other", script: visualizer + "report('loaded'); setInterval(() => report('alive'), 1000);")
         let window = try fixture.window([page, other, "--memory-limit", "700"])
         defer { window.stop() }
-        try window.wait(for: "memory: the web process used too much memory; the page is loaded again", seconds: 60)
-        try window.wait(for: "memory: the web process used too much memory; the page stays closed", seconds: 60)
+        try window.wait(for: "memory: the web process used too much memory; the page is loaded again")
+        try window.wait(for: "memory: the web process used too much memory; the page stays closed")
         let count = window.lines.count
         try window.wait(for: "other: log: REPORT alive", after: count)
         #expect(window.lines.filter { $0.contains("other: log: REPORT loaded") }.count == 1)

@@ -100,14 +100,4 @@ extension Fixture {
         try run(findTool("ffmpeg")!, ["-v", "error", "-y", "-i", picture.path, "-f", "rawvideo", "-pix_fmt", "rgb24", raw.path])
         return Array(try Data(contentsOf: raw))
     }
-
-    /// Waits until a condition holds.
-    func wait(until what: String, seconds: Double = 20, _ condition: () throws -> Bool) throws {
-        let end = Date(timeIntervalSinceNow: seconds)
-        while Date() < end {
-            if try condition() { return }
-            usleep(100_000)
-        }
-        throw FixtureError(description: "not within \(seconds) s: \(what)")
-    }
 }

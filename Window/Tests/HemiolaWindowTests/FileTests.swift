@@ -98,11 +98,11 @@ extension WindowTests {
         try fixture.startHemiola(sinks: ["presets:mode=manual,order=sequential"])
         let window = try fixture.window([])
         defer { window.stop() }
-        try window.wait(until: "the preset is listed", seconds: 30) {
+        try fixture.wait(until: "the preset is listed") {
             try fixture.send("call", "getPresetNames").output.contains("Été")
         }
         #expect(try fixture.send("loadPreset", "name=Été").code == 0)
-        try window.wait(until: "the preset is current") { try fixture.send("call", "getCurrentPreset").output.contains("Été") }
+        try fixture.wait(until: "the preset is current") { try fixture.send("call", "getCurrentPreset").output.contains("Été") }
         // The next one fails when its first picture is drawn, and is listed no more.
         let lines = window.lines.count
         #expect(try fixture.send("loadPreset", "name=Übler Fehler").code == 0)

@@ -4,7 +4,7 @@ import Testing
 
 /// What the tests with a display need and this machine lacks.
 let missingTools: [String] =
-    ["Xvfb", "openbox", "xdotool", "ffmpeg", "socat"].filter { findTool($0) == nil }
+    ["Xvfb", "openbox", "xdotool", "xprop", "ffmpeg", "socat"].filter { findTool($0) == nil }
     + (FileManager.default.isExecutableFile(atPath: hemiolaPath) ? [] : ["hemiola at \(hemiolaPath) (set HEMIOLA)"])
 
 /// Whether the tests with a display run: with CI=true a missing tool is an error.
@@ -46,13 +46,19 @@ struct FixtureError: Error, CustomStringConvertible {
     var description: String
 }
 
+/// The seconds after which a wait fails, so that no test hangs. No test expects anything within this time.
+let waitLimit = 60.0
+
 /// A program that runs during a test, and what it prints.
 final class RunningProgram: @unchecked Sendable {
-    // Unchecked: the output is behind the lock; the rest is only used by the test.
-    private let lock = NSLock()
-    private var text = ""
-    let id: pid_t
+    // Unchecked: what changes is behind the condition, which is signalled by the threads that read the output and wait for the end.
+    private let condition = NSCondition()
+    private var bytes: [UInt8] = []
+    private var isOutputComplete = false
     private var status: Int32?
+    /// Incremented with each change of the others.
+    private var changes = 0
+    let id: pid_t
 
     init(_ path: String, _ arguments: [String], environment: [String: String] = [:]) throws {
         var ends: [Int32] = [0, 0]
@@ -83,59 +89,101 @@ final class RunningProgram: @unchecked Sendable {
         guard code == 0 else { throw FixtureError(description: "\(path): \(String(cString: strerror(code)))") }
         self.id = id
         let input = ends[0]
-        Thread.detachNewThread { [weak self] in
-            var buffer = [UInt8](repeating: 0, count: 64 << 10)
-            while case let count = read(input, &buffer, buffer.count), count > 0 {
-                guard let self else { break }
-                let part = String(decoding: buffer[..<count], as: UTF8.self)
-                lock.withLock { self.text += part }
-            }
-            close(input)
+        Thread.detachNewThread { [self] in read(input) }
+        Thread.detachNewThread { [self] in reap() }
+    }
+
+    /// Reads the output to its end: that of the last process that has inherited it.
+    private func read(_ input: Int32) {
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        while case let count = Glibc.read(input, &buffer, buffer.count), count > 0 {
+            change { bytes += buffer[..<count] }
+        }
+        close(input)
+        change { isOutputComplete = true }
+    }
+
+    /// Waits for the end of the program. Its id stays valid until its status is stored.
+    private func reap() {
+        var information = siginfo_t()
+        let flags = Int32(WEXITED) | Int32(WNOWAIT)
+        while waitid(P_PID, id_t(id), &information, flags) != 0, errno == EINTR {}
+        change {
+            var code: Int32 = 0
+            waitpid(id, &code, 0)
+            status = code & 0x7F == 0 ? (code >> 8) & 0xFF : 128 + (code & 0x7F)
         }
     }
 
-    var isRunning: Bool {
-        if status != nil { return false }
-        var code: Int32 = 0
-        if waitpid(id, &code, WNOHANG) == id { status = code & 0x7F == 0 ? (code >> 8) & 0xFF : 128 + (code & 0x7F) }
-        return status == nil
+    private func change(_ body: () -> Void) {
+        condition.withLock {
+            body()
+            changes += 1
+            condition.broadcast()
+        }
     }
 
-    var output: String { lock.withLock { text } }
-    var lines: [Substring] { output.split(separator: "\n") }
+    var isRunning: Bool { condition.withLock { status == nil } }
+
+    var output: String { String(decoding: condition.withLock { bytes }, as: UTF8.self) }
+
+    /// The complete lines of the output.
+    var lines: [Substring] {
+        let (text, isComplete) = condition.withLock { (bytes, isOutputComplete) }
+        let end = isComplete ? text.count : (text.lastIndex(of: UInt8(ascii: "\n")) ?? 0)
+        return String(decoding: text[..<end], as: UTF8.self).split(separator: "\n")
+    }
 
     /// Waits for a line that contains a text, after the first `skip` lines.
     @discardableResult
-    func wait(for fragment: String, after skip: Int = 0, seconds: Double = 20) throws -> String {
-        let end = Date(timeIntervalSinceNow: seconds)
-        while Date() < end {
-            if let line = lines.dropFirst(skip).first(where: { $0.contains(fragment) }) { return String(line) }
-            usleep(20_000)
+    func wait(for fragment: String, after skip: Int = 0) throws -> String {
+        var line: Substring?
+        try wait(until: "a line with '\(fragment)'") {
+            line = lines.dropFirst(skip).first { $0.contains(fragment) }
+            return line != nil
         }
-        throw FixtureError(description: "no line with '\(fragment)' within \(seconds) s in:\n\(output.suffix(4000))")
+        return String(line!)
     }
 
-    /// Waits until a condition holds.
-    func wait(until what: String, seconds: Double = 20, _ condition: () throws -> Bool) throws {
-        let end = Date(timeIntervalSinceNow: seconds)
-        while Date() < end {
-            if try condition() { return }
-            usleep(20_000)
+    /// Waits until a condition on the output holds. It is checked again when the program has printed something or has ended.
+    func wait(until what: String, _ holds: () throws -> Bool) throws {
+        let end = Date(timeIntervalSinceNow: waitLimit)
+        while true {
+            let (seen, hasEnded) = condition.withLock { (changes, isOutputComplete && status != nil) }
+            if try holds() { return }
+            let reason = hasEnded ? "the program has ended" : waitForChange(since: seen, until: end) ? nil : "not within \(waitLimit) s"
+            if let reason { throw FixtureError(description: "\(reason): \(what), in:\n\(output.suffix(20_000))") }
         }
-        throw FixtureError(description: "not within \(seconds) s: \(what), in:\n\(output.suffix(4000))")
+    }
+
+    /// Waits until the number of changes is another one. False: it is still the same at the given time.
+    private func waitForChange(since seen: Int, until end: Date) -> Bool {
+        condition.withLock {
+            while changes == seen {
+                if !condition.wait(until: end) { return changes != seen }
+            }
+            return true
+        }
+    }
+
+    /// Waits until the program and all that have inherited its output have ended, and returns its exit code.
+    @discardableResult
+    func waitForEnd() throws -> Int32 {
+        try wait(until: "the program ends") { condition.withLock { isOutputComplete && status != nil } }
+        return condition.withLock { status! }
     }
 
     /// Ends the program with SIGTERM and returns its exit code.
     @discardableResult
-    func stop(seconds: Double = 10) -> Int32 {
-        if isRunning { kill(id, SIGTERM) }
-        let end = Date(timeIntervalSinceNow: seconds)
-        while isRunning, Date() < end { usleep(10_000) }
-        if isRunning {
-            kill(id, SIGKILL)
-            while isRunning { usleep(10_000) }
+    func stop() -> Int32 {
+        condition.withLock {
+            if status == nil { kill(id, SIGTERM) }
+            let end = Date(timeIntervalSinceNow: waitLimit)
+            while status == nil, condition.wait(until: end) {}
+            if status == nil { kill(id, SIGKILL) }
+            while status == nil { condition.wait() }
+            return status!
         }
-        return status ?? -1
     }
 }
 
@@ -234,17 +282,17 @@ final class Fixture {
         self.server = server
         var isStarted = false
         defer { if !isStarted { server.stop() } }
-        let end = Date(timeIntervalSinceNow: 20)
         if kind == .wayland {
-            while !FileManager.default.fileExists(atPath: "\(run)/wayland-test"), server.isRunning, Date() < end { usleep(10_000) }
+            try waitForFile("wayland-test", in: run)
             (display, manager, isStarted) = ("", nil, true)
             return
         }
-        while server.lines.allSatisfy({ Int($0) == nil }), server.isRunning, Date() < end { usleep(10_000) }
-        guard let number = server.lines.compactMap({ Int($0) }).first else {
-            throw FixtureError(description: "no display: \(server.output)")
+        var number: Int?
+        try server.wait(until: "the number of the display") {
+            number = server.lines.compactMap { Int($0) }.first
+            return number != nil
         }
-        display = ":\(number)"
+        display = ":\(number!)"
         if kind == .twoMonitors {
             for arguments in [
                 ["--output", "DUMMY0", "--mode", "1024x768"], ["--addmode", "DUMMY1", "800x600"],
@@ -252,13 +300,16 @@ final class Fixture {
                 ["--output", "DUMMY1", "--mode", "800x600", "--right-of", "DUMMY0"], ["--query"],
             ] {
                 let program = try RunningProgram(findTool("xrandr")!, arguments, environment: ["DISPLAY": display])
-                while program.isRunning { usleep(10_000) }
-                if program.stop() != 0 { throw FixtureError(description: "xrandr: \(program.output)") }
+                if try program.waitForEnd() != 0 { throw FixtureError(description: "xrandr: \(program.output)") }
             }
         }
         manager = try RunningProgram(findTool("openbox")!, [], environment: ["DISPLAY": display, "HOME": home])
+        defer { if !isStarted { manager?.stop() } }
+        // From now on, the window manager decides about new windows. Without names, xprop also prints properties that do not exist yet.
+        let properties = try RunningProgram(findTool("xprop")!, ["-root", "-spy"], environment: ["DISPLAY": display])
+        defer { properties.stop() }
+        try properties.wait(for: "_NET_SUPPORTING_WM_CHECK(WINDOW): window id")
         isStarted = true
-        usleep(300_000)
     }
 
     var environment: [String: String] {
@@ -282,14 +333,21 @@ final class Fixture {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// Starts hemiola on a file of `seconds` of silence and then music, at real-time speed.
-    func startHemiola(silence: Double = 0, music: Double = 120, sinks: [String] = []) throws {
-        let file = folder.appendingPathComponent("sound.wav")
-        if !FileManager.default.fileExists(atPath: file.path) { try Self.sound(silence: silence, music: music).write(to: file) }
-        hemiola = try RunningProgram(
-            hemiolaPath, ["analyze", file.path, "--sink", "socket:\(socket)"] + sinks.flatMap { ["--sink", $0] }, environment: environment)
-        let end = Date(timeIntervalSinceNow: 20)
-        while !FileManager.default.fileExists(atPath: socket), Date() < end { usleep(50_000) }
+    /// Starts hemiola on a file of `seconds` of music, or of silence, at real-time speed.
+    func startHemiola(seconds: Int = 120, isSilent: Bool = false, sinks: [String] = []) throws {
+        let file = try sound(seconds: seconds, isSilent: isSilent)
+        let program = try RunningProgram(
+            hemiolaPath, ["analyze", file, "--sink", "socket:\(socket)"] + sinks.flatMap { ["--sink", $0] }, environment: environment)
+        hemiola = program
+        // Hemiola prints the path when clients can connect.
+        try program.wait(for: socket)
+    }
+
+    /// The path of a WAV file of music or silence.
+    func sound(seconds: Int = 120, isSilent: Bool = false) throws -> String {
+        let file = folder.appendingPathComponent("\(isSilent ? "silence" : "music")-\(seconds).wav")
+        if !FileManager.default.fileExists(atPath: file.path) { try Self.sound(seconds: seconds, isSilent: isSilent).write(to: file) }
+        return file.path
     }
 
     func stopHemiola() {
@@ -297,16 +355,17 @@ final class Fixture {
         hemiola = nil
     }
 
-    /// A WAV file: silence, then two tones with a click every half second.
-    private static func sound(silence: Double, music: Double) -> Data {
+    /// A WAV file: silence, or two tones with a click every half second.
+    private static func sound(seconds: Int, isSilent: Bool) -> Data {
         let rate = 44_100
-        let count = Int((silence + music) * Double(rate))
-        var samples = [Int16](repeating: 0, count: 2 * count)
-        for index in Int(silence * Double(rate))..<count {
+        let count = seconds * rate
+        // Each second is the same.
+        var second = [Int16](repeating: 0, count: 2 * rate)
+        for index in 0..<rate where !isSilent {
             let time = Double(index) / Double(rate)
             let click = index % (rate / 2) < 400 ? 8000.0 * Double(index % 2 * 2 - 1) : 0
-            samples[2 * index] = Int16(9000 * sin(2 * .pi * 220 * time) + click)
-            samples[2 * index + 1] = Int16(9000 * sin(2 * .pi * 331 * time) + click)
+            second[2 * index] = Int16(9000 * sin(2 * .pi * 220 * time) + click)
+            second[2 * index + 1] = Int16(9000 * sin(2 * .pi * 331 * time) + click)
         }
         var data = Data("RIFF".utf8)
         func append<Value: FixedWidthInteger>(_ value: Value) { withUnsafeBytes(of: value.littleEndian) { data.append(contentsOf: $0) } }
@@ -321,7 +380,9 @@ final class Fixture {
         append(UInt16(16))
         data.append(Data("data".utf8))
         append(UInt32(4 * count))
-        samples.withUnsafeBytes { data.append(contentsOf: $0) }
+        second.withUnsafeBytes { bytes in
+            for _ in 0..<seconds { data.append(contentsOf: bytes) }
+        }
         return data
     }
 
@@ -350,15 +411,13 @@ final class Fixture {
     @discardableResult
     func run(_ path: String, _ arguments: [String]) throws -> (code: Int32, output: String) {
         let program = try RunningProgram(path, arguments, environment: environment)
-        let end = Date(timeIntervalSinceNow: 30)
-        while program.isRunning, Date() < end { usleep(10_000) }
-        let code = program.stop()
-        usleep(50_000)
-        return (code, program.output)
+        defer { program.stop() }
+        return (try program.waitForEnd(), program.output)
     }
 
     func xdotool(_ arguments: String...) throws {
-        _ = try run(findTool("xdotool")!, arguments)
+        let result = try run(findTool("xdotool")!, arguments)
+        if result.code != 0 { throw FixtureError(description: "xdotool \(arguments): \(result.output)") }
     }
 
     /// Presses a key in the window.
@@ -370,6 +429,62 @@ final class Fixture {
     @discardableResult
     func send(_ arguments: String...) throws -> (code: Int32, output: String) {
         try run(hemiolaPath, ["send", "--socket", socket] + arguments)
+    }
+}
+
+extension RunningProgram {
+    /// Waits until the window is drawn with this page loaded, and the page gets the keys.
+    func waitUntilReady(_ page: String, after skip: Int = 0) throws {
+        try wait(until: "\(page): ready") { lines.dropFirst(skip).contains("\(page): ready") }
+    }
+}
+
+extension Fixture {
+    /// WebKitGTK loses a change of the page's size that begins before it has drawn the last one, and neither the page nor the window is told
+    /// when it has.
+    func letWebKitDraw() { sleep(1) }
+
+    /// Presses a key in the window, and waits until another page is ready, or the same one again.
+    func key(_ name: String, shows page: String, in window: RunningProgram) throws {
+        let count = window.lines.count
+        try key(name)
+        try window.waitUntilReady(page, after: count)
+    }
+
+    /// Waits until a window with a title has the keyboard.
+    func waitForFocus(ofWindowNamed title: String) throws {
+        let result = try run(findTool("xdotool")!, ["search", "--sync", "--onlyvisible", "--name", title])
+        guard let id = result.output.split(separator: "\n").compactMap({ Int($0) }).last else {
+            throw FixtureError(description: "no window \(title): \(result.output)")
+        }
+        let active = try RunningProgram(findTool("xprop")!, ["-root", "-spy", "_NET_ACTIVE_WINDOW"], environment: environment)
+        defer { active.stop() }
+        let line = "window id # 0x\(String(id, radix: 16))"
+        try active.wait(until: "\(title) has the keyboard") { active.lines.last?.hasSuffix(line) == true }
+    }
+
+    /// Repeats a question to another program until the answer is as expected, for states that no event shows. It needs no pause: each question
+    /// takes the time of a process.
+    func wait(until what: String, _ holds: () throws -> Bool) throws {
+        let end = Date(timeIntervalSinceNow: waitLimit)
+        while Date() < end {
+            if try holds() { return }
+        }
+        throw FixtureError(description: "not within \(waitLimit) s: \(what)")
+    }
+}
+
+/// Waits until a file exists.
+func waitForFile(_ name: String, in folder: String) throws {
+    let descriptor = inotify_init1(Int32(IN_CLOEXEC))
+    guard descriptor >= 0 else { throw FixtureError(description: "inotify: \(String(cString: strerror(errno)))") }
+    defer { close(descriptor) }
+    inotify_add_watch(descriptor, folder, UInt32(IN_CREATE | IN_MOVED_TO))
+    var events = [UInt8](repeating: 0, count: 4096)
+    var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    while !FileManager.default.fileExists(atPath: "\(folder)/\(name)") {
+        guard poll(&entry, 1, Int32(waitLimit * 1000)) == 1 else { throw FixtureError(description: "no \(folder)/\(name)") }
+        _ = read(descriptor, &events, events.count)
     }
 }
 

@@ -83,7 +83,7 @@ extension WindowTests {
     func `list of tabs changes: pages that stay are not loaded again, in each of the eleven cases`() throws {
         let fixture = try Fixture()
         defer { fixture.stop() }
-        try fixture.startHemiola(music: 300)
+        try fixture.startHemiola(seconds: 300)
         var pages: [String: String] = [:]
         for name in ["one", "two", "three", "four"] {
             pages[name] = try fixture.page(
@@ -100,18 +100,20 @@ extension WindowTests {
         }
         let window = try fixture.window([pages["one"]!, "--no-restore"])
         defer { window.stop() }
-        try window.wait(for: "REPORT state")
+        try window.wait(for: "REPORT connected")
 
-        /// Waits until these pages have a living document each, and returns the last states of all documents.
+        /// Waits until these pages have a living document each, of which one gets samples, and returns the last states of all documents. Each
+        /// has reported three times since the change: the first report can tell of the time before it.
         func settle(_ expected: [String]) throws -> [State] {
             var last: [State] = []
-            let end = Date(timeIntervalSinceNow: 20)
-            repeat {
-                let line = window.lines.count
-                usleep(2_500_000)
-                let states = try window.lines.dropFirst(line).filter { $0.contains("REPORT state ") }.map(State.init)
-                last = Set(states.map(\.document)).compactMap { document in states.last { $0.document == document } }
-            } while last.map(\.page).sorted() != expected.sorted() && Date() < end
+            let start = window.lines.count
+            try window.wait(until: "documents of \(expected)") {
+                let states = try window.lines.dropFirst(start).filter { $0.contains("REPORT state ") }.map(State.init)
+                let documents = Set(states.map(\.document))
+                last = documents.compactMap { document in states.last { $0.document == document } }
+                return last.map(\.page).sorted() == expected.sorted() && last.contains { $0.pushes > 20 }
+                    && documents.allSatisfy { document in states.count { $0.document == document } >= 3 }
+            }
             return last
         }
 
@@ -119,10 +121,7 @@ extension WindowTests {
         var ids: [String] = []
         for step in Self.steps {
             let list = step.tabs.map { ["id": $0, "title": "Tab \($0)", "path": pages[$1]!] }
-            let file = fixture.folder.appendingPathComponent("tabs.json")
-            try JSONSerialization.data(withJSONObject: ["active": step.active, "tabs": list] as [String: Any]).write(to: file)
-            let sent = try fixture.send("tabs", file.path)
-            #expect(sent.code == 0, "\(step.condition): \(sent.output)")
+            try fixture.sendTabs(step.active, list)
             let states = try settle(step.documents.map(\.value))
             #expect(states.count == step.documents.count, "\(step.condition): \(states)")
             for (name, page) in step.documents {
@@ -135,7 +134,8 @@ extension WindowTests {
                         state.history == before.history && state.scroll == before.scroll, "\(step.condition): \(before) became \(state)")
                 }
                 let new = states.first { $0.page == page && !others.contains($0.document) }
-                known[name] = try #require(state ?? new, "\(step.condition): \(states)")
+                let living: State = try #require(state ?? new, "\(step.condition): \(states)")
+                known[name] = living
             }
             let visible = try #require(step.documents.first.flatMap { known[$0.key] })
             #expect(visible.history >= 2 && visible.scroll == 700, "\(step.condition): \(visible)")

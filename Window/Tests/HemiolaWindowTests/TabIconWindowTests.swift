@@ -21,7 +21,8 @@ extension WindowTests {
         let path = try fixture.page("icons", script: visualizer + "report('loaded');")
         let window = try fixture.window([path])
         defer { window.stop() }
-        try window.wait(for: "REPORT loaded")
+        try window.waitUntilReady("icons")
+        try window.wait(for: "REPORT connected")
         try fixture.moveToCorner("icons")
         func file(_ name: String, _ content: Data) throws -> String {
             let file = fixture.folder.appendingPathComponent(name)
@@ -40,14 +41,16 @@ extension WindowTests {
         }
         try fixture.sendTabs("0", tabs("Tab"))
         try fixture.sendTabs("0", tabs("Title"))
-        #expect((100...128).contains(try fixture.pixels(255, 0, 255, rows: 120, "icons")), "16 × 8 pixels")
-        #expect((200...256).contains(try fixture.pixels(0, 255, 0, rows: 120, "icons")), "16 × 16 pixels")
-        #expect(try fixture.pixels(255, 0, 0, rows: 120, "icons") == 0)
+        try fixture.wait(until: "icons of 16 × 8 and 16 × 16 pixels") {
+            let counts = try fixture.pixels([(255, 0, 255), (0, 255, 0), (255, 0, 0)], rows: 120, "icons")
+            return (100...128).contains(counts[0]) && (200...256).contains(counts[1]) && counts[2] == 0
+        }
         let reasons = [
             "wide.png: 1026×2 pixels; the maximum is 1024×1024", "text.png: not a PNG or SVG file", "long.svg: larger than 1 MiB",
             "broken.svg: ", "\(fixture.folder.path): Invalid argument", "none.png: No such file or directory",
         ]
         for reason in reasons {
+            try window.wait(for: reason)
             let lines = window.lines.filter { $0.contains(reason) && $0.hasSuffix("; the tab has no icon") }
             #expect(lines.count == 1, "\(reason): \(lines)")
         }
@@ -55,7 +58,7 @@ extension WindowTests {
         #expect(window.isRunning, "\(window.output.suffix(2000))")
         // A list without icons.
         try fixture.sendTabs("0", (0..<icons.count).map { ["id": "\($0)", "title": "Title \($0)", "path": path] })
-        #expect(try fixture.pixels(255, 0, 255, rows: 120, "icons") == 0)
+        try fixture.wait(until: "no icons") { try fixture.pixels([(255, 0, 255), (0, 255, 0)], rows: 120, "icons") == [0, 0] }
     }
 
     @Test(.releaseCheck)
@@ -70,7 +73,8 @@ extension WindowTests {
         ]
         let window = try fixture.window(paths + ["--size", "800x500"])
         defer { window.stop() }
-        for name in ["listed", "titled", "untitled", "long"] { try window.wait(for: "\(name): log: REPORT loaded") }
+        for name in ["listed", "titled", "untitled", "long"] { try window.wait(for: "\(name): log: REPORT connected") }
+        try window.waitUntilReady("listed")
         // Pages of the command line have the titles of their documents; their names select them too.
         for name in ["Northern Lights", "untitled", "titled", "Not shown"] {
             // The window gets the title after the page is loaded.
@@ -79,12 +83,11 @@ extension WindowTests {
         try fixture.moveToCorner("Not shown")
         try fixture.sendTabs(
             "t0", paths.enumerated().map { ["id": "t\($0.offset)", "title": $0.offset == 0 ? "Listed" : "", "path": $0.element] })
-        for (name, code) in [("Listed", 0), ("Northern Lights", 0), ("untitled", 0), (String(long.dropLast()), 0), ("Not shown", 1)] {
-            #expect(try fixture.send("window", "tab", name).code == code, "\(name)")
+        for name in ["Listed", "Northern Lights", "untitled", String(long.dropLast())] {
+            try fixture.wait(until: "the tab \(name) is selected") { try fixture.send("window", "tab", name).code == 0 }
         }
-        // The tooltip has all of the title.
-        try fixture.xdotool("mousemove", "700", "63", "sleep", "0.2", "mousemove", "705", "64", "sleep", "2")
-        _ = try fixture.picture("tooltip")
+        #expect(try fixture.send("window", "tab", "Not shown").code == 1)
+        _ = try fixture.picture("titles")
         let size = try fixture.run(findTool("xdotool")!, ["getactivewindow", "getwindowgeometry"]).output
         #expect(size.contains("Geometry: 800x"), "\(size)")
     }
@@ -103,14 +106,15 @@ extension WindowTests {
         let address = "http://127.0.0.1:\(port)/"
         let window = try fixture.window([address, try page(fixture, "file", title: "File")])
         defer { window.stop() }
-        try window.wait(for: "REPORT loaded")
-        sleep(3)
-        #expect(try fixture.pixels(255, 0, 255, rows: 200, "favicon") > 200)
+        try window.wait(for: "REPORT connected")
+        try fixture.wait(until: "the favicon is drawn") { try fixture.pixels([(255, 0, 255)], rows: 200, "favicon")[0] > 200 }
         let icon = try fixture.colourPicture("green.png", "#00ff00")
         let tabs = [["id": "a", "title": "", "path": address, "icon": icon], ["id": "b", "title": "", "path": folder]]
         try fixture.sendTabs("a", tabs)
-        #expect(try fixture.pixels(255, 0, 255, rows: 200, "favicon") == 0)
-        #expect(try fixture.pixels(0, 255, 0, rows: 200, "favicon") > 200)
+        try fixture.wait(until: "the icon of the list is drawn instead") {
+            let counts = try fixture.pixels([(255, 0, 255), (0, 255, 0)], rows: 200, "favicon")
+            return counts[0] == 0 && counts[1] > 200
+        }
     }
 
     @Test(.releaseCheck, .enabled(if: findTool("python3") != nil, "needs python3"))
@@ -125,11 +129,13 @@ extension WindowTests {
         let window = try fixture.window(["http://LOCALHOST:\(port)", file])
         defer { window.stop() }
         func loads() -> Int { window.lines.count { $0.contains("REPORT loaded") } }
-        try fixture.wait(until: "both pages are loaded") { loads() == 2 }
+        try window.wait(until: "both pages are loaded") { loads() == 2 }
+        try window.wait(until: "both pages are connected") { window.lines.count { $0.contains("REPORT connected") } == 2 }
         for (address, path) in [("http://localhost:\(port)/", "\(file)/"), ("http://Localhost:\(port)", "\(file)/../file/index.html")] {
             try fixture.sendTabs("a", [["id": "a", "title": "", "path": address], ["id": "b", "title": "", "path": path]])
             #expect(try fixture.send("window", "tab", "b").code == 0)
         }
+        try window.wait(until: "the new page is loaded") { loads() >= 3 }
         #expect(loads() == 3, "the window has the tabs of its arguments at first: the second of them is new")
     }
 }

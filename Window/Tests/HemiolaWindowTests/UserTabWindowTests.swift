@@ -11,21 +11,22 @@ private let counting = """
 extension Fixture {
     /// Moves the window with a name to the upper left corner, so that its widgets are at known positions.
     func moveToCorner(_ name: String) throws {
-        try xdotool("search", "--sync", "--onlyvisible", "--name", name, "windowmove", "0", "0", "windowactivate", "--sync")
-        usleep(500_000)
+        try xdotool("search", "--sync", "--onlyvisible", "--name", name, "windowmove", "--sync", "0", "0")
     }
 
     func click(_ x: Int, _ y: Int, button: Int = 1) throws {
-        try xdotool("mousemove", "\(x)", "\(y)", "sleep", "0.3", "click", "\(button)")
+        try xdotool("mousemove", "\(x)", "\(y)", "click", "\(button)")
     }
 
-    /// Sends a list of tabs to the window.
+    /// Sends a list of tabs to the window, and waits until it has them.
     func sendTabs(_ active: String?, _ tabs: [[String: Any]]) throws {
         let file = folder.appendingPathComponent("tabs.json")
         try JSONSerialization.data(withJSONObject: ["active": active as Any? ?? NSNull(), "tabs": tabs]).write(to: file)
         let result = try send("tabs", file.path)
         guard result.code == 0 else { throw FixtureError(description: result.output) }
-        sleep(2)
+        // The window answers this request, which changes nothing, after it has set the tabs.
+        let request = try send("window", "tab", "no such tab")
+        guard request.output.contains("no tab has") else { throw FixtureError(description: request.output) }
     }
 
     /// Writes a picture of one colour, such as `#ff00ff`.
@@ -37,22 +38,28 @@ extension Fixture {
         return path
     }
 
-    /// The number of pixels of the display with a colour, in the rows from 0 to `rows`.
-    func pixels(_ red: UInt8, _ green: UInt8, _ blue: UInt8, rows: Int, _ name: String) throws -> Int {
+    /// The numbers of pixels of the display with these colours, in the rows from 0 to `rows`.
+    func pixels(_ colours: [(red: Int, green: Int, blue: Int)], rows: Int, _ name: String) throws -> [Int] {
         let pixels = try picture(name)
-        return (0..<rows * 1280).count { index in
-            let pixel = pixels[3 * index..<3 * index + 3].map { Int($0) }
-            return abs(pixel[0] - Int(red)) < 12 && abs(pixel[1] - Int(green)) < 12 && abs(pixel[2] - Int(blue)) < 12
+        return colours.map { colour in
+            (0..<rows * 1280).count { index in
+                abs(Int(pixels[3 * index]) - colour.red) < 12 && abs(Int(pixels[3 * index + 1]) - colour.green) < 12
+                    && abs(Int(pixels[3 * index + 2]) - colour.blue) < 12
+            }
         }
     }
 }
 
 extension WindowTests {
-    /// Whether a page reports within two seconds.
-    private func isAlive(_ page: String, in window: RunningProgram) -> Bool {
-        let count = window.lines.count
-        sleep(2)
-        return window.lines.dropFirst(count).contains { $0.contains(" \(page): log: REPORT seconds") }
+    /// Waits until these pages have reported twice from now on, and expects that no other page has. A page that is closed reports nothing any
+    /// more; so nothing else would show that it has ended.
+    private func expectAlive(_ pages: [String], of all: [String], in window: RunningProgram) throws {
+        let start = window.lines.count
+        func reports(_ page: String) -> Int {
+            window.lines.dropFirst(start).count { $0.contains(" \(page): log: REPORT seconds") }
+        }
+        try window.wait(until: "two reports of \(pages)") { pages.allSatisfy { reports($0) >= 2 } }
+        #expect(all.filter { reports($0) > 0 } == pages)
     }
 
     private func loads(_ page: String, in window: RunningProgram) -> Int {
@@ -68,38 +75,22 @@ extension WindowTests {
         let names = ["one", "two", "three", "four"]
         let window = try fixture.window(try names.map { try fixture.page($0, script: counting, body: "<h1>\($0)</h1>") })
         defer { window.stop() }
-        try window.wait(for: "four: log: REPORT loaded")
+        for name in names { try window.wait(for: "\(name): log: REPORT loaded") }
+        try window.waitUntilReady("one")
         try fixture.moveToCorner("one")
         _ = try fixture.picture("tabs")
-        // The visible tab is the first; its close button is at the end of its label.
-        try fixture.key("ctrl+w")
-        sleep(1)
-        #expect(!isAlive("one", in: window))
-        #expect(isAlive("two", in: window) && isAlive("four", in: window))
-        // The second one is visible now.
-        try window.wait(for: "two: log: REPORT seconds")
-        #expect(try fixture.run(findTool("xdotool")!, ["search", "--onlyvisible", "--name", "^two$"]).code == 0)
+        try fixture.key("ctrl+w", shows: "two", in: window)
+        try expectAlive(["two", "three", "four"], of: names, in: window)
         // Opened again in its place, with its page loaded again; the others were not loaded again.
-        let count = window.lines.count
-        try fixture.key("ctrl+shift+t")
-        try window.wait(for: "one: log: REPORT loaded", after: count)
-        sleep(1)
-        #expect(names.dropFirst().allSatisfy { loads($0, in: window) == 1 })
-        #expect(try fixture.run(findTool("xdotool")!, ["search", "--onlyvisible", "--name", "^one$"]).code == 0)
+        try fixture.key("ctrl+shift+t", shows: "one", in: window)
+        #expect(names.map { loads($0, in: window) } == [2, 1, 1, 1])
         // Ctrl+Shift+Tab from the first wraps to the last: the reopened tab is the first again.
-        try fixture.key("ctrl+shift+Tab")
-        sleep(1)
-        #expect(try fixture.run(findTool("xdotool")!, ["search", "--onlyvisible", "--name", "^four$"]).code == 0)
-        for _ in 0..<3 {
-            try fixture.key("ctrl+w")
-            sleep(1)
-        }
+        try fixture.key("ctrl+shift+Tab", shows: "four", in: window)
+        for next in ["three", "two", "one"] { try fixture.key("ctrl+w", shows: next, in: window) }
+        try expectAlive(["one"], of: names, in: window)
         #expect(window.isRunning)
-        #expect(isAlive("one", in: window))
-        #expect(names.dropFirst().allSatisfy { !isAlive($0, in: window) })
         try fixture.key("ctrl+w")
-        for _ in 0..<100 where window.isRunning { usleep(50_000) }
-        #expect(!window.isRunning && window.stop() == 0)
+        #expect(try window.waitForEnd() == 0)
     }
 
     @Test(.releaseCheck) func `tabs are moved by Ctrl+Shift+Page Up and Down, and by dragging`() throws {
@@ -110,20 +101,15 @@ extension WindowTests {
         let window = try fixture.window(
             try names.map { try fixture.page($0, script: counting, body: "<h1>\($0)</h1>") } + ["--size", "900x600"])
         defer { window.stop() }
-        try window.wait(for: "three: log: REPORT loaded")
+        for name in names { try window.wait(for: "\(name): log: REPORT loaded") }
+        try window.waitUntilReady("one")
         try fixture.moveToCorner("one")
         // The icons show where the labels are.
         let icon = try fixture.colourPicture("mark.png", "#ff00ff")
         try fixture.sendTabs(
             "one", names.map { ["id": $0, "title": $0, "path": fixture.folder.appendingPathComponent("pages/\($0)").path, "icon": icon] })
-        for _ in 0..<100 where loads("two", in: window) < 2 || loads("three", in: window) < 2 { usleep(100_000) }
-        /// Presses a key and waits for the title of the window.
-        func press(_ key: String, shows name: String) throws {
-            try fixture.key(key)
-            try fixture.wait(until: "\(name) is visible after \(key)") {
-                try fixture.run(findTool("xdotool")!, ["search", "--onlyvisible", "--name", "^\(name)$"]).code == 0
-            }
-        }
+        try window.wait(until: "the pages of the list are loaded") { names.map { loads($0, in: window) } == [1, 2, 2] }
+        func press(_ key: String, shows page: String) throws { try fixture.key(key, shows: page, in: window) }
         try fixture.key("ctrl+shift+Page_Down")
         try press("ctrl+Page_Down", shows: "three")
         try press("ctrl+Page_Down", shows: "two")
@@ -133,13 +119,18 @@ extension WindowTests {
         try press("ctrl+Page_Down", shows: "three")
         // The first tab is dragged behind the second one.
         try press("ctrl+Page_Down", shows: "one")
-        let icons = try iconColumns(fixture)
-        try #require(icons.count == 3, "icons at \(icons)")
+        let icons = try iconColumns(fixture, count: 3)
         let (from, distance, y) = (icons[0] + 8, icons[1] - icons[0] + 30, try tabBarRow(fixture))
+        let count = window.lines.count
         try fixture.xdotool("mousemove", "\(from)", "\(y)", "mousedown", "1")
-        for step in 1...12 { try fixture.xdotool("mousemove", "\(from + distance * step / 12)", "\(y)", "sleep", "0.05") }
+        for step in 1...12 {
+            try fixture.xdotool("mousemove", "\(from + distance * step / 12)", "\(y)")
+            // GTK takes the motions between two frames as one, and moves a tab with the second motion of a drag. No event tells that it has drawn
+            // a frame.
+            usleep(50_000)
+        }
         try fixture.xdotool("mouseup", "1")
-        sleep(1)
+        try window.waitUntilReady("one", after: count)
         try press("ctrl+Page_Down", shows: "three")
         try press("ctrl+Page_Down", shows: "two")
         #expect(names.map { loads($0, in: window) } == [1, 2, 2])
@@ -153,43 +144,47 @@ extension WindowTests {
         let window = try fixture.window(
             try names.map { try fixture.page($0, script: counting, body: "<h1>\($0)</h1>") } + ["--size", "900x600"])
         defer { window.stop() }
-        try window.wait(for: "right: log: REPORT loaded")
+        for name in names { try window.wait(for: "\(name): log: REPORT loaded") }
+        try window.waitUntilReady("left")
         try fixture.moveToCorner("left")
         let icon = try fixture.colourPicture("mark.png", "#ff00ff")
         // The icons show where the labels are.
         let paths = names.map { fixture.folder.appendingPathComponent("pages/\($0)").path }
         let tabs = zip(names, paths).map { ["id": $0, "title": $0, "path": $1, "icon": icon] }
         try fixture.sendTabs("left", tabs)
-        for _ in 0..<100 where loads("middle", in: window) < 2 || loads("right", in: window) < 2 { usleep(100_000) }
-        func marks() throws -> [Int] { try iconColumns(fixture) }
-        let first = try marks()
-        try #require(first.count == 3, "icons at \(first)")
+        try window.wait(until: "the pages of the list are loaded") { names.map { loads($0, in: window) } == [1, 2, 2] }
         // Middle click on the last label.
+        let first = try iconColumns(fixture, count: 3)
         let y = try tabBarRow(fixture)
         try fixture.click(first[2] + 30, y, button: 2)
-        sleep(1)
-        #expect(!isAlive("right", in: window) && isAlive("middle", in: window) && isAlive("left", in: window))
         // The close button of the second label is before its end.
-        let second = try marks()
-        try #require(second.count == 2, "icons at \(second)")
+        let second = try iconColumns(fixture, count: 2)
+        try expectAlive(["left", "middle"], of: names, in: window)
         try fixture.click(second[1] + (second[1] - second[0]) - 32, y)
-        sleep(1)
-        #expect(!isAlive("middle", in: window) && isAlive("left", in: window))
         // One page: no tab bar. The unchanged list does not bring the others back.
-        #expect(try marks().isEmpty)
+        _ = try iconColumns(fixture, count: 0)
+        try expectAlive(["left"], of: names, in: window)
         try fixture.sendTabs("right", tabs.reversed())
-        #expect(loads("middle", in: window) == 2 && loads("right", in: window) == 2)
-        #expect(try marks().isEmpty)
+        try expectAlive(["left"], of: names, in: window)
+        #expect(names.map { loads($0, in: window) } == [1, 2, 2])
+        _ = try iconColumns(fixture, count: 0)
         // Another list has all of its tabs.
         try fixture.sendTabs("left", tabs + [["id": "new", "title": "new", "path": paths[0]]])
-        for _ in 0..<100 where loads("middle", in: window) < 3 || loads("right", in: window) < 3 { usleep(100_000) }
-        #expect(loads("middle", in: window) == 3 && loads("right", in: window) == 3)
-        #expect(try marks().count == 3)
+        try window.wait(until: "the closed pages are loaded again") { names.map { loads($0, in: window) } == [2, 3, 3] }
+        _ = try iconColumns(fixture, count: 3)
     }
 
-    /// The columns of the display at which the icons of the tabs begin.
-    private func iconColumns(_ fixture: Fixture) throws -> [Int] {
-        let pixels = try fixture.picture("labels")
+    /// Waits until the display shows this number of icons of tabs, and returns the columns at which they begin.
+    private func iconColumns(_ fixture: Fixture, count: Int) throws -> [Int] {
+        var columns: [Int] = []
+        try fixture.wait(until: "\(count) icons") {
+            columns = iconColumns(try fixture.picture("labels"))
+            return columns.count == count
+        }
+        return columns
+    }
+
+    private func iconColumns(_ pixels: [UInt8]) -> [Int] {
         var columns: [Int] = []
         for x in 0..<900 {
             let isMark = (30..<100).count { y in
@@ -217,29 +212,24 @@ extension WindowTests {
         let fixture = try Fixture()
         defer { fixture.stop() }
         try fixture.startHemiola()
-        let closing = "window.leave = () => { webkit.messageHandlers.closeViz.postMessage(null); };"
+        // Ctrl is a key too.
+        let closing = "addEventListener('keydown', ({ key }) => { if (key === 'x') webkit.messageHandlers.closeViz.postMessage(null); });"
         let window = try fixture.window([
             try fixture.page("keeps", script: visualizer + counting),
-            try fixture.page("leaves", script: visualizer + counting + closing + "window.addEventListener('keydown', leave);"),
+            try fixture.page("leaves", script: visualizer + counting + closing),
         ])
         defer { window.stop() }
-        try window.wait(for: "leaves: log: REPORT loaded")
-        sleep(1)
-        try fixture.key("ctrl+Tab")
-        sleep(1)
+        for name in ["keeps", "leaves"] { try window.wait(for: "\(name): log: REPORT loaded") }
+        try window.waitUntilReady("keeps")
+        try fixture.key("ctrl+Tab", shows: "leaves", in: window)
+        try fixture.key("x", shows: "keeps", in: window)
+        try expectAlive(["keeps"], of: ["keeps", "leaves"], in: window)
+        #expect(window.isRunning && loads("keeps", in: window) == 1)
+        try fixture.key("ctrl+shift+t", shows: "leaves", in: window)
+        try fixture.key("ctrl+shift+Tab", shows: "keeps", in: window)
+        try fixture.key("ctrl+w", shows: "leaves", in: window)
         try fixture.key("x")
-        sleep(2)
-        #expect(window.isRunning && !isAlive("leaves", in: window) && isAlive("keeps", in: window))
-        #expect(loads("keeps", in: window) == 1)
-        try fixture.key("ctrl+shift+t")
-        try window.wait(for: "leaves: log: REPORT seconds 2")
-        try fixture.key("ctrl+shift+Tab")
-        sleep(1)
-        try fixture.key("ctrl+w")
-        sleep(1)
-        try fixture.key("x")
-        for _ in 0..<100 where window.isRunning { usleep(50_000) }
-        #expect(!window.isRunning && window.stop() == 0)
+        #expect(try window.waitForEnd() == 0)
     }
 
     @Test func `Ctrl+O: the chosen file is opened in a tab, which lists of the server leave alone and the next start restores`() throws {
@@ -249,37 +239,34 @@ extension WindowTests {
         let first = try fixture.page("first", script: visualizer + counting)
         let chosen = try fixture.page("chosen", script: visualizer + counting)
         var window = try fixture.window([first])
-        try window.wait(for: "first: log: REPORT seconds")
+        try window.waitUntilReady("first")
         try fixture.key("ctrl+o")
-        try fixture.xdotool("search", "--sync", "--onlyvisible", "--name", "Open a page", "windowactivate", "--sync")
-        sleep(1)
+        try fixture.waitForFocus(ofWindowNamed: "Open a page")
         _ = try fixture.picture("dialog")
         try fixture.xdotool("type", "--delay", "20", "\(chosen)/index.html")
-        sleep(1)
-        try fixture.key("Return")
-        try window.wait(for: "chosen: log: REPORT loaded")
-        sleep(1)
-        #expect(try fixture.run(findTool("xdotool")!, ["search", "--onlyvisible", "--name", "^chosen$"]).code == 0)
+        try fixture.key("Return", shows: "chosen", in: window)
         _ = try fixture.picture("opened")
         let other = try fixture.page("other", script: visualizer + counting)
         try fixture.sendTabs("a", [["id": "a", "title": "A", "path": first], ["id": "b", "title": "B", "path": other]])
         try fixture.sendTabs(nil, [])
-        #expect(isAlive("chosen", in: window) && loads("chosen", in: window) == 1)
-        #expect(!isAlive("other", in: window) && !isAlive("first", in: window), "an empty list: the visible page only")
+        // An empty list: the visible page only.
+        try expectAlive(["chosen"], of: ["first", "other", "chosen"], in: window)
+        #expect(loads("chosen", in: window) == 1)
         try fixture.sendTabs("a", [["id": "a", "title": "A", "path": first], ["id": "b", "title": "B", "path": other]])
         #expect(try fixture.send("window", "tab", "chosen").code == 0)
         #expect(window.stop() == 0)
         // Escape closes the dialog, and nothing is opened.
         window = try fixture.window([])
         defer { window.stop() }
-        for name in ["first", "other", "chosen"] { try window.wait(for: "\(name): log: REPORT loaded") }
-        sleep(1)
+        for name in ["first", "other", "chosen"] { try window.wait(for: "\(name): log: REPORT connected") }
+        try window.waitUntilReady("chosen")
         try fixture.key("ctrl+t")
-        try fixture.xdotool("search", "--sync", "--onlyvisible", "--name", "Open a page", "windowactivate", "--sync")
-        try fixture.key("Escape")
-        sleep(1)
+        try fixture.waitForFocus(ofWindowNamed: "Open a page")
+        try fixture.key("Escape", shows: "chosen", in: window)
         #expect(window.lines.count { $0.contains("REPORT loaded") } == 3)
         try fixture.sendTabs("x", [["id": "x", "title": "X", "path": other], ["id": "y", "title": "Y", "path": first]])
-        #expect(isAlive("chosen", in: window), "a restored tab of the user stays")
+        // A restored tab of the user stays.
+        let start = window.lines.count
+        try window.wait(for: "chosen: log: REPORT seconds", after: start)
     }
 }
