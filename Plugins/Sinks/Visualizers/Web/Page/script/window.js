@@ -119,6 +119,8 @@ class BridgeSocket extends EventTarget {
     /** The message of a WebSocket with the payload `binary`, from a line with the payload `base64`. The host's time is unknown. */
     sampleMessage(line) {
         const message = parse(line);
+        // Sent before the subscription took effect: a list of numbers.
+        if (typeof message.samples !== "string") return line;
         const bytes = decodeBase64(message.samples);
         if (bytes.length !== 4 * SAMPLES_PER_MESSAGE) return line;
         const buffer = new ArrayBuffer(SAMPLE_HEADER_BYTES + bytes.length);
