@@ -72,6 +72,7 @@ func testSupport(_ name: String, at folder: String, uses dependencies: [Target.D
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Network"]))
 let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Network"]))
+let nioEmbedded: Target.Dependency = .product(name: "NIOEmbedded", package: "swift-nio", condition: .when(traits: ["Network"]))
 let nioHTTP: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Network"]))
 let nioWebSocket: Target.Dependency = .product(name: "NIOWebSocket", package: "swift-nio", condition: .when(traits: ["Network"]))
 
@@ -112,21 +113,21 @@ let plugins: [[Target]] = [
     plugin("SummarySink", at: "Sinks/Files/Summary", uses: ["HemiolaFiles"]),
     plugin(
         "LightsSink", at: "Sinks/Messages/Lights", uses: ["HemiolaFieldMaps", "HemiolaNetwork", "HemiolaFiles"],
-        exclude: ["DDP/README.md", "SACN/README.md", "ArtNet/README.md"]),
+        exclude: ["DDP/README.md", "SACN/README.md", "ArtNet/README.md"], tests: ["NetworkSupport"]),
     plugin(
         "LinkSink", at: "Sinks/Messages/Link", uses: ["HemiolaNetwork", "HemiolaFiles"],
-        tests: ["LinkControlSink", "BeatAnalyzer", "ToneCapture", "HemiolaEngine"]),
+        tests: ["NetworkSupport", "LinkControlSink", "BeatAnalyzer", "ToneCapture", "HemiolaEngine"]),
     plugin(
         "MIDISink", at: "Sinks/Messages/MIDI", uses: ["HemiolaFieldMaps", "HemiolaFiles", "CALSA"],
         tests: ["BeatAnalyzer", "LevelsAnalyzer", "ToneCapture", "HemiolaEngine"]),
     plugin("MQTTSink", at: "Sinks/Messages/MQTT", uses: ["HemiolaFieldMaps", "HemiolaNetwork", "CMosquitto"]),
     plugin(
-        "OS2LSink", at: "Sinks/Messages/OS2L", uses: ["HemiolaNetwork", "HemiolaFiles"],
+        "OS2LSink", at: "Sinks/Messages/OS2L", uses: ["HemiolaNetwork", "HemiolaFiles"], tests: ["NetworkSupport"],
         testData: ["qlcplus.qxw"]),
     plugin(
         "OSCSink", at: "Sinks/Messages/OSC", uses: ["HemiolaFieldMaps", "HemiolaNetwork", "HemiolaFiles"],
-        tests: ["BeatAnalyzer", "LevelsAnalyzer", "ToneCapture", "HemiolaEngine"]),
-    plugin("WLEDSink", at: "Sinks/Messages/WLED", uses: ["HemiolaNetwork", "HemiolaFiles"]),
+        tests: ["NetworkSupport", "BeatAnalyzer", "LevelsAnalyzer", "ToneCapture", "HemiolaEngine"]),
+    plugin("WLEDSink", at: "Sinks/Messages/WLED", uses: ["HemiolaNetwork", "HemiolaFiles"], tests: ["NetworkSupport"]),
     plugin(
         "PresetsSink", at: "Sinks/Visualizers/Presets", uses: ["HemiolaFiles"],
         tests: [
@@ -233,6 +234,9 @@ let allTests: [Target] = [
         "AnalysisSupport", at: "Support/Analysis",
         uses: ["HemiolaEngine", "HemiolaTesting", "TestSupport", "Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem"]),
     testSupport("BridgeSupport", at: "Support/Bridge", uses: ["TestSupport", "HemiolaRecords", "Hemiola", "HemiolaSignal"]),
+    testSupport(
+        "NetworkSupport", at: "Support/Network",
+        uses: ["HemiolaNetwork", "Hemiola", "HemiolaRecords", "HemiolaSystem", nioCore, nioEmbedded]),
     testSupport("TestSupport", at: "Support/Common", uses: ["Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem"]),
     .target(name: "AllocationCounter", path: "Tests/Support/AllocationCounter"),
     tests("ArchitectureTests", at: "Architecture", uses: []),
@@ -248,7 +252,9 @@ let allTests: [Target] = [
     tests(
         "HemiolaFieldMapsTests",
         uses: ["HemiolaFieldMaps", "HemiolaTesting", "TestSupport", "Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem"]),
-    tests("HemiolaNetworkTests", uses: ["HemiolaNetwork", "TestSupport", "Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem"]),
+    tests(
+        "HemiolaNetworkTests",
+        uses: ["HemiolaNetwork", "NetworkSupport", "TestSupport", "Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem"]),
     tests("HemiolaBridgeTests", uses: ["HemiolaBridge", "Hemiola", "HemiolaRecords", "HemiolaSignal", nioCore, nioPosix]),
     tests(
         "HemiolaEngineTests",

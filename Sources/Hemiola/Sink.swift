@@ -45,6 +45,8 @@ public struct SinkContext: Sendable {
     public var catalog: RecordCatalog
     /// Whether batches come as time passes, from a live capture or a paced file: then every line is flushed at once.
     public var isLive: Bool
+    /// The clock of the run, for whatever waits or has a time of its own.
+    public var clock: any MonotonicClock
     /// Seconds by which the sink sends events before (negative: after) they occur, when it declares `schedulesEvents`; else 0.
     public var lead: Double
     /// Whether this sink may write to standard output, when it declares `spareStandardOutput`.
@@ -80,8 +82,7 @@ public struct SinkContext: Sendable {
     /// A context; by default for tests, with a closed control port and everything selected.
     public init(
         name: String, selection: Selection = .all, summary: SummarySelection? = nil, catalog: RecordCatalog = .standard,
-        isLive: Bool = false,
-        lead: Double = 0, mayUseStandardOutput: Bool = true,
+        isLive: Bool = false, clock: any MonotonicClock = .system, lead: Double = 0, mayUseStandardOutput: Bool = true,
         controls: ControlPort = .closed, warn: @escaping @Sendable (String) -> Void = { _ in },
         inform: @escaping @Sendable (_ text: String, _ figure: [String]) -> Void = { _, _ in },
         announce: @escaping @Sendable (_ text: String, _ figure: [String]) -> Void = { _, _ in },
@@ -94,6 +95,7 @@ public struct SinkContext: Sendable {
         self.summary = summary
         self.catalog = catalog
         self.isLive = isLive
+        self.clock = clock
         self.lead = lead
         self.mayUseStandardOutput = mayUseStandardOutput
         self.controls = controls

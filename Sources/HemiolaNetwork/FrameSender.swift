@@ -12,17 +12,19 @@ final class FrameSender<Source: FrameSource>: Sendable {
         var isDark = false
         var isClosed = false
         /// When the event loop looks for a frame that is due.
-        var timer = LoopTimer()
+        var timer: LoopTimer
     }
 
     private let outputs: [MessageSender]
     private let delay: Double
+    private let loop: MessageLoop
     private let state: Mutex<State>
 
-    init(_ source: Source, to outputs: [MessageSender], _ timing: FrameTiming, delay: Double) {
+    init(_ source: Source, to outputs: [MessageSender], _ timing: FrameTiming, delay: Double, by clock: any MonotonicClock) {
         self.outputs = outputs
         self.delay = delay
-        state = Mutex(State(source: source, timing: timing))
+        loop = MessageLoop(clock)
+        state = Mutex(State(source: source, timing: timing, timer: LoopTimer(on: loop)))
     }
 
     func begin(_ stream: StreamHeader) throws(Problem) {
@@ -35,7 +37,7 @@ final class FrameSender<Source: FrameSource>: Sendable {
     func add(_ batches: BatchBlock) {
         state.withLock { state in
             for index in 0..<batches.count {
-                let now = MonotonicTime.now
+                let now = loop.now
                 let batch = batches[index]
                 // The rest of a batch is published when the stream ends or is lost, maybe after a pause: the lights stay dark then.
                 if !batch.isPartial {
@@ -73,7 +75,7 @@ final class FrameSender<Source: FrameSource>: Sendable {
         state.withLock { state in
             state.isClosed = true
             guard state.timing.hasFrame else { return }
-            let now = MonotonicTime.now
+            let now = loop.now
             let time = min(max(now, state.timing.earliest), now + Self.lastWait)
             send(&state, time, gain: 0)
             pass(state.source.lastMessages(), time)
@@ -98,13 +100,13 @@ final class FrameSender<Source: FrameSource>: Sendable {
     }
 
     private func setTimer(_ state: inout State) {
-        let time = state.timing.next(event: state.source.nextEvent, now: MonotonicTime.now)
+        let time = state.timing.next(event: state.source.nextEvent, now: loop.now)
         state.timer.set(time) { [self] in handleTimer() }
     }
 
     private func handleTimer() {
         state.withLock { state in
-            let now = MonotonicTime.now
+            let now = loop.now
             guard !state.isClosed, state.timer.end(at: now) else { return }
             sendIfDue(&state, now)
             setTimer(&state)

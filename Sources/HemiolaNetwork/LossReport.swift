@@ -41,7 +41,7 @@ struct LossReport {
     ///   - count: The number of messages; 0: none was lost, but the receiver is not available.
     ///   - reason: What is wrong and what to do, for the warning; nil: it is no reason for one.
     ///   - now: The monotonic time.
-    mutating func lose(_ count: Int, because reason: String?, at now: Double = MonotonicTime.now) {
+    mutating func lose(_ count: Int, because reason: String?, at now: Double) {
         lost += count
         lostSinceWarning += count
         if count > 0 || reason != nil { lastLoss = now }
@@ -55,7 +55,7 @@ struct LossReport {
     }
 
     /// Notes that a message was sent.
-    mutating func send(at now: Double = MonotonicTime.now) {
+    mutating func send(at now: Double) {
         hasSent = true
         guard isFaulty, now - lastLoss >= Self.quietTime else { return }
         warn("available again; \(lostSinceWarning) messages were lost")
@@ -64,8 +64,8 @@ struct LossReport {
     }
 
     /// Reports what was not reported yet, with a warning or without.
-    mutating func close(warns: Bool) {
-        report(0, isOngoing: false, at: MonotonicTime.now)
+    mutating func close(warns: Bool, at now: Double) {
+        report(0, isOngoing: false, at: now)
         if warns, isFaulty, lostSinceWarning > 0 { warn("\(lostSinceWarning) messages were lost") }
     }
 

@@ -14,18 +14,10 @@ internal import NIOPosix
 public final class MessageSender: @unchecked Sendable {
     /// The most messages that wait for their time: more than a minute of events, or ten seconds of batches.
     static let capacity = 1000
-    /// The most bytes that wait for a slow receiver: several seconds of all features.
-    private static let bufferSize = 1 << 20
-    /// Seconds after which an attempt to connect has failed.
-    private static let connectTime = 5
     /// The latest time of a message: 30 years after the start of the computer.
     private static let latestTime = 1e9
     /// The longest pause between two attempts, in seconds.
     private static let longestPause = 2.0
-
-    /// The event loop of all senders. Its thread starts with the first of them.
-    static let loop: any EventLoop = group.next()
-    private static let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
     private enum Connection {
         /// The first attempt has no result yet.
@@ -41,6 +33,7 @@ public final class MessageSender: @unchecked Sendable {
     }
 
     private let target: NetworkTarget
+    private let loop: MessageLoop
     /// The sink and the receiver, at the beginning of messages.
     private let title: String
     private let spacing: Double
@@ -55,7 +48,7 @@ public final class MessageSender: @unchecked Sendable {
     /// The earliest time of the next message.
     private var earliest = -Double.infinity
     /// When the event loop looks for messages that are due.
-    private var timer = LoopTimer()
+    private var timer: LoopTimer
     /// What is wrong with the channel.
     private var fault: String?
     private var losses: LossReport
@@ -77,6 +70,8 @@ public final class MessageSender: @unchecked Sendable {
         _ context: SinkContext
     ) throws(Problem) {
         self.target = target
+        loop = MessageLoop(context.clock)
+        timer = LoopTimer(on: loop)
         title = "\(context.name): \(target)"
         self.spacing = spacing
         self.interface = interface.map { if_nametoindex($0) } ?? 0
@@ -84,14 +79,14 @@ public final class MessageSender: @unchecked Sendable {
         if let interface, self.interface == 0 {
             throw Problem("\(title): there is no network interface \"\(interface)\"; see: ip link")
         }
-        guard target.transport == .udp, let address = target.endpoint.address else {
-            Self.loop.execute { self.connect() }
+        guard target.transport == .udp, target.endpoint.address != nil else {
+            loop.events.execute { self.connect() }
             return
         }
         // A datagram socket is connected at once, without a message to the receiver: an error is one of this computer.
         do {
-            let channel = try Self.loop.flatSubmit { self.openChannel(to: address) }.wait()
-            Self.loop.execute { self.begin(channel) }
+            let channel = try loop.result(of: loop.events.flatSubmit { self.openChannel() })
+            loop.events.execute { self.begin(channel) }
         } catch {
             throw Problem("\(title): \(Self.text(of: error))")
         }
@@ -105,24 +100,18 @@ public final class MessageSender: @unchecked Sendable {
     public func send(_ bytes: [UInt8], at time: Double) {
         // A recording may have events at any time.
         let due = min(max(0, time), Self.latestTime)
-        Self.loop.execute { self.add(Message(due: due, bytes: bytes)) }
+        loop.events.execute { self.add(Message(due: due, bytes: bytes)) }
     }
 
     /// Waits for the messages that are due within so many seconds, and ends. Reports losses.
     ///
     /// - Throws: Not one message could be sent, because there was no connection.
     public func close(within seconds: Double) throws(Problem) {
-        let end = MonotonicTime.now + seconds
-        let closing = Self.loop.makePromise(of: Int?.self)
-        Self.loop.execute { self.beginClosing(closing, end) }
-        guard let lost = try? closing.futureResult.wait() else { return }
+        let end = loop.now + seconds
+        let closing = loop.events.makePromise(of: Int?.self)
+        loop.events.execute { self.beginClosing(closing, end) }
+        guard let lost = try? loop.result(of: closing.futureResult) else { return }
         throw Problem("\(title): not one of \(lost) messages could be sent")
-    }
-
-    /// Runs a function on the event loop at a monotonic time.
-    @discardableResult
-    static func run(at time: Double, _ body: @escaping @Sendable () -> Void) -> Scheduled<Void> {
-        loop.scheduleTask(deadline: .uptimeNanoseconds(UInt64((time * 1e9).rounded(.up))), body)
     }
 
     // MARK: - Messages
@@ -131,7 +120,7 @@ public final class MessageSender: @unchecked Sendable {
         if isClosed { return }
         if messages.count == Self.capacity {
             messages.removeFirst()
-            losses.lose(1, because: "too many messages wait for their time")
+            losses.lose(1, because: "too many messages wait for their time", at: loop.now)
         }
         let place = messages.lastIndex { $0.due <= message.due }.map { $0 + 1 } ?? 0
         messages.insert(message, at: place)
@@ -139,7 +128,7 @@ public final class MessageSender: @unchecked Sendable {
     }
 
     private func sendDueMessages() {
-        let now = MonotonicTime.now
+        let now = loop.now
         while let next = messages.first {
             let time = max(next.due, earliest)
             guard time <= now else { return timer.set(time) { self.handleTimer() } }
@@ -162,7 +151,7 @@ public final class MessageSender: @unchecked Sendable {
     }
 
     private func handleTimer() {
-        if timer.end(at: MonotonicTime.now) { sendDueMessages() }
+        if timer.end(at: loop.now) { sendDueMessages() }
     }
 
     private func write(_ bytes: [UInt8], to channel: any Channel) {
@@ -170,12 +159,12 @@ public final class MessageSender: @unchecked Sendable {
         channel.writeAndFlush(ByteBuffer(bytes: bytes)).whenComplete { [self] result in
             unwritten -= 1
             switch result {
-            case .success: losses.send()
+            case .success: losses.send(at: loop.now)
             case .failure(let error):
                 fault = Self.text(of: error)
                 // Of a datagram the system reports that the one before it was refused.
                 let isRefused = target.transport == .udp && (error as? IOError)?.errnoCode == ECONNREFUSED
-                losses.lose(isRefused ? 2 : 1, because: isClosed ? Self.slow : fault)
+                losses.lose(isRefused ? 2 : 1, because: isClosed ? Self.slow : fault, at: loop.now)
             }
             closeIfDone()
         }
@@ -185,8 +174,8 @@ public final class MessageSender: @unchecked Sendable {
         self.closing = closing
         let count = messages.count
         messages.removeAll { $0.due > end }
-        losses.lose(count - messages.count, because: nil)
-        Self.run(at: end) { self.finish() }
+        losses.lose(count - messages.count, because: nil, at: loop.now)
+        loop.run(at: end) { self.finish() }
         sendDueMessages()
         closeIfDone()
     }
@@ -207,10 +196,10 @@ public final class MessageSender: @unchecked Sendable {
             // The messages that it has not written fail.
             channel.close(promise: nil)
         }
-        losses.lose(messages.count, because: nil)
+        losses.lose(messages.count, because: nil, at: loop.now)
         messages = []
         let lost = isReached || losses.lost == 0 ? nil : losses.lost
-        losses.close(warns: lost == nil)
+        losses.close(warns: lost == nil, at: loop.now)
         closing.succeed(lost)
     }
 
@@ -218,22 +207,7 @@ public final class MessageSender: @unchecked Sendable {
 
     private func connect() {
         if isClosed { return }
-        let port = target.endpoint.port
-        let host = target.endpoint.host
-        let channel: EventLoopFuture<any Channel>
-        switch target.transport {
-        case .udp:
-            channel = NIOThreadPool.singleton.runIfActive(eventLoop: Self.loop) {
-                try SocketAddress.makeAddressResolvingHost(host, port: port)
-            }.flatMap { self.openChannel(to: $0) }
-        case .tcp:
-            channel = ClientBootstrap(group: Self.loop).connectTimeout(.seconds(Int64(Self.connectTime)))
-                .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-                .channelOption(.writeBufferWaterMark, value: .init(low: Self.bufferSize, high: Self.bufferSize))
-                .channelInitializer { self.observe($0) }
-                .connect(host: host, port: port)
-        }
-        channel.whenComplete { [self] result in
+        openChannel().whenComplete { [self] result in
             switch result {
             case .success(let channel): begin(channel)
             case .failure(let error): reconnect(because: Self.text(of: error))
@@ -241,22 +215,8 @@ public final class MessageSender: @unchecked Sendable {
         }
     }
 
-    private func openChannel(to address: SocketAddress) -> EventLoopFuture<any Channel> {
-        DatagramBootstrap(group: Self.loop)
-            .channelOption(.socketOption(.so_broadcast), value: 1)
-            // Answers are not read.
-            .channelOption(.autoRead, value: false)
-            .channelInitializer { [self] channel in
-                guard interface > 0, address.isMulticast, let options = channel as? any SocketOptionProvider else {
-                    return observe(channel)
-                }
-                if case .v6 = address { return options.setIPv6MulticastIF(interface).flatMap { self.observe(channel) } }
-                var request = ip_mreqn()
-                request.imr_ifindex = Int32(interface)
-                // Safe: this is the type of the option's value.
-                return options.unsafeSetSocketOption(level: .ip, name: .ip_multicast_if, value: request).flatMap { self.observe(channel) }
-            }
-            .connect(to: address)
+    private func openChannel() -> EventLoopFuture<any Channel> {
+        loop.open(target, interface) { [self] channel in observe(channel) }
     }
 
     private func observe(_ channel: any Channel) -> EventLoopFuture<Void> {
@@ -267,7 +227,7 @@ public final class MessageSender: @unchecked Sendable {
         if isClosed { return channel.close(promise: nil) }
         fault = nil
         connection = .open(channel)
-        retry.noteStart(at: MonotonicTime.now)
+        retry.noteStart(at: loop.now)
         channel.closeFuture.whenComplete { [self] _ in reconnect(because: fault ?? "the receiver closed the connection") }
         sendDueMessages()
     }
@@ -275,16 +235,16 @@ public final class MessageSender: @unchecked Sendable {
     private func reconnect(because reason: String) {
         if isClosed { return }
         connection = .failed(reason)
-        losses.lose(0, because: reason)
-        retry.noteFailure(at: MonotonicTime.now)
-        Self.run(at: retry.nextAttempt) { self.connect() }
+        losses.lose(0, because: reason, at: loop.now)
+        retry.noteFailure(at: loop.now)
+        loop.run(at: retry.nextAttempt) { self.connect() }
         sendDueMessages()
     }
 
     /// Notes an error of the channel outside a message. That of a datagram is an answer of the receiver's system to an earlier one.
     private func note(_ error: any Error) {
         fault = Self.text(of: error)
-        if target.transport == .udp { losses.lose(1, because: fault) }
+        if target.transport == .udp { losses.lose(1, because: fault, at: loop.now) }
     }
 
     private static let slow = "the receiver is too slow"
@@ -295,7 +255,7 @@ public final class MessageSender: @unchecked Sendable {
         case let error as SocketAddressError.UnknownHost: "cannot resolve the name: \(error.errorDescription)"
         case let error as NIOConnectionError:
             (error.connectionErrors.last?.error ?? error.dnsAError ?? error.dnsAAAAError).map { text(of: $0) } ?? "no address"
-        case ChannelError.connectTimeout: "no answer within \(connectTime) s"
+        case ChannelError.connectTimeout: "no answer within \(MessageLoop.connectTime) s"
         case ChannelError.writeMessageTooLarge: "the message is too long for a datagram"
         case ChannelError.writeHostUnreachable: text(of: EHOSTUNREACH)
         default: "the receiver closed the connection"
@@ -314,30 +274,6 @@ public final class MessageSender: @unchecked Sendable {
     }
 }
 
-/// Calls a function on the event loop at the earliest of the times that were set.
-struct LoopTimer {
-    private var time = Double.infinity
-    private var task: Scheduled<Void>?
-
-    /// Sets a monotonic time, unless an earlier one is set.
-    mutating func set(_ time: Double, _ body: @escaping @Sendable () -> Void) {
-        if time >= self.time { return }
-        task?.cancel()
-        (self.time, task) = (time, MessageSender.run(at: time, body))
-    }
-
-    /// Notes that the function was called.
-    ///
-    /// - Returns: Whether the time has come; false: another time was set while the call began.
-    mutating func end(at now: Double) -> Bool {
-        guard now >= time else { return false }
-        (time, task) = (.infinity, nil)
-        return true
-    }
-
-    func cancel() { task?.cancel() }
-}
-
 /// Passes on the errors of a channel. What arrives is discarded at the end of the pipeline.
 private final class FaultHandler: ChannelInboundHandler {
     typealias InboundIn = Never
@@ -349,11 +285,6 @@ private final class FaultHandler: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { note(error) }
-}
-
-extension NetworkEndpoint {
-    /// The address; nil: a name, which has to be resolved.
-    fileprivate var address: SocketAddress? { try? SocketAddress(ipAddress: host, port: port) }
 }
 
 extension MessageSender {

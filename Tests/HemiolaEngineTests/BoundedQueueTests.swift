@@ -58,11 +58,11 @@ import Testing
             }
             queue.finish()
         }
-        while written.count < 2 { pause(milliseconds: 1) }
-        pause(milliseconds: 20)
+        #expect(written.wait(for: 2))
+        letOthersRun()
         #expect(written.count == 2)
         _ = queue.next()
-        while written.count < 3 { pause(milliseconds: 1) }
+        #expect(written.wait(for: 3))
         var numbers: [Int64] = []
         while case .batches(let block, _)? = queue.next() { numbers.append(block[0].number) }
         #expect(numbers == [1, 2, 3, 4])
@@ -86,10 +86,10 @@ import Testing
             queue.put(.batches(block(0)))
             isWritten.value = true
         }
-        pause(milliseconds: 20)
+        letOthersRun()
         #expect(!isWritten.value)
         _ = queue.next()
-        while !isWritten.value { pause(milliseconds: 1) }
+        #expect(isWritten.wait { $0 })
     }
 
     @Test func `finished queue: the rest is read, then nil`() {
@@ -233,9 +233,9 @@ import Testing
         queue.put(.batches(block(0)))
         let isAccepted = Shared<Bool?>(nil)
         startThread { [self] in isAccepted.value = queue.put(.batches(block(1))) }
-        pause(milliseconds: 20)
+        letOthersRun()
         queue.abandon()
-        while isAccepted.value == nil { pause(milliseconds: 1) }
+        #expect(isAccepted.wait { $0 != nil })
         #expect(isAccepted.value == false)
     }
 }

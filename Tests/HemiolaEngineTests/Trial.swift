@@ -2,8 +2,10 @@ import Hemiola
 import HemiolaEngine
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaSystem
 import HemiolaTesting
 import Synchronization
+import TestSupport
 
 /// A test fixture: makes a pipeline of the given plugins and runs it.
 struct Trial {
@@ -11,6 +13,7 @@ struct Trial {
     var analyzers: [AnalyzerPlugin] = []
     var sinks: [SinkPlugin] = []
     var configuration = PipelineConfiguration()
+    var clock: any MonotonicClock = .system
 
     /// A pipeline with one scripted capture.
     init(
@@ -28,7 +31,7 @@ struct Trial {
         if configuration.captures.isEmpty { configuration.captures = captures.map { PluginSpec($0.about.id) } }
         if configuration.analyzers.isEmpty { configuration.analyzers = analyzers.map { PluginSpec($0.about.id) } }
         if configuration.sinks.isEmpty { configuration.sinks = sinks.map { PluginSpec($0.about.id) } }
-        return try PluginRegistry(captures: captures, analyzers: analyzers, sinks: sinks).assemble(configuration)
+        return try PluginRegistry(captures: captures, analyzers: analyzers, sinks: sinks).assemble(configuration, clock: clock)
     }
 
     @discardableResult
@@ -71,33 +74,41 @@ final class Notices: Sendable {
 
 /// A list that several threads write.
 final class Log<Item: Sendable>: Sendable {
-    private let list = Mutex<[Item]>([])
+    private let list = Watched<[Item]>([])
 
     /// Returns the number of items with this one.
     @discardableResult
     func append(_ item: Item) -> Int {
-        list.withLock {
+        var count = 0
+        list.change {
             $0.append(item)
-            return $0.count
+            count = $0.count
         }
+        return count
     }
 
-    var items: [Item] { list.withLock { $0 } }
-    var count: Int { list.withLock { $0.count } }
+    var items: [Item] { list.value }
+    var count: Int { list.value.count }
+
+    /// Waits for so many items.
+    func wait(for count: Int) -> Bool { list.wait { $0.count >= count } }
 }
 
 /// A value that several threads read and write.
 final class Shared<Value: Sendable>: Sendable {
-    private let box: Mutex<Value>
+    private let box: Watched<Value>
 
     init(_ value: Value) {
-        box = Mutex(value)
+        box = Watched(value)
     }
 
     var value: Value {
-        get { box.withLock { $0 } }
-        set { box.withLock { $0 = newValue } }
+        get { box.value }
+        set { box.change { $0 = newValue } }
     }
+
+    /// Waits for a value.
+    func wait(until isMet: (Value) -> Bool) -> Bool { box.wait(until: isMet) }
 }
 
 extension CollectedStream {

@@ -1,7 +1,6 @@
-import Glibc
+import Dispatch
 import Hemiola
 import HemiolaRecords
-import HemiolaSystem
 import Synchronization
 import TestSupport
 import Testing
@@ -9,28 +8,38 @@ import Testing
 @testable import HemiolaNetwork
 
 /// Sends to real sockets on the loopback interface.
-@Suite(.serialized) struct SenderTests {
+@Suite(.mayNotHang, .serialized) struct SenderTests {
     /// What a sink reports.
     private final class Reports: Sendable {
         let warnings = Mutex<[String]>([])
         let drops = Mutex<[DropReport]>([])
+        /// Signals each report.
+        private let isNew = DispatchSemaphore(value: 0)
 
         var context: SinkContext {
             SinkContext(
                 name: "test",
-                controls: ControlPort(submit: { _, _, _ in }, report: { [self] drop in drops.withLock { $0.append(drop) } }),
-                warn: { [self] text in warnings.withLock { $0.append(text) } })
+                controls: ControlPort(
+                    submit: { _, _, _ in },
+                    report: { [self] drop in
+                        drops.withLock { $0.append(drop) }
+                        isNew.signal()
+                    }),
+                warn: { [self] text in
+                    warnings.withLock { $0.append(text) }
+                    isNew.signal()
+                })
         }
 
         var lines: [String] { warnings.withLock { $0 } }
         var lost: Int { drops.withLock { $0.reduce(0) { $0 + $1.batches } } }
 
-        func wait(for condition: (Reports) -> Bool) -> Bool {
-            for _ in 0..<500 {
-                if condition(self) { return true }
-                usleep(10_000)
-            }
-            return false
+        /// Whether something was reported, or is within some seconds.
+        func isReported(within seconds: Double) -> Bool { isNew.wait(timeout: .now() + seconds) == .success }
+
+        /// Waits for a report after which a condition holds.
+        func wait(for condition: (Reports) -> Bool) {
+            while !condition(self) { isNew.wait() }
         }
     }
 
@@ -72,7 +81,7 @@ import Testing
         let target = target(9000, host: "no-such-host.invalid")
         let sender = try sender(target, reports)
         for _ in 0..<10 { sender.send([1], at: 0) }
-        #expect(reports.wait { !$0.lines.isEmpty })
+        reports.wait { !$0.lines.isEmpty }
         try sender.close(within: 1)
         #expect(reports.lost == 10)
         // The first message, and the end of the outage: the others belong to its record.
@@ -86,11 +95,8 @@ import Testing
         let port = try LoopbackPort.reserve()
         let reports = Reports()
         let sender = try sender(target(port), reports)
-        for _ in 0..<5 {
-            sender.send([1], at: 0)
-            usleep(20_000)
-        }
-        #expect(reports.wait { !$0.lines.isEmpty })
+        // The system's answer to a datagram is reported with the next one.
+        repeat { sender.send([1], at: 0) } while !reports.isReported(within: 0.02)
         #expect(
             reports.lines == [
                 "test: 127.0.0.1:\(port): Connection refused; start the program that receives there; "
@@ -131,7 +137,7 @@ import Testing
         #expect(bytes == [1, 2])
         receiver.closeConnection()
         #expect(receiver.accept(timeout: 10))
-        #expect(reports.wait { $0.lines.first?.contains("the receiver closed the connection") == true })
+        reports.wait { $0.lines.first?.contains("the receiver closed the connection") == true }
         bytes = nil
         for _ in 0..<100 where bytes == nil {
             sender.send([3], at: 0)
@@ -147,10 +153,8 @@ import Testing
         let sender = try sender(target(receiver.port, over: .tcp), reports)
         #expect(receiver.accept())
         let size = 64 << 10
-        let start = MonotonicTime.now
         for number in 0..<400 { sender.send([UInt8](repeating: UInt8(number % 251), count: size), at: 0) }
-        #expect(MonotonicTime.now - start < 2 * Sanitizer.slowness)
-        #expect(reports.wait { $0.lines.contains { $0.contains("the receiver is too slow") } })
+        reports.wait { $0.lines.contains { $0.contains("the receiver is too slow") } }
         var received = 0
         while let bytes = receiver.receive(size, timeout: 0.5) {
             #expect(bytes.allSatisfy { $0 == bytes[0] })
@@ -160,88 +164,12 @@ import Testing
         #expect(received > 0 && reports.lost > 100 && received + reports.lost == 400, "\(received) + \(reports.lost)")
     }
 
-    @Test func `TCP receiver that never reads: close ends in time, and what was not written is counted`() throws {
-        let receiver = try StreamReceiver()
-        let reports = Reports()
-        let sender = try sender(target(receiver.port, over: .tcp), reports)
-        #expect(receiver.accept())
-        for _ in 0..<400 { sender.send([UInt8](repeating: 1, count: 64 << 10), at: 0) }
-        let start = MonotonicTime.now
-        try sender.close(within: 0.2)
-        #expect(MonotonicTime.now - start < 2 * Sanitizer.slowness)
-        #expect(reports.lost > 100)
-    }
-
-    @Test func `TCP port that refuses: one warning with the remedy, and the sender ends at once with an error`() throws {
-        let port = try LoopbackPort.reserve()
-        let reports = Reports()
-        let sender = try sender(target(port, over: .tcp), reports)
-        sender.send([1], at: 0)
-        #expect(reports.wait { !$0.lines.isEmpty })
-        #expect(reports.lines[0].contains("Connection refused; start the program that receives there"))
-        sender.send([2], at: MonotonicTime.now + 10)
-        let start = MonotonicTime.now
-        let error = #expect(throws: Problem.self) { try sender.close(within: 60) }
-        #expect(error?.message == "test: tcp://127.0.0.1:\(port): not one of 2 messages could be sent")
-        #expect(MonotonicTime.now - start < 2 * Sanitizer.slowness)
-        #expect(reports.lost == 2 && reports.lines.count == 1)
-    }
-
     @Test func `TCP name that does not exist: a warning with the reason`() throws {
         let reports = Reports()
         let sender = try sender(target(9000, host: "no-such-host.invalid", over: .tcp), reports)
-        #expect(reports.wait { !$0.lines.isEmpty })
+        reports.wait { !$0.lines.isEmpty }
         let start = "test: tcp://no-such-host.invalid:9000: cannot resolve the name: "
         #expect(reports.lines.first?.hasPrefix(start) == true, "\(reports.lines)")
         try sender.close(within: 1)
-    }
-
-    // MARK: - Times
-
-    @Test func `messages: sent in the order of their times, none early`() throws {
-        let receiver = try DatagramReceiver()
-        let sender = try sender(target(receiver.port), Reports())
-        let now = MonotonicTime.now
-        sender.send([3], at: now + 0.15)
-        sender.send([2], at: now + 0.05)
-        sender.send([1], at: now - 1)
-        sender.send([4], at: now + 0.15)
-        try sender.close(within: 5)
-        let packets = try (0..<4).map { _ in try #require(receiver.receiveWithTime()) }
-        #expect(packets.map(\.bytes) == [[1], [2], [3], [4]])
-        let times = packets.map { $0.time - MonotonicTime.wallClockOffset - now }
-        #expect(times[1] >= 0.0499 && times[2] >= 0.1499, "\(times)")
-    }
-
-    @Test func `close: what is not due in time is not waited for, and counted as lost`() throws {
-        let receiver = try DatagramReceiver()
-        let reports = Reports()
-        let sender = try sender(target(receiver.port), reports)
-        sender.send([1], at: MonotonicTime.now + 60)
-        let start = MonotonicTime.now
-        try sender.close(within: 1)
-        #expect(MonotonicTime.now - start < 0.9 * Sanitizer.slowness)
-        #expect(reports.lost == 1 && receiver.receive(timeout: 0.1) == nil)
-    }
-
-    @Test func `more messages than the capacity: the oldest are discarded, with a warning`() throws {
-        let reports = Reports()
-        let sender = try sender(target(try LoopbackPort.reserve()), reports)
-        for _ in 0..<MessageSender.capacity + 5 { sender.send([1], at: MonotonicTime.now + 60) }
-        #expect(reports.wait { $0.lines.first?.contains("too many messages wait") == true })
-        try sender.close(within: 0)
-        #expect(reports.lost == MessageSender.capacity + 5)
-    }
-
-    @Test func `spacing: messages of one time arrive apart, and none is lost because it is late`() throws {
-        let receiver = try DatagramReceiver()
-        let reports = Reports()
-        let sender = try MessageSender(to: target(receiver.port), spacing: 0.1, reports.context)
-        let now = MonotonicTime.now
-        for number in 1...3 { sender.send([UInt8(number)], at: now) }
-        try sender.close(within: 5)
-        let times = (0..<3).compactMap { _ in receiver.receiveWithTime()?.time }
-        #expect(times.count == 3 && times[1] - times[0] > 0.099 && times[2] - times[1] > 0.099, "\(times)")
-        #expect(reports.lost == 0 && receiver.receive(timeout: 0.1) == nil)
     }
 }

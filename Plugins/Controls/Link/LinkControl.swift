@@ -73,9 +73,10 @@ final class LinkFollower: Sink {
     }
 
     func write(_ batches: BatchBlock) {
-        note(batches)
+        guard let (session, input) = state.joined else { return }
+        note(batches, input.context.clock.now)
         let last = batches[batches.count - 1]
-        guard let (session, input) = state.joined, let end = state.clock.time(of: state.format.seconds(at: last.endFrame)) else { return }
+        guard let end = state.clock.time(of: state.format.seconds(at: last.endFrame)) else { return }
         for index in 0..<batches.count {
             let batch = batches[index]
             for place in batch.events.indices { add(batch.events[place], session) }
@@ -95,8 +96,7 @@ final class LinkFollower: Sink {
         state.joined = nil
     }
 
-    private func note(_ batches: BatchBlock) {
-        let now = MonotonicTime.now
+    private func note(_ batches: BatchBlock, _ now: Double) {
         for index in 0..<batches.count { state.clock.add(end: state.format.seconds(at: batches[index].endFrame), at: now) }
     }
 

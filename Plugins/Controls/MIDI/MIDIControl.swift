@@ -56,7 +56,7 @@ final class MIDIControl: ControlSource {
         var pedals = MIDIPedals()
         var buffer = [UInt8](repeating: 0, count: Self.blockSize)
         var delay = RetryDelay(longest: 2)
-        while device < 0 ? input.wait(seconds: delay.nextAttempt - MonotonicTime.now) : input.wait(for: device) {
+        while device < 0 ? input.wait(seconds: delay.nextAttempt - input.context.clock.now) : input.wait(for: device) {
             if device < 0 {
                 device = (try? MIDIDevice.open(path, for: .input)) ?? -1
                 if device >= 0 {
@@ -64,7 +64,7 @@ final class MIDIControl: ControlSource {
                     delay.reset()
                     parser = MIDIParser()
                 } else {
-                    delay.noteFailure(at: MonotonicTime.now)
+                    delay.noteFailure(at: input.context.clock.now)
                 }
                 continue
             }
@@ -76,7 +76,7 @@ final class MIDIControl: ControlSource {
                 let cause = MIDIDevice.cause(count == 0 ? EIO : code)
                 input.context.warn("\(path): the device is gone: \(cause); trying to connect again")
                 close()
-                delay.noteFailure(at: MonotonicTime.now)
+                delay.noteFailure(at: input.context.clock.now)
             }
         }
     }

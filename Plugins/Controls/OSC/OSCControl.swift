@@ -79,7 +79,7 @@ final class OSCControl: ControlSource {
                     input.warn("a packet that is not OSC 1.0 was ignored", once: "packet")
                 }
             }
-            let now = MonotonicTime.now
+            let now = input.context.clock.now
             if now - second >= 1 { (second, count) = (now, 0) }
             for control in controls(of: messages, input) {
                 count += 1

@@ -19,8 +19,8 @@ final class NoticePrinter: Sendable {
         self.pipeline = pipeline
         self.saysEnd = saysEnd && pipeline.configuration.duration == nil
         self.console = console
-        lastEnd = Mutex(MonotonicTime.now)
-        repetitions = Mutex(RepeatedMessages(start: MonotonicTime.now))
+        lastEnd = Mutex(pipeline.clock.now)
+        repetitions = Mutex(RepeatedMessages(start: pipeline.clock.now))
     }
 
     /// Prints a notice. In real time, one that is like an earlier one is counted.
@@ -28,7 +28,7 @@ final class NoticePrinter: Sendable {
         guard pipeline.isRealTime, notice.canRepeat else { return printNow(notice) }
         var source: String?
         if case .sinkInformation(let sink, _, _) = notice { source = sink }
-        let (isNew, counts) = repetitions.withLock { $0.add(notice.text, at: MonotonicTime.now, stateOf: source) }
+        let (isNew, counts) = repetitions.withLock { $0.add(notice.text, at: pipeline.clock.now, stateOf: source) }
         for count in counts { console.remark(count) }
         if isNew { printNow(notice) }
     }
@@ -59,7 +59,7 @@ final class NoticePrinter: Sendable {
             if saysEnd, summary.reason == .endOfInput {
                 console.remark("\(input): ended after \(pipeline.progress.seconds.rounded(toPlaces: 2)) s")
             }
-            let now = MonotonicTime.now
+            let now = pipeline.clock.now
             let took = lastEnd.withLock { last in
                 defer { last = now }
                 return now - last

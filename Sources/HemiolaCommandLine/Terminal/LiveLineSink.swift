@@ -31,6 +31,7 @@ final class LiveLineSink: Sink, Sendable {
     static let noticeTime = 2.0
 
     private struct State {
+        var clock: any MonotonicClock = .system
         var line = LiveLine()
         var nextUpdate = -Double.infinity
         var noticeEnd = -Double.infinity
@@ -49,6 +50,7 @@ final class LiveLineSink: Sink, Sendable {
     }
 
     func open(_ context: SinkContext) {
+        state.withLock { $0.clock = context.clock }
         guard System.KeyReader.isPossible else { return }
         let reader = System.KeyReader { [self] bytes in
             for key in state.withLock({ $0.keys.keys(in: bytes) }) {
@@ -68,7 +70,8 @@ final class LiveLineSink: Sink, Sendable {
 
     func write(_ batches: BatchBlock) {
         state.withLock { state in
-            for index in 0..<batches.count { state.line.state.update(with: batches[index]) }
+            let now = state.clock.now
+            for index in 0..<batches.count { state.line.state.update(with: batches[index], at: now) }
             draw(&state)
         }
     }
@@ -90,7 +93,7 @@ final class LiveLineSink: Sink, Sendable {
 
     /// Draws the line, at most once per interval, and with each beat. Called with the state locked.
     private func draw(_ state: inout State) {
-        let now = MonotonicTime.now
+        let now = state.clock.now
         let beats = state.line.state.beats.count
         state.line.state.beats.advance(to: now)
         let isBeat = movesCursor && state.line.state.beats.count > beats
@@ -105,7 +108,7 @@ final class LiveLineSink: Sink, Sendable {
     private func show(_ notice: String) {
         state.withLock { state in
             state.line.notice = notice
-            state.noticeEnd = MonotonicTime.now + Self.noticeTime
+            state.noticeEnd = state.clock.now + Self.noticeTime
         }
     }
 }

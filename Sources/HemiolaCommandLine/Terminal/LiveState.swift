@@ -80,7 +80,7 @@ struct LiveState: Sendable {
     }
 
     /// Takes over the values of a batch, and its events.
-    mutating func update(with batch: borrowing Batch) {
+    mutating func update(with batch: borrowing Batch, at now: Double) {
         let row = batch.row
         func values(_ place: FeatureHandle?) -> [Float] {
             place.map { place in (0..<place.count).map { row[place.offset + $0] } } ?? []
@@ -104,7 +104,7 @@ struct LiveState: Sendable {
         for index in batch.events.indices { update(with: batch.events[index]) }
         // After the events: a gap or another device resets the clock.
         let end = format.seconds(at: batch.endFrame)
-        beats.clock.add(end: end, at: MonotonicTime.now)
+        beats.clock.add(end: end, at: now)
     }
 
     mutating func update(with event: Event) {

@@ -37,6 +37,7 @@ final class TerminalView: Sink, Sendable {
     private static let closeTime = 0.5
 
     private struct State {
+        var clock: any MonotonicClock = .system
         var picture = ViewPicture(style: TerminalStyle(environment: EnvironmentVariable.value))
         var noticeEnd = -Double.infinity
         var keys = TerminalKeyParser()
@@ -74,7 +75,7 @@ final class TerminalView: Sink, Sendable {
                 show(message)
             }
         }
-        state.withLock { $0.lead = context.lead }
+        state.withLock { ($0.clock, $0.lead) = (context.clock, context.lead) }
         if System.KeyReader.isPossible {
             let reader = System.KeyReader { [self] bytes in
                 for key in state.withLock({ $0.keys.keys(in: bytes) }) { handle(key, context) }
@@ -101,8 +102,8 @@ final class TerminalView: Sink, Sendable {
     }
 
     func write(_ batches: BatchBlock) {
-        let now = MonotonicTime.now
         state.withLock { state in
+            let now = state.clock.now
             for index in 0..<batches.count { Self.update(&state, with: batches[index], now) }
         }
     }
@@ -129,7 +130,7 @@ final class TerminalView: Sink, Sendable {
 
     private static func update(_ state: inout State, with batch: borrowing Batch, _ now: Double) {
         let format = state.picture.state.format
-        state.picture.state.update(with: batch)
+        state.picture.state.update(with: batch, at: now)
         let count = state.picture.barCount
         let isStereo = state.picture.isStereo && format.channelCount > 1
         if state.meter == nil || state.meter?.barCount != count || state.meter?.isStereo != isStereo {
@@ -176,7 +177,7 @@ final class TerminalView: Sink, Sendable {
     private func show(_ notice: String) {
         state.withLock { state in
             state.picture.notice = notice
-            state.noticeEnd = MonotonicTime.now + LiveLineSink.noticeTime
+            state.noticeEnd = state.clock.now + LiveLineSink.noticeTime
         }
     }
 
@@ -198,8 +199,8 @@ final class TerminalView: Sink, Sendable {
 
     /// Draws a picture, and returns what has to be written for it.
     private func picture(on screen: inout Screen) -> [UInt8] {
-        let now = MonotonicTime.now
         state.withLock { state in
+            let now = state.clock.now
             if now >= state.noticeEnd { state.picture.notice = nil }
             // A beat lights up in the picture that is nearest to it.
             state.picture.draw(on: &screen, at: now, lead: state.lead + Self.interval / 2)

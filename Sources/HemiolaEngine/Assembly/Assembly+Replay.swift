@@ -13,16 +13,17 @@ extension PluginRegistry {
     ///   - recording: The recording.
     ///   - configuration: The sinks, the selection and the pacing. `captures` is the audio of the recording's streams, in order; a stream
     ///     without audio is silent. Analyzers, batch size and seed have no effect.
+    ///   - clock: The clock of its runs.
     /// - Throws: All problems of the configuration, also that the recording lacks what a sink needs.
     public func assemble(
-        replaying recording: Recording, _ configuration: PipelineConfiguration
+        replaying recording: Recording, _ configuration: PipelineConfiguration, clock: any MonotonicClock = .system
     ) throws(Problem) -> Pipeline {
         var configuration = configuration
         configuration.analyzers = []
         configuration.batchFrames = recording.header.batching.batchFrames
         configuration.seed = nil
         configuration.jobCount = 1
-        return try assemble(configuration, replaying: recording)
+        return try assemble(configuration, replaying: recording, clock: clock)
     }
 
     /// The part of a pipeline that replays a recording.

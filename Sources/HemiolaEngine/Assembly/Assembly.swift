@@ -39,9 +39,12 @@ extension PluginRegistry {
 
     /// Builds a pipeline. Plugins are created, but open no file or device.
     ///
+    /// - Parameters:
+    ///   - configuration: The pipeline.
+    ///   - clock: The clock of its runs. What is analysed does not depend on it.
     /// - Throws: All problems of the configuration, each with its place (`sinks[1].period_s`).
-    public func assemble(_ configuration: PipelineConfiguration) throws(Problem) -> Pipeline {
-        try assemble(configuration, replaying: nil)
+    public func assemble(_ configuration: PipelineConfiguration, clock: any MonotonicClock = .system) throws(Problem) -> Pipeline {
+        try assemble(configuration, replaying: nil, clock: clock)
     }
 
     /// Builds a pipeline whose inputs are supplied while it runs.
@@ -53,12 +56,13 @@ extension PluginRegistry {
     public func assemble(
         _ configuration: PipelineConfiguration, inputs source: any InputSource
     ) throws(Problem) -> Pipeline {
-        try assemble(configuration, replaying: nil, inputs: source)
+        try assemble(configuration, replaying: nil, inputs: source, clock: .system)
     }
 
     /// Builds a pipeline. With a recording, no analyzer is made, and the captures are the audio of its streams.
     func assemble(
-        _ configuration: PipelineConfiguration, replaying recording: Recording?, inputs source: (any InputSource)? = nil
+        _ configuration: PipelineConfiguration, replaying recording: Recording?, inputs source: (any InputSource)? = nil,
+        clock: any MonotonicClock
     ) throws(Problem) -> Pipeline {
         var problems: [Problem] = []
         let batching = Batching(batchFrames: configuration.batchFrames)
@@ -104,7 +108,7 @@ extension PluginRegistry {
                 Pipeline.Supply(source: source) { [self] spec throws(Problem) in try suppliedInput(spec) }
             },
             analyzerEntries: analyzerEntries,
-            sinkEntries: sinkEntries.map(\.entry), replay: replay)
+            sinkEntries: sinkEntries.map(\.entry), replay: replay, clock: clock)
         try checkSelections(of: pipeline, recording?.header.analyzers)
         return pipeline
     }

@@ -89,7 +89,7 @@ final class RecordingPlayer {
         pipeline.note(header.source, index: 0)
         dispatcher.receive(.begin(header))
         streamCount += 1
-        pace.begin(at: MonotonicTime.now)
+        pace.begin(at: pipeline.clock.now)
     }
 
     private func openAudio(of header: StreamHeader) throws(Problem) -> RecordedAudio? {
@@ -191,14 +191,14 @@ final class RecordingPlayer {
     private func wait(until frame: Int64, _ stream: RecordedStream) -> Bool {
         guard pipeline.isPaced else { return !shouldStop }
         let time = stream.header.format.seconds(at: frame)
-        if let pause = pace.note(time, now: MonotonicTime.now) {
+        if let pause = pace.note(time, now: pipeline.clock.now) {
             report(.captureWarning(input: setup.recording.name, "\(setup.recording.name): \(pause)"))
         }
         while !shouldStop {
-            let ahead = pace.timeUntil(time, now: MonotonicTime.now)
+            let ahead = pace.timeUntil(time, now: pipeline.clock.now)
             if ahead <= 0 { return true }
             if ahead > Self.longWait { applyControls() }
-            MonotonicTime.sleep(for: min(ahead, Self.longestSleep))
+            pipeline.clock.sleep(for: min(ahead, Self.longestSleep))
         }
         return false
     }

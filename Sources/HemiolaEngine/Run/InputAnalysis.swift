@@ -142,7 +142,7 @@ struct InputAnalysis {
         var attempts = 0
         while true {
             let made = try input.capture.take()
-            let capture = pipeline.isPaced && !made.isLive ? PacedCapture(made) : made
+            let capture = pipeline.isPaced && !made.isLive ? PacedCapture(made, by: pipeline.clock) : made
             do throws(Problem) {
                 let rate = pipeline.configuration.sampleRate
                 let request = FormatRequest(
@@ -166,7 +166,7 @@ struct InputAnalysis {
         // Steps of 0.1 s, after which the run's end is noticed.
         for _ in 0..<Int((seconds * 10).rounded(.up)) where !pipeline.shouldStop {
             pipeline.noteActivity()
-            MonotonicTime.sleep(for: 0.1)
+            pipeline.clock.sleep(for: 0.1)
         }
     }
 

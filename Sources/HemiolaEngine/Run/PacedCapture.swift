@@ -9,6 +9,7 @@ final class PacedCapture: Capture {
     private static let longestWait = 0.1
 
     private let base: any Capture
+    private let clock: any MonotonicClock
     private var format = StreamFormat(sampleRate: 1, channelCount: 1)
     private var pace = RealTimePace()
     /// Duration of the streams before the current one, in seconds.
@@ -20,8 +21,9 @@ final class PacedCapture: Capture {
     private var name = ""
     private var warn: @Sendable (String) -> Void = { _ in }
 
-    init(_ base: any Capture) {
+    init(_ base: any Capture, by clock: any MonotonicClock) {
         self.base = base
+        self.clock = clock
     }
 
     var isLive: Bool { base.isLive }
@@ -35,9 +37,9 @@ final class PacedCapture: Capture {
     }
 
     func read(into samples: inout MutableSpan<Float>) throws(Problem) -> ReadResult {
-        let wait = pace.timeUntil(seconds, now: MonotonicTime.now)
+        let wait = pace.timeUntil(seconds, now: clock.now)
         if wait > 0 {
-            MonotonicTime.sleep(for: min(wait, Self.longestWait))
+            clock.sleep(for: min(wait, Self.longestWait))
             if wait > Self.longestWait { return .idle }
         }
         // Whether audio follows a gap is known when its first frame was read: at the end of a file that was cut off there is nothing to
@@ -46,7 +48,7 @@ final class PacedCapture: Capture {
         let delivery = try base.read(into: &front)
         switch delivery {
         case .frames(let count):
-            if let pause = pace.note(seconds, now: MonotonicTime.now) { warn("\(name): \(pause)") }
+            if let pause = pace.note(seconds, now: clock.now) { warn("\(name): \(pause)") }
             frames += lostFrames + Int64(count)
             lostFrames = 0
         case .gap(let gap) where gap.frames == 0 && !gap.reason.isOfFile:

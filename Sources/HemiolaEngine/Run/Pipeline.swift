@@ -99,6 +99,8 @@ public final class Pipeline: Sendable {
     public let configuration: PipelineConfiguration
     /// Of everything that is random in the run.
     let seed: UInt64
+    /// Of pacing, of pauses before another attempt, and of the sinks.
+    package let clock: any MonotonicClock
     let isLive: Bool
     let batching: Batching
     /// The record types and controls that the program declares.
@@ -127,9 +129,10 @@ public final class Pipeline: Sendable {
 
     init(
         _ configuration: PipelineConfiguration, batching: Batching, catalog: RecordCatalog, inputs: [Input], supply: Supply? = nil,
-        analyzerEntries: [AnalyzerEntry], sinkEntries: [SinkEntry], replay: Replay? = nil
+        analyzerEntries: [AnalyzerEntry], sinkEntries: [SinkEntry], replay: Replay? = nil, clock: any MonotonicClock
     ) {
         self.configuration = configuration
+        self.clock = clock
         self.catalog = catalog
         isLive = inputs.contains { $0.capture.read(\.isLive) ?? false }
         seed = configuration.seed ?? (isLive ? .random(in: 0...Self.largestSeed) : 0)
@@ -332,7 +335,7 @@ public final class Pipeline: Sendable {
         // One sink writes to standard output: the one that needs it, else the first that can use it.
         let writer = sinkEntries.firstIndex(where: \.needs.standardOutput) ?? sinkEntries.firstIndex(where: \.needs.spareStandardOutput)
         return SinkContext(
-            name: name, selection: entry.selection, summary: entry.summary, catalog: catalog, isLive: isLive || isPaced,
+            name: name, selection: entry.selection, summary: entry.summary, catalog: catalog, isLive: isLive || isPaced, clock: clock,
             lead: entry.needs.schedulesEvents ? entry.lead ?? 0 : 0, mayUseStandardOutput: writer == nil || writer == index,
             controls: inbox.port, warn: { report(.sinkWarning(sink: name, $0)) },
             inform: { report(.sinkInformation(sink: name, $0, figure: $1)) },

@@ -185,7 +185,7 @@ final class SinkRunner {
         while error.remedy == .retry || error.remedy == .reopen {
             if attempt >= attemptLimit { break }
             attempt += 1
-            MonotonicTime.sleep(for: RetryDelay.seconds(after: attempt))
+            context.clock.sleep(for: RetryDelay.seconds(after: attempt))
             do throws(Problem) {
                 if error.remedy == .reopen {
                     try? close()

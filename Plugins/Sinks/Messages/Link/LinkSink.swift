@@ -80,7 +80,7 @@ final class LinkSender: Sink {
     }
 
     func write(_ batches: BatchBlock) {
-        let now = MonotonicTime.now
+        let now = state.context.clock.now
         note(batches, now)
         reportPeers(now)
         for index in 0..<batches.count {
@@ -91,17 +91,17 @@ final class LinkSender: Sink {
     }
 
     func write(_ events: [Event]) {
-        let now = MonotonicTime.now
+        let now = state.context.clock.now
         reportPeers(now)
         for event in events { add(event, now) }
     }
 
     func end(_ summary: StreamSummary) {
-        pause(MonotonicTime.now)
+        pause(state.context.clock.now)
     }
 
     func close() {
-        if settings.sharesStart { MonotonicTime.sleep(for: Self.farewell) }
+        if settings.sharesStart { state.context.clock.sleep(for: Self.farewell) }
         // The session is left when this reference to it is gone.
         state.session = nil
     }

@@ -48,7 +48,7 @@ final class OS2LSender: Sink {
     private let target: NetworkTarget
     private let settings: OS2LSettings
     private var sender: MessageSender?
-    private var lead = 0.0
+    private var context = SinkContext(name: "os2l")
     private var format = StreamFormat(sampleRate: 1, channelCount: 1)
     private var clock = StreamClock()
     private var count = BeatCount()
@@ -59,7 +59,7 @@ final class OS2LSender: Sink {
     }
 
     func open(_ context: SinkContext) throws(Problem) {
-        lead = context.lead
+        self.context = context
         sender = try MessageSender(to: target, spacing: Self.spacing, sendsEvents: true, context)
     }
 
@@ -73,7 +73,7 @@ final class OS2LSender: Sink {
             let batch = batches[index]
             for place in batch.events.indices { resetTimer(after: batch.events[place]) }
         }
-        clock.add(end: format.seconds(at: batches[batches.count - 1].endFrame), at: MonotonicTime.now)
+        clock.add(end: format.seconds(at: batches[batches.count - 1].endFrame), at: context.clock.now)
         for index in 0..<batches.count {
             let batch = batches[index]
             for place in batch.events.indices { send(batch.events[place]) }
@@ -103,7 +103,7 @@ final class OS2LSender: Sink {
 
     private func send(_ event: Event) {
         guard let time = clock.time(of: event.time) else { return }
-        let due = time - lead + settings.delay
+        let due = time - context.lead + settings.delay
         if let beat = Beat(event), beat.confidence >= settings.confidence {
             let place = count.add(position: beat.position, at: event.time)
             sender?.send(OS2LMessages.beat(beat, place), at: due)

@@ -9,7 +9,7 @@ internal import HemiolaSystem
 /// The sink `osc`.
 final class OSCSender: Sink {
     private struct State {
-        var context: SinkContext?
+        var context = SinkContext(name: "osc")
         var sender: MessageSender?
         var map: FieldMap?
         var routes: OSCRoutes?
@@ -43,9 +43,8 @@ final class OSCSender: Sink {
     }
 
     func begin(_ stream: StreamHeader) throws(Problem) {
-        guard let context = state.context else { return }
         state.routes = try OSCRoutes(
-            state.map, settings, isStream: target.transport == .tcp, header: stream, selection: context.selection)
+            state.map, settings, isStream: target.transport == .tcp, header: stream, selection: state.context.selection)
         (state.clock, state.format) = (StreamClock(), stream.format)
     }
 
@@ -55,7 +54,7 @@ final class OSCSender: Sink {
         state.routes = nil
         for index in 0..<batches.count {
             let batch = batches[index]
-            let now = MonotonicTime.now
+            let now = state.context.clock.now
             let end = state.format.seconds(at: batch.endFrame)
             state.clock.add(end: end, at: now)
             if state.limit.earliest <= now {
@@ -87,8 +86,7 @@ final class OSCSender: Sink {
     private static let closeTime = 1.0
 
     private func send(_ event: Event, _ routes: inout OSCRoutes) {
-        let lead = state.context?.lead ?? 0
-        let due = (state.clock.time(of: event.time) ?? MonotonicTime.now) - lead + settings.delay
+        let due = (state.clock.time(of: event.time) ?? state.context.clock.now) - state.context.lead + settings.delay
         routes.encode(event, at: time(event.time)) { send($0, at: due) }
     }
 

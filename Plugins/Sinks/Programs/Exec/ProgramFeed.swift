@@ -44,7 +44,7 @@ struct ProgramFeed: ~Copyable {
         policy = settings.policy.resolved(isLive: context.isLive)
         buffer.removeAll()
         (sentCount, isPending, limit) = (0, false, nil)
-        let now = MonotonicTime.now
+        let now = context.clock.now
         guard now >= delay.nextAttempt else {
             throw Problem("\(settings.name): failed, and is started again later", remedy: .reopen)
         }
@@ -54,7 +54,7 @@ struct ProgramFeed: ~Copyable {
         do throws(SystemCallError) {
             child = try RunningProgram(
                 settings.command, hasInput: true, output: context.mayUseStandardOutput ? .inherited : .log,
-                report: { [context] in (MonotonicTime.now < relayStart ? context.warn : context.relay)("\(name): \($0)") })
+                report: { [context] in (context.clock.now < relayStart ? context.warn : context.relay)("\(name): \($0)") })
         } catch {
             throw Problem("\(name): cannot be started: \(error); check the command")
         }
@@ -135,7 +135,7 @@ struct ProgramFeed: ~Copyable {
         }
         discard()
         child?.reportLines()
-        nextReport = MonotonicTime.now + Self.reportInterval
+        nextReport = context.clock.now + Self.reportInterval
     }
 
     private mutating func discard() {
@@ -151,7 +151,7 @@ struct ProgramFeed: ~Copyable {
         switch policy {
         case .retry:
             isPending = false
-            let pause = delay.noteFailure(at: MonotonicTime.now)
+            let pause = delay.noteFailure(at: context.clock.now)
             context.warn("\(message); starting it again in \(text(pause))")
             throw Problem(message, remedy: .reopen)
         case .skip:

@@ -5,13 +5,13 @@ import HemiolaRecords
 import HemiolaSignal
 import HemiolaSystem
 import HemiolaTesting
-import Synchronization
+import NetworkSupport
 import TestSupport
 import Testing
 
 @testable import LightsSink
 
-/// The three sinks with sockets, and parsers that are written from the specifications.
+/// The three sinks in virtual time, with parsers that are written from the specifications; and with sockets where the network matters.
 @Suite(.serialized) struct LightsSinkTests {
     private static let format = StreamFormat(sampleRate: 44_100, channelCount: 1)
 
@@ -27,12 +27,16 @@ import Testing
         CollectedBatch(number: Int64(number), frame: Int64(number) * 1024, row: [level] + bars, events: events)
     }
 
-    private func run(
-        _ plugin: SinkPlugin, _ settings: String, _ batches: [CollectedBatch], lead: Double = 0,
-        warn: @escaping @Sendable (String) -> Void = { _ in }
-    ) throws {
+    /// What a receiver gets of a stream with these batches.
+    private func packets(_ plugin: SinkPlugin, _ settings: String, _ batches: [CollectedBatch]) throws -> [[UInt8]] {
+        let network = VirtualNetwork()
+        try run(plugin, "192.0.2.1,\(settings)", batches, network.context(plugin.about.id))
+        return network.packets.map(\.bytes)
+    }
+
+    private func run(_ plugin: SinkPlugin, _ settings: String, _ batches: [CollectedBatch], _ context: SinkContext) throws {
         let sink = try plugin.make(settings: settings)
-        try sink.open(SinkContext(name: plugin.about.id, lead: lead, warn: warn))
+        try sink.open(context)
         do {
             try sink.begin(Self.header)
             for batch in batches { try sink.write(BatchBlock([batch])) }
@@ -44,12 +48,6 @@ import Testing
         try sink.close()
     }
 
-    private func all(_ receiver: DatagramReceiver) -> [[UInt8]] {
-        var packets: [[UInt8]] = []
-        while let packet = receiver.receive(timeout: 0.1) { packets.append(packet) }
-        return packets
-    }
-
     @Test(arguments: [SinkPlugin.ddp, .sacn, .artnet])
     func `conformance tests: passed`(plugin: SinkPlugin) throws {
         let receiver = try DatagramReceiver()
@@ -59,9 +57,7 @@ import Testing
     // MARK: - DDP
 
     @Test func `ddp: header and colours of a frame, and a dark frame at the end`() throws {
-        let receiver = try DatagramReceiver()
-        try run(.ddp, "127.0.0.1:\(receiver.port),pixels=4", [batch(0)])
-        let packets = all(receiver)
+        let packets = try packets(.ddp, "pixels=4", [batch(0)])
         try #require(packets.count == 2)
         // Version 1 with push, sequence 1, RGB of 8 bits, output 1, offset 0, 12 bytes.
         #expect(packets[0].prefix(10) == [0x41, 1, 0x0B, 1, 0, 0, 0, 0, 0, 12])
@@ -71,9 +67,7 @@ import Testing
     }
 
     @Test func `ddp: more than 480 pixels in several messages, the last of them shows the frame`() throws {
-        let receiver = try DatagramReceiver()
-        try run(.ddp, "127.0.0.1:\(receiver.port),pixels=1000", [batch(0)])
-        let packets = all(receiver)
+        let packets = try packets(.ddp, "pixels=1000", [batch(0)])
         #expect(packets.map(\.count) == [1450, 1450, 130, 1450, 1450, 130])
         #expect(packets.map { $0[0] } == [0x40, 0x40, 0x41, 0x40, 0x40, 0x41])
         #expect(packets.map { $0[1] } == [1, 2, 3, 4, 5, 6])
@@ -84,9 +78,7 @@ import Testing
     // MARK: - sACN
 
     @Test func `sacn: packets of E1.31, and three that end the stream`() throws {
-        let receiver = try DatagramReceiver()
-        try run(.sacn, "127.0.0.1:\(receiver.port),pixels=2,start=10,universe=300,priority=150,source=Test", [batch(0)])
-        let packets = all(receiver).map(LightPackets.SACN.init)
+        let packets = try packets(.sacn, "pixels=2,start=10,universe=300,priority=150,source=Test", [batch(0)]).map(LightPackets.SACN.init)
         try #require(packets.count == 5 && packets.allSatisfy { $0 != nil })
         let first = try #require(packets[0])
         #expect(first.source == "Test" && first.priority == 150 && first.universe == 300 && first.options == 0)
@@ -98,9 +90,7 @@ import Testing
     }
 
     @Test func `sacn: lights beyond a universe continue in the next, none in two`() throws {
-        let receiver = try DatagramReceiver()
-        try run(.sacn, "127.0.0.1:\(receiver.port),pixels=172,effect=level", [batch(0, level: 0)])
-        let packets = all(receiver).compactMap(LightPackets.SACN.init)
+        let packets = try packets(.sacn, "pixels=172,effect=level", [batch(0, level: 0)]).compactMap(LightPackets.SACN.init)
         #expect(packets.map(\.universe).prefix(2) == [1, 2])
         #expect(packets.first?.channels[509...511].contains { $0 > 0 } == false)
         #expect(packets[1].channels.prefix(6).contains { $0 > 0 } && packets[1].channels.dropFirst(6).allSatisfy { $0 == 0 })
@@ -108,7 +98,7 @@ import Testing
 
     @Test func `sacn: multicast group of the universe on the loopback interface`() throws {
         let receiver = try DatagramReceiver(port: 5568, group: "239.255.1.2")
-        try run(.sacn, "universe=258,pixels=1,interface=lo", [batch(0)])
+        try run(.sacn, "universe=258,pixels=1,interface=lo", [batch(0)], SinkContext(name: "sacn"))
         #expect(try LightPackets.SACN(#require(receiver.receive()))?.universe == 258)
     }
 
@@ -145,9 +135,7 @@ import Testing
     // MARK: - Art-Net
 
     @Test func `artnet: packets ArtDmx`() throws {
-        let receiver = try DatagramReceiver()
-        try run(.artnet, "127.0.0.1:\(receiver.port),pixels=1,universe=291", [batch(0)])
-        let packets = all(receiver)
+        let packets = try packets(.artnet, "pixels=1,universe=291", [batch(0)])
         try #require(packets.count == 2)
         // Opcode 0x5000, version 14, sequence 1, physical 0, Sub-Net and Universe 0x23, Net 1, 512 channels.
         let head = bytes("Art-Net\0", [0x00, 0x50, 0, 14, 1, 0, 0x23, 1, 2, 0])
@@ -159,51 +147,69 @@ import Testing
 
     @Test(arguments: [SinkPlugin.ddp, .sacn, .artnet])
     func `control blackout: dark without a batch, and until it is off again`(plugin: SinkPlugin) throws {
-        let receiver = try DatagramReceiver()
-        let sink = try plugin.make(settings: "127.0.0.1:\(receiver.port),pixels=1")
+        let network = VirtualNetwork()
+        let sink = try plugin.make(settings: "192.0.2.1,pixels=1")
         let directing = try #require(sink as? any DirectingSink)
-        try sink.open(SinkContext(name: plugin.about.id))
+        try sink.open(network.context(plugin.about.id))
         let director = try directing.makeDirector()
         let handler = try #require(director as? any ControlHandler)
         try sink.begin(Self.header)
-        /// Whether a frame arrives in time whose light is dark or bright.
-        func arrives(dark isDark: Bool, within seconds: Double = 5) -> Bool {
-            let end = MonotonicTime.now + seconds * Sanitizer.slowness
-            while MonotonicTime.now < end {
-                guard let packet = receiver.receive(timeout: 0.1) else { continue }
-                let channels =
-                    LightPackets.SACN(packet)?.channels ?? LightPackets.ArtNet(packet)?.channels ?? LightPackets.DDP(packet)?.data
-                if channels?.allSatisfy({ $0 == 0 }) == isDark { return true }
+        /// Which of the frames since the last call are dark.
+        var seen = 0
+        func dark(after seconds: Double) -> [Bool] {
+            network.advance(by: seconds)
+            defer { seen = network.packets.count }
+            return network.packets.dropFirst(seen).compactMap { packet in
+                let bytes = packet.bytes
+                let channels = LightPackets.SACN(bytes)?.channels ?? LightPackets.ArtNet(bytes)?.channels ?? LightPackets.DDP(bytes)?.data
+                return channels?.allSatisfy { $0 == 0 }
             }
-            return false
         }
         try sink.write(BatchBlock([batch(0)]))
-        #expect(arrives(dark: false))
+        #expect(dark(after: 0) == [false])
         #expect(handler.handle(StampedControl(Control(.blackout), at: 0, from: "test")) == .done)
-        #expect(arrives(dark: true))
-        for number in 1..<4 { try sink.write(BatchBlock([batch(number)])) }
-        #expect(!arrives(dark: false, within: 0.3))
+        #expect(dark(after: 0.03) == [true])
+        for number in 1..<100 {
+            network.advance(by: 1024 / 44_100)
+            try sink.write(BatchBlock([batch(number)]))
+        }
+        #expect(!dark(after: 0.03).contains(false))
         #expect(handler.handle(StampedControl(Control(.blackout, .boolean(false)), at: 0, from: "test")) == .done)
-        try sink.write(BatchBlock([batch(4)]))
-        #expect(arrives(dark: false))
+        try sink.write(BatchBlock([batch(100)]))
+        #expect(dark(after: 0.03).last == false)
         try sink.close()
-        #expect(arrives(dark: true))
+        #expect(dark(after: 0).first == true)
     }
 
-    @Test func `strobe=true: a warning`() throws {
-        for (settings, expected) in [("", [String]()), (",strobe=true", ["strobe=true: lights can flash more than three times a second"])] {
-            let receiver = try DatagramReceiver()
-            let warnings = Mutex<[String]>([])
-            try run(.ddp, "127.0.0.1:\(receiver.port)\(settings)", [batch(0)]) { text in warnings.withLock { $0.append(text) } }
-            #expect(warnings.withLock { $0 } == expected)
+    @Test func `an hour of music with pauses: 44 frames a second at most, and always one within a second`() throws {
+        let network = VirtualNetwork()
+        let sink = try SinkPlugin.ddp.make(settings: "192.0.2.1,pixels=1")
+        try sink.open(network.context("ddp"))
+        try sink.begin(Self.header)
+        for number in 0..<155_000 {
+            // The source pauses for ten seconds each minute.
+            network.advance(by: number % 2584 == 0 ? 10 : 1024 / 44_100)
+            try sink.write(BatchBlock([batch(number)]))
         }
+        try sink.close()
+        let times = network.packets.map(\.time)
+        let longest = zip(times.dropFirst(), times).map { $0 - $1 }.max() ?? .infinity
+        let shortest = zip(times.dropFirst(45), times).map { $0 - $1 }.min() ?? 0
+        #expect(longest < 1 && shortest > 1, "\(longest) s between two frames, \(shortest) s for 46")
+    }
+
+    @Test(arguments: [("", [String]()), (",strobe=true", ["strobe=true: lights can flash more than three times a second"])])
+    func `strobe=true: a warning`(settings: String, expected: [String]) throws {
+        let network = VirtualNetwork()
+        try run(.ddp, "192.0.2.1\(settings)", [batch(0)], network.context("ddp"))
+        #expect(network.lines == expected)
     }
 
     @Test func `field map: channels that do not exist are an error`() throws {
         let folder = try TemporaryFolder()
         try "- {from: levels.rms_db, to: 513}".write(toFile: folder("wrong.yaml"), atomically: true, encoding: .utf8)
         let error = #expect(throws: Problem.self) {
-            try run(.artnet, "127.0.0.1:9,map=\(folder("wrong.yaml"))", [])
+            try run(.artnet, "127.0.0.1:9,map=\(folder("wrong.yaml"))", [], SinkContext(name: "artnet"))
         }
         #expect(error?.message == "\(folder("wrong.yaml")):1:3: [0].to: \"513\" is no channel; use 1...512")
     }

@@ -2,51 +2,40 @@ import Hemiola
 import HemiolaRecords
 import HemiolaSignal
 import HemiolaTesting
+import NetworkSupport
 import OS2LSink
-import Synchronization
 
-/// A sink that gets batches as time passes, as in a live run. Stream time 0 is when the fixture is made.
+/// A sink that gets batches as time passes, as in a live run, in virtual time. Stream time 0 is when the fixture is made.
 final class OS2LFixture {
-    /// What the sink has reported.
-    final class Reports: Sendable {
-        private let texts = Mutex<(warnings: [String], information: [String], lost: Int)>(([], [], 0))
+    static let receiver = "tcp://192.0.2.1:9996"
 
-        var warnings: [String] { texts.withLock { $0.warnings } }
-        var information: [String] { texts.withLock { $0.information } }
-        /// Events in `dropped` records.
-        var lost: Int { texts.withLock { $0.lost } }
-
-        func warn(_ text: String) { texts.withLock { $0.warnings.append(text) } }
-        func inform(_ text: String) { texts.withLock { $0.information.append(text) } }
-        func drop(_ report: DropReport) { texts.withLock { $0.lost += report.events } }
-    }
-
+    let network = VirtualNetwork()
     let sink: any Sink
-    let reports = Reports()
-    private let start = ContinuousClock.now
     private var number: Int64 = 0
 
-    init(_ settings: String, lead: Double = 0) async throws {
-        sink = try SinkPlugin.os2l.make(settings: settings)
-        let reports = reports
-        try sink.open(
-            SinkContext(
-                name: "os2l", isLive: true, lead: lead,
-                controls: ControlPort(submit: { _, _, _ in }, report: { reports.drop($0) }),
-                warn: { reports.warn($0) }, inform: { text, _ in reports.inform(text) }))
+    init(_ settings: String = "", lead: Double = 0) throws {
+        sink = try SinkPlugin.os2l.make(settings: "192.0.2.1" + settings)
+        try sink.open(network.context("os2l", lead: lead))
         try sink.begin(.test(isLive: true))
     }
 
     /// The current stream time in seconds.
-    var now: Double { Double((ContinuousClock.now - start) / .nanoseconds(1)) * 1e-9 }
+    var now: Double { network.now }
 
     /// Writes a batch that ends now.
     func write(_ events: [Event] = []) throws {
         let end = TestSignal.mono.frame(at: now)
         let batch = CollectedBatch(number: number, frame: end - 1024, events: events)
         number += 1
-        let block = BatchBlock([batch])
-        try sink.write(block)
+        try sink.write(BatchBlock([batch]))
+    }
+
+    /// Writes batches without beats until a time.
+    func play(to end: Double) throws {
+        while now < end {
+            network.advance(to: min(end, now + 0.02))
+            try write()
+        }
     }
 
     /// A beat, by default one that is announced now.
@@ -54,13 +43,12 @@ final class OS2LFixture {
         Event(at: now + seconds, Beat(beatsPerMinute: bpm, position: position, confidence: confidence))
     }
 
-    /// Repeats an action every 20 ms until a condition is met, at most 30 s.
-    func repeatUntil(_ condition: () throws -> Bool, doing action: () async throws -> Void = {}) async throws -> Bool {
-        for _ in 0..<1500 {
-            if try condition() { return true }
-            try await action()
-            try await Task.sleep(for: .milliseconds(20))
-        }
-        return false
-    }
+    /// What the receiver got so far: a line for each message.
+    var lines: [String] { network.packets.map { String(decoding: $0.bytes.dropLast(), as: UTF8.self) } }
+
+    /// When the receiver got it, in milliseconds.
+    var times: [Int] { network.packets.map { Int(($0.time * 1000).rounded()) } }
+
+    /// Events in the records of losses.
+    var lost: Int { network.drops.reduce(0) { $0 + $1.events } }
 }

@@ -1,9 +1,11 @@
-import Foundation
+import Dispatch
 import Hemiola
 import HemiolaRecords
 import HemiolaSignal
 import HemiolaSystem
 import HemiolaTesting
+import NetworkSupport
+import Synchronization
 import TestSupport
 import Testing
 
@@ -24,93 +26,94 @@ import Testing
 
     // MARK: - Messages
 
-    @Test func `beats: one message each, byte for byte, not before they are due`() async throws {
-        let server = try TCPServer()
-        let fixture = try await OS2LFixture("127.0.0.1:\(server.port)")
-        let receiver = try server.accept()
-        try fixture.write()
-        let announced = fixture.now
+    @Test func `beats: one message each, byte for byte, when they are due`() throws {
+        let fixture = try OS2LFixture()
+        fixture.network.advance(to: 1)
         try fixture.write([
             fixture.beat(in: 0.08, bpm: 120.456, position: 2, confidence: 0.876),
             fixture.beat(in: 0.3, bpm: 90, position: 3, confidence: 1),
         ])
-        #expect(try receiver.readLine() == #"{"evt":"beat","change":true,"pos":1,"bpm":120.46,"strength":0.88}"#)
-        let first = fixture.now - announced
-        #expect(try receiver.readLine() == #"{"evt":"beat","change":false,"pos":2,"bpm":90.0,"strength":1.0}"#)
-        let second = fixture.now - announced
-        #expect(first > 0.078 && second > 0.298, "\(first) \(second)")
+        #expect(fixture.lines == [])
+        fixture.network.advance(to: 2)
+        #expect(
+            fixture.lines == [
+                #"{"evt":"beat","change":true,"pos":1,"bpm":120.46,"strength":0.88}"#,
+                #"{"evt":"beat","change":false,"pos":2,"bpm":90.0,"strength":1.0}"#,
+            ])
+        #expect(fixture.times == [1080, 1300])
         try fixture.sink.close()
-        #expect(try receiver.readLine() == nil)
-        #expect(fixture.reports.warnings == [] && fixture.reports.information == [] && fixture.reports.lost == 0)
+        #expect(fixture.network.lines == [] && fixture.lost == 0)
     }
 
-    @Test func `a beat that is found after it sounded: sent at once`() async throws {
-        let server = try TCPServer()
-        let fixture = try await OS2LFixture("127.0.0.1:\(server.port)")
-        let receiver = try server.accept()
-        try fixture.write()
-        try fixture.write([fixture.beat(in: -0.3, bpm: 100), fixture.beat(in: 0.05, bpm: 101)])
-        #expect(try receiver.readLine()?.contains(#""bpm":100.0"#) == true)
-        #expect(try receiver.readLine()?.contains(#""bpm":101.0"#) == true)
+    @Test func `a beat that is found after it sounded: sent at once; two of one time: apart`() throws {
+        let fixture = try OS2LFixture()
+        fixture.network.advance(to: 1)
+        try fixture.write([fixture.beat(in: -0.3, bpm: 100), fixture.beat(in: -0.1, bpm: 101)])
+        fixture.network.advance(to: 2)
+        #expect(fixture.lines.map { $0.contains(#""bpm":100.0"#) } == [true, false])
+        #expect(fixture.times == [1000, 1020])
         try fixture.sink.close()
-        #expect(fixture.reports.lost == 0)
+        #expect(fixture.lost == 0)
     }
 
-    @Test func `lead_ms and delay_ms: shift the time`() async throws {
-        let server = try TCPServer()
-        var times: [Double] = []
-        for (settings, lead) in [("delay_ms=-100", 0.1), ("delay_ms=100", 0.2), ("delay_ms=300", 0)] {
-            let fixture = try await OS2LFixture("127.0.0.1:\(server.port),\(settings)", lead: lead)
-            let receiver = try server.accept()
-            try fixture.write()
-            let announced = fixture.now
-            try fixture.write([fixture.beat(in: 0.4)])
-            _ = try receiver.readLine()
-            times.append(fixture.now - announced)
-            try fixture.sink.close()
-        }
-        #expect(times[0] > 0.198 && times[1] > 0.298 && times[2] > 0.698, "\(times)")
-        #expect(times[0] < times[1] && times[1] < times[2], "\(times)")
+    @Test(arguments: [("-100", 0.1, 1200), ("100", 0.2, 1300), ("300", 0, 1700)])
+    func `lead_ms and delay_ms: shift the time`(delay: String, lead: Double, time: Int) throws {
+        let fixture = try OS2LFixture(",delay_ms=\(delay)", lead: lead)
+        fixture.network.advance(to: 1)
+        try fixture.write([fixture.beat(in: 0.4)])
+        fixture.network.advance(to: 3)
+        #expect(fixture.times == [time])
+        try fixture.sink.close()
     }
 
-    @Test func `buttons: a new preset is a button that is pressed and released`() async throws {
-        let server = try TCPServer()
-        let fixture = try await OS2LFixture("127.0.0.1:\(server.port),buttons=true")
-        let receiver = try server.accept()
-        try fixture.write()
+    @Test func `buttons: a new preset is a button that is pressed and released`() throws {
+        let fixture = try OS2LFixture(",buttons=true")
         let change = PresetChange(name: "a \"b\"\n\u{1F4A1}", cut: .soft, blend: 2.7, reason: .bar)
-        let start = fixture.now
+        fixture.network.advance(to: 1)
         try fixture.write([fixture.beat(), Event(at: fixture.now, change)])
-        #expect(try receiver.readLine()?.hasPrefix(#"{"evt":"beat""#) == true)
+        fixture.network.advance(to: 2)
         let name = #""a \"b\"\n\#u{1F4A1}""#
-        #expect(try receiver.readLine() == #"{"evt":"btn","name":\#(name),"state":"on"}"#)
-        #expect(try receiver.readLine() == #"{"evt":"btn","name":\#(name),"state":"off"}"#)
-        #expect(fixture.now - start > 0.098)
+        #expect(fixture.lines.first?.hasPrefix(#"{"evt":"beat""#) == true)
+        #expect(
+            fixture.lines.dropFirst() == [
+                #"{"evt":"btn","name":\#(name),"state":"on"}"#, #"{"evt":"btn","name":\#(name),"state":"off"}"#,
+            ])
+        // The press is 20 ms after the beat, with which it would be lost otherwise.
+        #expect(fixture.times == [1000, 1020, 1100])
         try fixture.sink.close()
     }
 
-    @Test func `confidence: beats with less are not sent`() async throws {
-        let server = try TCPServer()
-        let fixture = try await OS2LFixture("127.0.0.1:\(server.port),confidence=0.5")
-        let receiver = try server.accept()
-        try fixture.write()
+    @Test func `confidence: beats with less are not sent`() throws {
+        let fixture = try OS2LFixture(",confidence=0.5")
         try fixture.write([fixture.beat(bpm: 100, confidence: 0.4), fixture.beat(bpm: 101, confidence: 0.5)])
-        #expect(try receiver.readLine()?.contains(#""bpm":101.0"#) == true)
         try fixture.sink.close()
-        #expect(try receiver.readLine() == nil)
+        #expect(fixture.lines.count == 1 && fixture.lines[0].contains(#""bpm":101.0"#))
     }
 
-    @Test func `gap: beats of the same batch and of later ones are sent`() async throws {
-        let server = try TCPServer()
-        let fixture = try await OS2LFixture("127.0.0.1:\(server.port)")
-        let receiver = try server.accept()
-        try fixture.write()
+    @Test func `gap: beats of the same batch and of later ones are sent`() throws {
+        let fixture = try OS2LFixture()
+        fixture.network.advance(to: 1)
         try fixture.write([Event(at: fixture.now, Gap(frames: 4000, reason: .overrun)), fixture.beat(bpm: 100)])
         try fixture.sink.write([Event(at: fixture.now, Gap(frames: 4000, reason: .overrun))])
         try fixture.write([fixture.beat(in: 0.1, bpm: 101)])
-        #expect(try receiver.readLine()?.contains(#""bpm":100.0"#) == true)
-        #expect(try receiver.readLine()?.contains(#""bpm":101.0"#) == true)
         try fixture.sink.close()
+        #expect(fixture.lines.map { $0.contains(#""bpm":100.0"#) } == [true, false] && fixture.times == [1000, 1100])
+    }
+
+    @Test func `ten minutes of beats: each at its time`() throws {
+        let fixture = try OS2LFixture()
+        var expected: [Int] = []
+        for batch in 0..<25_000 {
+            fixture.network.advance(by: 0.024)
+            let isSecond = batch % 42 == 41
+            if isSecond { expected.append(Int(((fixture.now + 0.25) * 1000).rounded())) }
+            try fixture.write(isSecond ? [fixture.beat(in: 0.25)] : [])
+        }
+        fixture.network.advance(by: 2)
+        let errors = zip(fixture.times, expected).map { abs($0 - $1) }
+        #expect(errors.count == 595 && errors.max() ?? 9 <= 1)
+        try fixture.sink.close()
+        #expect(fixture.lost == 0)
     }
 
     @Test func `count of beats: a downbeat has a multiple of four`() {
@@ -133,48 +136,74 @@ import Testing
 
     // MARK: - Connection
 
-    @Test func `no program listens: a warning, losses are counted, the run goes on, and the sink fails at its end`() async throws {
-        let port = try LoopbackPort.reserve()
-        let fixture = try await OS2LFixture("127.0.0.1:\(port)")
-        #expect(try await fixture.repeatUntil({ !fixture.reports.warnings.isEmpty }))
+    @Test func `no program listens: a warning, losses are counted, the run goes on, and the sink fails at its end`() throws {
+        let fixture = try OS2LFixture()
+        fixture.network.set(.refuses)
+        fixture.network.advance(to: 1)
         for _ in 0..<3 { try fixture.write([fixture.beat()]) }
-        #expect(try await fixture.repeatUntil({ fixture.reports.lost > 0 }))
+        fixture.network.advance(to: 60)
         let error = #expect(throws: Problem.self) { try fixture.sink.close() }
-        #expect(error?.message == "os2l: tcp://127.0.0.1:\(port): not one of 3 messages could be sent")
-        #expect(fixture.reports.lost == 3)
-        let warnings = fixture.reports.warnings
+        #expect(error?.message == "os2l: \(OS2LFixture.receiver): not one of 3 messages could be sent")
+        #expect(fixture.lost == 3)
+        let warnings = fixture.network.lines
         #expect(warnings.count == 1)
         #expect(
-            warnings.first?.hasPrefix("os2l: tcp://127.0.0.1:\(port): Connection refused; start the program that receives there") == true,
+            warnings.first?.hasPrefix("os2l: \(OS2LFixture.receiver): Connection refused; start the program that receives there") == true,
             "\(warnings)")
     }
 
-    @Test func `unknown name: a warning, and the sink closes`() async throws {
-        let fixture = try await OS2LFixture("nowhere.invalid")
-        #expect(try await fixture.repeatUntil({ !fixture.reports.warnings.isEmpty }))
-        #expect(fixture.reports.warnings.first?.hasPrefix("os2l: tcp://nowhere.invalid:9996: ") == true)
+    @Test func `receiver ends and starts again: reconnects, reports the outage and its losses, sends what follows`() throws {
+        let fixture = try OS2LFixture()
+        fixture.network.advance(to: 1)
+        try fixture.write([fixture.beat(bpm: 100)])
+        fixture.network.advance(to: 2)
+        fixture.network.set(.refuses)
+        fixture.network.closeConnections()
+        #expect(fixture.network.lines.first?.hasPrefix("os2l: \(OS2LFixture.receiver): the receiver closed the connection") == true)
+        try fixture.write([fixture.beat(bpm: 101)])
+        try fixture.play(to: 20)
+        #expect(fixture.lost == 1)
+        fixture.network.set(.reads)
+        // The longest pause between two attempts is 2 s.
+        try fixture.play(to: 23)
+        try fixture.write([fixture.beat(in: 0.5, bpm: 102)])
+        fixture.network.advance(to: 24)
+        #expect(fixture.lines.map { $0.contains(#""bpm":100.0"#) } == [true, false])
+        #expect(fixture.times == [1000, 23_500])
         try fixture.sink.close()
+        #expect(fixture.network.lines.last == "os2l: \(OS2LFixture.receiver): available again; 1 messages were lost" && fixture.lost == 1)
     }
 
-    @Test func `receiver ends and starts again: reconnects, reports the outage and its losses, sends what follows`() async throws {
-        var server: TCPServer? = try TCPServer()
-        let port = try #require(server?.port)
-        let fixture = try await OS2LFixture("127.0.0.1:\(port)")
-        var receiver: SocketClient? = try server?.accept()
-        try fixture.write()
-        try fixture.write([fixture.beat(bpm: 100)])
-        #expect(try receiver?.readLine()?.contains(#""bpm":100.0"#) == true)
-        (receiver, server) = (nil, nil)
-        #expect(try await fixture.repeatUntil({ !fixture.reports.warnings.isEmpty }))
-        #expect(fixture.reports.warnings.first?.hasPrefix("os2l: tcp://127.0.0.1:\(port): the receiver closed the connection") == true)
-        try fixture.write([fixture.beat(bpm: 101)])
-        #expect(try await fixture.repeatUntil({ fixture.reports.lost == 1 }))
-        let second = try TCPServer(port: port)
-        let next = try second.accept()
-        // The receiver knows of the connection before the sink does, which loses what is due until then.
-        try fixture.write([fixture.beat(in: 0.5, bpm: 102)])
-        #expect(try next.readLine()?.contains(#""bpm":102.0"#) == true)
-        try fixture.sink.close()
-        #expect(fixture.reports.warnings.last == "os2l: tcp://127.0.0.1:\(port): 1 messages were lost" && fixture.reports.lost == 1)
+    /// The real network: the bytes arrive, in order, and not before they are due.
+    @Test func `a real receiver: gets the messages`() throws {
+        let server = try TCPServer()
+        let sink = try SinkPlugin.os2l.make(settings: "127.0.0.1:\(server.port)")
+        try sink.open(SinkContext(name: "os2l", isLive: true))
+        try sink.begin(.test(isLive: true))
+        let receiver = try server.accept()
+        let start = MonotonicTime.now
+        let beats = [0.0, 0.1].map { Event(at: $0, Beat(beatsPerMinute: 100 + $0, position: nil, confidence: 1)) }
+        try sink.write(BatchBlock([CollectedBatch(frame: -1024, events: beats)]))
+        #expect(try receiver.readLine()?.contains(#""bpm":100.0"#) == true)
+        #expect(try receiver.readLine()?.contains(#""bpm":100.1"#) == true)
+        #expect(MonotonicTime.now - start >= 0.0999)
+        try sink.close()
+        #expect(try receiver.readLine() == nil)
+    }
+
+    @Test func `unknown name: a warning, and the sink closes`() throws {
+        let warnings = Mutex<[String]>([])
+        let sink = try SinkPlugin.os2l.make(settings: "nowhere.invalid")
+        let warned = DispatchSemaphore(value: 0)
+        try sink.open(
+            SinkContext(
+                name: "os2l",
+                warn: { text in
+                    warnings.withLock { $0.append(text) }
+                    warned.signal()
+                }))
+        warned.wait()
+        #expect(warnings.withLock(\.first)?.hasPrefix("os2l: tcp://nowhere.invalid:9996: ") == true)
+        try sink.close()
     }
 }

@@ -1,6 +1,9 @@
 import Foundation
 import Hemiola
 import HemiolaRecords
+import HemiolaSystem
+import HemiolaTesting
+import OS2LSink
 import TestSupport
 import Testing
 
@@ -23,7 +26,7 @@ import Testing
             environment: ["QT_QPA_PLATFORM": "offscreen", "HOME": folder.path, "XDG_RUNTIME_DIR": folder.path])
         defer { program.send(SIGKILL) }
 
-        let fixture = try await OS2LFixture("127.0.0.1:\(port),buttons=true")
+        let fixture = try LiveSink("127.0.0.1:\(port),buttons=true")
         var web: WebSocketClient?
         #expect(
             try await fixture.repeatUntil {
@@ -62,5 +65,42 @@ import Testing
         try fixture.write([change, fixture.beat(in: 0.1)])
         #expect(try await fixture.repeatUntil { try values() == [0, 255] })
         try fixture.sink.close()
+    }
+
+    /// A sink that gets batches as time passes. Stream time 0 is when it is made.
+    private final class LiveSink {
+        let sink: any Sink
+        private let start = MonotonicTime.now
+        private var number: Int64 = 0
+
+        init(_ settings: String) throws {
+            sink = try SinkPlugin.os2l.make(settings: settings)
+            try sink.open(SinkContext(name: "os2l", isLive: true))
+            try sink.begin(.test(isLive: true))
+        }
+
+        var now: Double { MonotonicTime.now - start }
+
+        /// Writes a batch that ends now.
+        func write(_ events: [Event] = []) throws {
+            let batch = CollectedBatch(number: number, frame: TestSignal.mono.frame(at: now) - 1024, events: events)
+            number += 1
+            try sink.write(BatchBlock([batch]))
+        }
+
+        func beat(in seconds: Double = 0) -> Event {
+            Event(at: now + seconds, Beat(beatsPerMinute: 120.5, position: nil, confidence: 0.9))
+        }
+
+        /// Repeats an action every 20 ms until a condition is met, at most 30 s.
+        func repeatUntil(_ condition: () throws -> Bool, doing action: () async throws -> Void = {}) async throws -> Bool {
+            for _ in 0..<1500 {
+                if try condition() { return true }
+                try await action()
+                // QLC+ says nothing: its web interface has to be asked.
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            return false
+        }
     }
 }

@@ -5,12 +5,12 @@ import HemiolaRecords
 import HemiolaSignal
 import HemiolaSystem
 import HemiolaTesting
+import NetworkSupport
 import OSCSink
-import Synchronization
 import TestSupport
 import Testing
 
-/// The sink with real receivers: sockets, whose bytes are compared, and liblo's oscdump.
+/// The sink in virtual time, whose bytes are compared, and with real receivers: sockets and liblo's oscdump.
 @Suite(.serialized) struct OSCSinkTests {
     private static let header: StreamHeader = {
         var levels = AnalyzerOutputs()
@@ -22,12 +22,13 @@ import Testing
 
     private static let summary = StreamSummary(frames: 1024, batches: 1, reason: .endOfInput)
 
-    /// Writes one batch with events, and closes the sink.
-    private func write(
-        _ settings: String, _ events: [Event] = [], row: [Float] = [-6, 0.5, 1], context: SinkContext = SinkContext(name: "osc")
-    ) throws {
-        let sink = try SinkPlugin.osc.make(settings: settings)
-        try sink.open(context)
+    /// What a receiver gets of one batch with events.
+    private func packets(
+        _ settings: String = "", _ events: [Event] = [], row: [Float] = [-6, 0.5, 1], lead: Double = 0, select items: [String] = []
+    ) throws -> [VirtualNetwork.Packet] {
+        let network = VirtualNetwork()
+        let sink = try SinkPlugin.osc.make(settings: "192.0.2.1" + settings)
+        try sink.open(network.context("osc", lead: lead, selection: items.isEmpty ? .all : Selection(items: items)))
         do {
             try sink.begin(Self.header)
             try sink.write(BatchBlock([CollectedBatch(row: row, events: events)]))
@@ -37,7 +38,11 @@ import Testing
             throw error
         }
         try sink.close()
+        return network.packets
     }
+
+    /// Seconds of the first batch.
+    private static let end = Double(1024) / Double(header.format.sampleRate)
 
     private static let beat = Beat(beatsPerMinute: 120, position: nil, confidence: 0.5)
 
@@ -47,98 +52,64 @@ import Testing
     }
 
     @Test func `batch: one bundle with a message for each feature`() throws {
-        let receiver = try DatagramReceiver()
-        try write("127.0.0.1:\(receiver.port)")
         let level = bytes("/hemiola/levels/rms_db\0\0,f\0\0", [0xC0, 0xC0, 0, 0])
         let bars = bytes("/hemiola/visualizer/bars\0\0\0\0,ff\0", [0x3F, 0, 0, 0, 0x3F, 0x80, 0, 0])
         let bundle = bytes("#bundle\0", [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 32], BytePart(level), [0, 0, 0, 40], BytePart(bars))
-        #expect(receiver.receive() == bundle)
-        #expect(receiver.receive(timeout: 0.1) == nil)
+        #expect(try packets().map(\.bytes) == [bundle])
     }
 
     @Test func `event: a bundle of its own, with the stored fields in their order`() throws {
-        let receiver = try DatagramReceiver()
-        let context = SinkContext(name: "osc", selection: Selection(items: ["beat"]))
-        try write("127.0.0.1:\(receiver.port)", [Self.beat.event(at: 0.01)], context: context)
         let message = bytes("/hemiola/beat\0\0\0,fif\0\0\0\0", [0x42, 0xF0, 0, 0, 0, 0, 0, 0, 0x3F, 0, 0, 0])
-        #expect(receiver.receive() == bytes("#bundle\0", [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 36], BytePart(message)))
-        #expect(receiver.receive(timeout: 0.1) == nil)
+        #expect(
+            try packets("", [Self.beat.event(at: 0.01)], select: ["beat"]).map(\.bytes)
+                == [bytes("#bundle\0", [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 36], BytePart(message))])
     }
 
-    @Test func `announced event: sent at its time, with lead_ms before it`() throws {
-        for (lead, expected) in [(0.0, 0.4), (0.3, 0.1)] {
-            let receiver = try DatagramReceiver()
-            let context = SinkContext(name: "osc", selection: Selection(items: ["beat"]), lead: lead)
-            let end = Double(1024) / Double(Self.header.format.sampleRate)
-            let sink = try SinkPlugin.osc.make(settings: "127.0.0.1:\(receiver.port)")
-            try sink.open(context)
-            try sink.begin(Self.header)
-            let start = MonotonicTime.now
-            try sink.write(BatchBlock([CollectedBatch(row: [0, 0, 0], events: [Self.beat.event(at: end + 0.4)])]))
-            #expect(receiver.receive() != nil)
-            let delay = MonotonicTime.now - start
-            #expect(delay > expected - 0.001 && delay < expected + 0.1 * Sanitizer.slowness, "\(delay) s")
-            try sink.close()
-        }
+    @Test(arguments: [(0.0, 0.4), (0.3, 0.1)])
+    func `announced event: sent at its time, with lead_ms before it`(lead: Double, expected: Double) throws {
+        let packets = try packets("", [Self.beat.event(at: Self.end + 0.4)], lead: lead, select: ["beat"])
+        #expect(packets.count == 1 && abs(packets[0].time - expected) < 1e-5)
     }
 
     @Test func `time_tags=event: the bundle has the time of the event`() throws {
-        let receiver = try DatagramReceiver()
-        let context = SinkContext(name: "osc", selection: Selection(items: ["beat"]), lead: 1)
-        let end = Double(1024) / Double(Self.header.format.sampleRate)
-        try write("127.0.0.1:\(receiver.port),time_tags=event", [Self.beat.event(at: end + 0.5)], context: context)
-        let now = Date().timeIntervalSince1970
-        let packet = try #require(receiver.receive())
-        let tag = packet[8..<16].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        let packets = try packets(",time_tags=event", [Self.beat.event(at: Self.end + 0.5)], lead: 1, select: ["beat"])
+        let tag = try #require(packets.first).bytes[8..<16].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         let time = Double(tag) / 4_294_967_296 - 2_208_988_800
-        #expect(abs(time - now - 0.5) < 0.3 * Sanitizer.slowness)
+        // The network was made at 1000 s of the clock.
+        #expect(abs(time - MonotonicTime.wallClockOffset - 1000.5) < 0.01)
     }
 
     @Test func `delay_ms: everything is later`() throws {
-        let receiver = try DatagramReceiver()
-        let start = MonotonicTime.now
-        try write("127.0.0.1:\(receiver.port),delay_ms=200")
-        #expect(receiver.receive() != nil)
-        #expect(MonotonicTime.now - start >= 0.199)
+        #expect(try packets(",delay_ms=200").map(\.time) == [0.2])
     }
 
-    @Test func `rate_hz: fewer batches, but every event; without it, every batch`() throws {
-        for (settings, expected) in [("", 20), (",rate_hz=10", 1)] {
-            let receiver = try DatagramReceiver()
-            let sink = try SinkPlugin.osc.make(settings: "127.0.0.1:\(receiver.port)\(settings)")
-            try sink.open(SinkContext(name: "osc"))
-            try sink.begin(Self.header)
-            let start = MonotonicTime.now
-            for number in 0..<20 {
-                let batch = CollectedBatch(
-                    number: Int64(number), frame: Int64(number) * 1024, row: [-6, 0.5, 1], events: [Self.beat.event(at: 0)])
-                try sink.write(BatchBlock([batch]))
-            }
-            let seconds = MonotonicTime.now - start
-            try sink.close()
-            var (batches, beats) = (0, 0)
-            while let packet = receiver.receive(timeout: 0.1) {
-                let text = String(decoding: packet, as: UTF8.self)
-                if text.contains("/hemiola/levels") { batches += 1 } else if text.contains("/hemiola/beat") { beats += 1 }
-            }
-            #expect(beats == 20)
-            // On a busy machine, the batches may take longer than a tenth of a second.
-            #expect(
-                settings.isEmpty ? batches == expected : batches >= 1 && Double(batches) <= 2 + 10 * seconds, "\(batches), \(seconds) s")
+    // 200 batches take 4.6 s.
+    @Test(arguments: [("", 200...200), (",rate_hz=10", 44...47)])
+    func `rate_hz: fewer batches, but every event; without it, every batch`(settings: String, expected: ClosedRange<Int>) throws {
+        let network = VirtualNetwork()
+        let sink = try SinkPlugin.osc.make(settings: "192.0.2.1\(settings)")
+        try sink.open(network.context("osc"))
+        try sink.begin(Self.header)
+        for number in 0..<200 {
+            network.advance(by: Self.end)
+            let batch = CollectedBatch(
+                number: Int64(number), frame: Int64(number) * 1024, row: [-6, 0.5, 1], events: [Self.beat.event(at: 0)])
+            try sink.write(BatchBlock([batch]))
         }
+        try sink.close()
+        let texts = network.packets.map { String(decoding: $0.bytes, as: UTF8.self) }
+        #expect(texts.count { $0.contains("/hemiola/beat") } == 200)
+        #expect(expected.contains(texts.count { $0.contains("/hemiola/levels") }))
     }
 
     @Test func `bundles=false: each message is a datagram`() throws {
-        let receiver = try DatagramReceiver()
-        try write("127.0.0.1:\(receiver.port),bundles=false,prefix=/a/b")
-        #expect(receiver.receive() == bytes("/a/b/levels/rms_db\0\0,f\0\0", [0xC0, 0xC0, 0, 0]))
-        #expect(receiver.receive()?.prefix(20) == Array("/a/b/visualizer/bars".utf8)[...])
+        let packets = try packets(",bundles=false,prefix=/a/b")
+        #expect(packets.first?.bytes == bytes("/a/b/levels/rms_db\0\0,f\0\0", [0xC0, 0xC0, 0, 0]))
+        #expect(packets.last?.bytes.starts(with: Array("/a/b/visualizer/bars".utf8)) == true && packets.count == 2)
     }
 
     @Test func `value that does not exist: no message`() throws {
-        let receiver = try DatagramReceiver()
-        try write("127.0.0.1:\(receiver.port),bundles=false", row: [.nan, 0.5, .nan])
-        #expect(receiver.receive(timeout: 0.1) == nil)
+        #expect(try packets(",bundles=false", row: [.nan, 0.5, .nan]) == [])
     }
 
     @Test func `TCP: each bundle has its size before it`() throws {
@@ -146,11 +117,22 @@ import Testing
         let sink = try SinkPlugin.osc.make(settings: "tcp://127.0.0.1:\(receiver.port)")
         try sink.open(SinkContext(name: "osc"))
         try sink.begin(Self.header)
-        #expect(receiver.accept())
-        usleep(100_000)
+        // A message waits for the first connection.
         try sink.write(BatchBlock([CollectedBatch(row: [-6, 0.5, 1])]))
+        #expect(receiver.accept())
         #expect(receiver.receive(4) == [0, 0, 0, 96])
         #expect(receiver.receive(96)?.prefix(8) == Array("#bundle\0".utf8)[...])
+        try sink.close()
+    }
+
+    @Test func `UDP: the bundle arrives, not before its time`() throws {
+        let receiver = try DatagramReceiver()
+        let sink = try SinkPlugin.osc.make(settings: "127.0.0.1:\(receiver.port),delay_ms=100")
+        try sink.open(SinkContext(name: "osc"))
+        try sink.begin(Self.header)
+        let start = MonotonicTime.now
+        try sink.write(BatchBlock([CollectedBatch(row: [-6, 0.5, 1])]))
+        #expect(receiver.receive()?.count == 96 && MonotonicTime.now - start >= 0.0999)
         try sink.close()
     }
 
@@ -169,14 +151,13 @@ import Testing
     @Test func `many features: bundles that fit into a packet of the network`() throws {
         var outputs = AnalyzerOutputs()
         for index in 0..<200 { _ = outputs.add(Feature("feature_\(index)", .none, "")) }
-        let receiver = try DatagramReceiver()
-        let sink = try SinkPlugin.osc.make(settings: "127.0.0.1:\(receiver.port)")
-        try sink.open(SinkContext(name: "osc"))
+        let network = VirtualNetwork()
+        let sink = try SinkPlugin.osc.make(settings: "192.0.2.1")
+        try sink.open(network.context("osc"))
         try sink.begin(.test(analyzers: [("many", outputs)]))
         try sink.write(BatchBlock([CollectedBatch(row: [Float](repeating: 1, count: 200))]))
         try sink.close()
-        var sizes: [Int] = []
-        while let packet = receiver.receive(timeout: 0.1) { sizes.append(packet.count) }
+        let sizes = network.packets.map(\.bytes.count)
         #expect(sizes.count > 1 && sizes.allSatisfy { $0 <= 1472 })
     }
 
@@ -189,19 +170,17 @@ import Testing
             - {value: 1, to: /down, when: beat, where: {position: 1}}
             """
         try map.write(toFile: folder("map.yaml"), atomically: true, encoding: .utf8)
-        let receiver = try DatagramReceiver()
         let events = [Self.beat.event(at: 0.001), Beat(beatsPerMinute: 120, position: 1, confidence: 1).event(at: 0.002)]
-        try write("127.0.0.1:\(receiver.port),bundles=false,map=\(folder("map.yaml"))", events)
-        #expect(receiver.receive() == bytes("/level\0\0,i\0\0", [0, 0, 0, 114]))
-        #expect(receiver.receive() == bytes("/down\0\0\0,i\0\0", [0, 0, 0, 1]))
-        #expect(receiver.receive(timeout: 0.1) == nil)
+        #expect(
+            try packets(",bundles=false,map=\(folder("map.yaml"))", events).map(\.bytes)
+                == [bytes("/level\0\0,i\0\0", [0, 0, 0, 114]), bytes("/down\0\0\0,i\0\0", [0, 0, 0, 1])])
     }
 
     @Test func `map with a wrong name or address: the sink fails and names the place`() throws {
         let folder = try TemporaryFolder()
         let path = folder("map.yaml")
         try "- {from: levels.rms, to: level}".write(toFile: path, atomically: true, encoding: .utf8)
-        let error = #expect(throws: Problem.self) { try write("127.0.0.1:9,map=\(path)") }
+        let error = #expect(throws: Problem.self) { try packets(",map=\(path)") }
         #expect(
             error?.description == """
                 \(path):1:3: [0].to: "level" is not an OSC address; it begins with a slash

@@ -4,12 +4,13 @@ import HemiolaRecords
 import HemiolaSignal
 import HemiolaSystem
 import HemiolaTesting
+import NetworkSupport
 import TestSupport
 import Testing
 
 @testable import WLEDSink
 
-/// The sink with sockets, and its messages byte for byte.
+/// The sink in virtual time, its messages byte for byte, and once with a socket.
 @Suite(.serialized) struct WLEDSinkTests {
     private static let format = StreamFormat(sampleRate: 44_100, channelCount: 1)
 
@@ -28,9 +29,16 @@ import Testing
 
     private typealias Message = LightPackets.WLED
 
-    private func run(_ settings: String, _ batches: [CollectedBatch], lead: Double = 0) throws {
+    /// What a device gets of a stream with these batches.
+    private func sent(_ batches: [CollectedBatch]) throws -> [Message] {
+        let network = VirtualNetwork()
+        try run("192.0.2.1", batches, network.context("wled"))
+        return try network.packets.map { try #require(Message($0.bytes)) }
+    }
+
+    private func run(_ settings: String, _ batches: [CollectedBatch], _ context: SinkContext) throws {
         let sink = try SinkPlugin.wled.make(settings: settings)
-        try sink.open(SinkContext(name: "wled", lead: lead))
+        try sink.open(context)
         try sink.begin(Self.header)
         for batch in batches { try sink.write(BatchBlock([batch])) }
         try sink.end(StreamSummary(frames: 1024, batches: 1, reason: .endOfInput))
@@ -55,9 +63,7 @@ import Testing
     }
 
     @Test func `batch to one device: level, bands, strongest frequency`() throws {
-        let receiver = try DatagramReceiver()
-        try run("127.0.0.1:\(receiver.port)", [CollectedBatch(row: Self.row)])
-        let message = try #require(receiver.receive().flatMap(Message.init))
+        let message = try #require(sent([CollectedBatch(row: Self.row)]).first)
         #expect(message.level == 127.5 && !message.isPeak && message.number == 1)
         #expect(abs(message.smoothed - 127.5 * Float(1024.0 / 44_100 / 0.1)) < 0.01)
         #expect(message.bands == bytes([128], .zeros(14), [255]))
@@ -79,53 +85,46 @@ import Testing
     }
 
     @Test func `silence without values: zeros and 1 Hz`() throws {
-        let receiver = try DatagramReceiver()
         let silence: [Float] = [-120, -120, -120, -120] + [Float](repeating: .nan, count: 16)
-        try run("127.0.0.1:\(receiver.port)", [CollectedBatch(row: silence)])
-        let message = try #require(receiver.receive().flatMap(Message.init))
+        let message = try #require(sent([CollectedBatch(row: silence)]).first)
         #expect(message.level == 0 && message.magnitude == 0 && message.frequency == 1 && message.bands.allSatisfy { $0 == 0 })
     }
 
     @Test func `multicast on the loopback interface: received by a member of the group`() throws {
         let receiver = try DatagramReceiver(port: 11_988, group: "239.0.0.1")
-        try run("interface=lo", [CollectedBatch(row: Self.row)])
+        try run("interface=lo", [CollectedBatch(row: Self.row)], SinkContext(name: "wled"))
         #expect(receiver.receive().flatMap(Message.init)?.level == 127.5)
     }
 
     @Test func `end: the last message is zero`() throws {
-        let receiver = try DatagramReceiver()
-        try run("127.0.0.1:\(receiver.port)", [CollectedBatch(row: Self.row)])
-        let first = try #require(receiver.receive().flatMap(Message.init))
-        let last = try #require(receiver.receive().flatMap(Message.init))
-        #expect(!first.isZero && last.isZero && last.number == 2)
-        #expect(receiver.receive(timeout: 0.1) == nil)
+        let messages = try sent([CollectedBatch(row: Self.row)])
+        #expect(messages.map(\.isZero) == [false, true] && messages.last?.number == 2)
     }
 
     @Test func `control blackout: zero without a batch, and until it is off again`() throws {
-        let receiver = try DatagramReceiver()
-        let sink = try SinkPlugin.wled.make(settings: "127.0.0.1:\(receiver.port)")
+        let network = VirtualNetwork()
+        let sink = try SinkPlugin.wled.make(settings: "192.0.2.1")
         #expect(SinkPlugin.wled.about.controls.contains(.blackout))
-        try sink.open(SinkContext(name: "wled"))
+        try sink.open(network.context("wled"))
         let director = try #require(sink as? any DirectingSink).makeDirector()
         let handler = try #require(director as? any ControlHandler)
         try sink.begin(Self.header)
-        /// Whether a message arrives in time that is zero or not.
-        func arrives(zero isZero: Bool, within seconds: Double = 5) -> Bool {
-            let end = MonotonicTime.now + seconds * Sanitizer.slowness
-            while MonotonicTime.now < end {
-                if let message = receiver.receive(timeout: 0.1).flatMap(Message.init), message.isZero == isZero { return true }
-            }
-            return false
+        /// Which of the messages since the last call are zero.
+        var seen = 0
+        func zeros(after seconds: Double = 0.03) -> [Bool] {
+            network.advance(by: seconds)
+            defer { seen = network.packets.count }
+            return network.packets.dropFirst(seen).compactMap { Message($0.bytes)?.isZero }
         }
         try sink.write(BatchBlock([CollectedBatch(row: Self.row)]))
-        #expect(arrives(zero: false))
+        #expect(zeros(after: 0) == [false])
         #expect(handler.handle(StampedControl(Control(.blackout), at: 0, from: "test")) == .done)
-        #expect(arrives(zero: true))
+        #expect(zeros() == [true])
         try sink.write(BatchBlock([CollectedBatch(number: 1, frame: 1024, row: Self.row)]))
-        #expect(!arrives(zero: false, within: 0.3))
+        #expect(!zeros().contains(false))
         #expect(handler.handle(StampedControl(Control(.blackout, .boolean(false)), at: 0, from: "test")) == .done)
         try sink.write(BatchBlock([CollectedBatch(number: 2, frame: 2048, row: Self.row)]))
-        #expect(arrives(zero: false))
+        #expect(zeros().last == false)
         try sink.close()
     }
 
