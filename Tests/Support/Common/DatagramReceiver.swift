@@ -44,6 +44,18 @@ public final class DatagramReceiver {
         close(descriptor)
     }
 
+    /// Sends a datagram to a port of 127.0.0.1. Whether somebody receives it is not known.
+    public func send(_ bytes: [UInt8], to port: Int) {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        inet_pton(AF_INET, "127.0.0.1", &address.sin_addr)
+        _ = withUnsafeBytes(of: &address) { address in
+            let pointer = address.assumingMemoryBound(to: sockaddr.self).baseAddress
+            return sendto(descriptor, bytes, bytes.count, 0, pointer, socklen_t(address.count))
+        }
+    }
+
     /// The next datagram; nil when none arrives in time.
     public func receive(timeout seconds: Double = 5) -> [UInt8]? {
         receiveWithTime(timeout: seconds)?.bytes

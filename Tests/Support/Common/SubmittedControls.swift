@@ -1,36 +1,40 @@
 public import Hemiola
 public import HemiolaRecords
-import Synchronization
+public import HemiolaSystem
 import Testing
 
 /// What a plugin submits and reports. Every control is done.
 public final class SubmittedControls: Sendable {
-    private let list = Mutex<[Control]>([])
-    private let texts = Mutex<(information: [String], warnings: [String])>(([], []))
+    private struct State {
+        var controls: [Control] = []
+        var information: [String] = []
+        var warnings: [String] = []
+    }
+
+    private let state = Watched(State())
 
     public init() {}
 
-    public var controls: [Control] { list.withLock { $0 } }
+    public var controls: [Control] { state.value.controls }
     public var names: [String] { controls.map(\.description) }
-    public var information: [String] { texts.withLock { $0.information } }
-    public var warnings: [String] { texts.withLock { $0.warnings } }
+    public var information: [String] { state.value.information }
+    public var warnings: [String] { state.value.warnings }
 
     /// - Parameter types: The controls that the program declares.
-    public func context(_ name: String, controls types: [ControlType] = []) -> SinkContext {
+    public func context(_ name: String, controls types: [ControlType] = [], clock: any MonotonicClock = .system) -> SinkContext {
         SinkContext(
-            name: name, catalog: RecordCatalog(controls: types), isLive: true,
+            name: name, catalog: RecordCatalog(controls: types), isLive: true, clock: clock,
             controls: ControlPort(
                 submit: { control, _, reply in
-                    self.list.withLock { $0.append(control) }
+                    self.state.change { $0.controls.append(control) }
                     reply?(.done, nil)
                 }, report: { _ in }),
-            warn: { text in self.texts.withLock { $0.warnings.append(text) } },
-            inform: { text, _ in self.texts.withLock { $0.information.append(text) } })
+            warn: { text in self.state.change { $0.warnings.append(text) } },
+            inform: { text, _ in self.state.change { $0.information.append(text) } })
     }
 
-    /// Waits up to 30 seconds.
-    public func wait(until condition: () -> Bool) async throws {
-        for _ in 0..<3000 where !condition() { try await Task.sleep(for: .milliseconds(10)) }
-        try #require(condition(), "\(controls) \(warnings)")
+    /// Waits for a control or a message after which a condition holds.
+    public func wait(until condition: () -> Bool) throws {
+        try #require(state.wait { _ in condition() }, "\(controls) \(warnings)")
     }
 }

@@ -62,7 +62,7 @@ import ToneCapture
         let sink = try sink(keyboard.path)
         try sink.open(Self.context(inbox))
         keyboard.send(messages.flatMap(\.self) + [0x90, 47, 1])
-        try await inbox.wait { inbox.controls.last?.name == "resetTempo" }
+        try inbox.wait { inbox.controls.last?.name == "resetTempo" }
         try sink.close()
         return inbox.controls.dropLast().map(\.description)
     }
@@ -89,7 +89,7 @@ import ToneCapture
         for value: UInt8 in [0, 127] {
             keyboard.send((0...100).flatMap { [0xB0, 1, $0 as UInt8] } + [0xB0, 1, value])
             let speed = value == 0 ? 0.1 : 1
-            try await inbox.wait { inbox.controls.last == Control(.setSpeed, .number(speed)) }
+            try inbox.wait { inbox.controls.last == Control(.setSpeed, .number(speed)) }
         }
         try sink.close()
         #expect(inbox.controls.count < 50)
@@ -100,7 +100,7 @@ import ToneCapture
         let sink = try sink("\(keyboard.path),channel=2")
         try sink.open(Self.context(inbox))
         keyboard.send([0x90, 36, 1, 0x91, 39, 1, 0xB2, 64, 127])
-        try await inbox.wait { inbox.controls.map(\.name) == ["nextPreset"] }
+        try inbox.wait { inbox.controls.map(\.name) == ["nextPreset"] }
         try sink.close()
         #expect(inbox.controls.map(\.name) == ["nextPreset"])
     }
@@ -110,7 +110,7 @@ import ToneCapture
         let sink = try sink(keyboard.path)
         try sink.open(Self.context(inbox))
         keyboard.unplug()
-        try await inbox.wait { !inbox.warnings.isEmpty }
+        try inbox.wait { !inbox.warnings.isEmpty }
         try await Task.sleep(for: .milliseconds(500))
         try sink.close()
         #expect(inbox.warnings.count == 1 && inbox.warnings[0].contains("trying to connect again"), "\(inbox.warnings)")
@@ -124,7 +124,7 @@ import ToneCapture
         try sink.open(Self.context(inbox))
         for count in 1...3 {
             try FileHandle(forWritingTo: URL(filePath: path)).write(contentsOf: Data([0x90, 36, 1]))
-            try await inbox.wait { inbox.controls.count == count }
+            try inbox.wait { inbox.controls.count == count }
         }
         try sink.close()
         #expect(inbox.warnings.isEmpty)
@@ -175,7 +175,7 @@ import ToneCapture
         let sink = try sink("\(keyboard.path),map=\(folder("map.yaml"))")
         try sink.open(Self.context(inbox))
         keyboard.send([0x90, 60, 1, 0x91, 60, 1, 0x91, 60, 0, 0xC0, 5, 0xB0, 7, 127])
-        try await inbox.wait { inbox.controls.last?.name == "setSpeed" }
+        try inbox.wait { inbox.controls.last?.name == "setSpeed" }
         try sink.close()
         #expect(inbox.controls.map(\.description) == ["tap", "nudge ms=number(3.0)", "setSpeed speed=number(0.1)"])
     }
