@@ -55,9 +55,7 @@ import Testing
             "analyze", "--realtime", "--capture", "tone:noise,seconds=0", "--analyzer", "levels", "-o", folder("a.jsonl"), "--sink",
             "audio:\(folder("a.\(ending)"))",
         ])
-        for _ in 0..<1500 where process.isRunning && ((try? folder.text(of: "a.jsonl")) ?? "").split(separator: "\n").count < 60 {
-            usleep(20_000)
-        }
+        try folder.wait(for: "records") { (try? folder.text(of: "a.jsonl").split(separator: "\n").count) ?? 0 >= 60 }
         process.send(signal)
         _ = try process.finish()
         let end = try #require(try Record.all(in: folder.text(of: "a.jsonl")).last)

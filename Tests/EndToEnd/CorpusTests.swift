@@ -419,7 +419,8 @@ import Testing
         }
         let process = try Hemiola.start(
             ["analyze", "in", "--output-dir", "out", "-j2", "--analyzer", "levels"], in: folder.path)
-        for _ in 0..<10_000 where names("out").count < 4 { usleep(1000) }
+        try folder.wait(for: "the folder of the results") { folder.names.contains("out") }
+        try folder.wait(for: "two results and two that have begun", in: "out") { names("out").count >= 4 }
         try #require(process.isRunning)
         #expect(names("out").count { $0.contains(".partial") } == 2)
         return process

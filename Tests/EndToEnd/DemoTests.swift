@@ -118,10 +118,11 @@ import Testing
     private func waitForText(
         _ name: String, matching pattern: Regex<(Substring, Substring, Substring)>
     ) throws -> (Substring, Substring, Substring) {
-        for _ in 0..<3000 {
-            if let text = try? folder.text(of: name), let match = text.firstMatch(of: pattern) { return match.output }
-            usleep(10_000)
+        var found: (Substring, Substring, Substring)?
+        try folder.wait(for: name) {
+            found = try? folder.text(of: name).firstMatch(of: pattern)?.output
+            return found != nil
         }
-        throw CocoaError(.fileNoSuchFile)
+        return try #require(found)
     }
 }

@@ -14,20 +14,11 @@ import Testing
 
     private func text(of name: String) -> String { (try? folder.text(of: name)) ?? "" }
 
-    /// Waits until a run has written output.
-    private func wait(_ process: ChildProcess, until condition: () throws -> Bool) throws {
-        for _ in 0..<1500 where process.isRunning {
-            if try condition() { return }
-            usleep(20_000)
-        }
-        Issue.record("it ended, or nothing came of it")
-    }
-
     // MARK: - Kept
 
     @Test func `killed recording: all lines are at the given path`() throws {
         let process = try Hemiola.start(Self.command + ["-o", folder("out.jsonl")])
-        try wait(process) { self.text(of: "out.jsonl").split(separator: "\n").count > 20 }
+        try folder.wait(for: "output") { self.text(of: "out.jsonl").split(separator: "\n").count > 20 }
         process.send(SIGKILL)
         #expect(try process.finish().wasKilled)
         #expect(folder.names == ["out.jsonl"])
@@ -47,7 +38,7 @@ import Testing
 
     @Test func `killed table: all rows are written`() throws {
         let process = try Hemiola.start(Self.command + ["-o", folder("out.csv")])
-        try wait(process) { self.text(of: "out.csv").split(separator: "\n").count > 20 }
+        try folder.wait(for: "output") { self.text(of: "out.csv").split(separator: "\n").count > 20 }
         process.send(SIGKILL)
         #expect(try process.finish().wasKilled)
         #expect(folder.names == ["out.csv", "out.events.csv"])
@@ -57,7 +48,7 @@ import Testing
     @Test(.enabled(if: Zstd.isExpected, "zstd is not installed"))
     func `killed compressed recording: zstd reads all flushed lines`() throws {
         let process = try Hemiola.start(Self.command + ["-o", folder("out.jsonl.zst")])
-        try wait(process) {
+        try folder.wait(for: "output") {
             try folder.names.contains("out.jsonl.zst") && Zstd.read(folder("out.jsonl.zst")).text.split(separator: "\n").count > 20
         }
         process.send(SIGKILL)

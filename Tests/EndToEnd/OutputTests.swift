@@ -215,12 +215,4 @@ import Testing
         #expect(outcome.status == 130)
         #expect(try Record.all(in: folder.text(of: "ok.jsonl")).last?.string("reason") == "interrupted")
     }
-
-    private func wait(_ what: String, until condition: () -> Bool) throws {
-        for _ in 0..<1000 {
-            if condition() { return }
-            usleep(10_000)
-        }
-        Issue.record("timeout: no \(what)")
-    }
 }

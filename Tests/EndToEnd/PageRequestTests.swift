@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import TestSupport
 import Testing
 
@@ -221,7 +220,7 @@ private final class PageStandIn: Sendable {
         var isOver = false
     }
 
-    private let state = Mutex(State())
+    private let state = Watched(State())
 
     init(_ path: String, isReady: Bool = true, checksSamples: Bool = false) throws {
         let isConnected = DispatchSemaphore(value: 0)
@@ -241,25 +240,21 @@ private final class PageStandIn: Sendable {
                 try answer(client)
             } catch {
                 isConnected.signal()
-                state.withLock { $0.failure = $0.failure ?? "\(error)" }
+                state.change { $0.failure = $0.failure ?? "\(error)" }
             }
-            state.withLock { $0.isOver = true }
+            state.change { $0.isOver = true }
         }
         isConnected.wait()
     }
 
-    var imported: Data { state.withLock { $0.imported } }
-    var sampleMessages: Int { state.withLock { $0.sampleMessages } }
+    var imported: Data { state.value.imported }
+    var sampleMessages: Int { state.value.sampleMessages }
 
     /// Waits until the connection has ended.
     ///
     /// - Returns: What went wrong; nil: nothing.
     func finish() -> String? {
-        for _ in 0..<30_000 {
-            if let result = state.withLock({ $0.isOver ? .some($0.failure) : nil }) { return result }
-            usleep(1000)
-        }
-        return "the connection does not end"
+        state.wait(until: \.isOver) ? state.value.failure : "the connection does not end"
     }
 
     private func answer(_ client: SocketClient) throws {
@@ -302,7 +297,7 @@ private final class PageStandIn: Sendable {
                 size = message["size"]?.int ?? 0
                 try send("progress", "\"value\":\"receiving\"")
                 try send("importReady", "")
-                state.withLock { $0.imported = Data() }
+                state.change { $0.imported = Data() }
             default: break
             }
         }
@@ -315,10 +310,8 @@ private final class PageStandIn: Sendable {
             let data = Data(base64Encoded: Data(line.utf8.dropFirst(start[..<key.upperBound].utf8.count).dropLast(2)))
         else { throw Failure(description: "not a part of a file: \(line.prefix(100))") }
         let call = start[..<key.lowerBound].split(separator: ":").last ?? ""
-        let count = state.withLock { state in
-            state.imported.append(data)
-            return state.imported.count
-        }
+        state.change { $0.imported.append(data) }
+        let count = state.value.imported.count
         if count < size {
             try client.send("{\"type\":\"importReady\",\"call\":\(call)}")
         } else {
@@ -331,7 +324,7 @@ private final class PageStandIn: Sendable {
     /// checks, batch by batch, that an import causes none.
     private func checkSamples(_ line: String) {
         let end = String(line.utf8.suffix(32)) ?? ""
-        state.withLock { state in
+        state.change { state in
             if line.hasPrefix(#"{"type":"dropped""#) {
                 state.nextFrame = state.nextFrame.map { $0 + ((try? JSON(line))?["batches"]?.int ?? 0) * 1024 }
                 return

@@ -289,7 +289,7 @@ import Testing
     @Test(arguments: [SIGINT, SIGTERM]) func `signal: end record, exit status`(signal: Int32) throws {
         try run(["analyze", Hemiola.minuet, "-o", "a.jsonl"])
         let process = try Hemiola.start(["replay", "a.jsonl", "-o", "b.jsonl"], in: folder.path)
-        for _ in 0..<500 where (try? bytes(of: "b.jsonl").count) ?? 0 < 20_000 { usleep(10_000) }
+        try folder.wait(for: "records") { (try? bytes(of: "b.jsonl").count) ?? 0 >= 20_000 }
         process.send(signal)
         let outcome = try process.finish()
         #expect(outcome.status == 128 + signal && !outcome.wasKilled && outcome.errors.isEmpty, "\(outcome.errors)")

@@ -188,7 +188,7 @@ import Testing
             my $c = $s->accept; while (print $c "{\\"type\\":\\"x\\"}\\n" x 1000) {}
             """
         let server = try ChildProcess("/usr/bin/perl", ["-e", script], in: folder.path)
-        while !folder.names.contains("s") { usleep(1000) }
+        try folder.wait(for: "the socket") { folder.names.contains("s") }
         let clock = ContinuousClock()
         let start = clock.now
         let outcome = try send(["tap", "--socket", "s", "--timeout", "0.5"])

@@ -19,13 +19,13 @@ import Testing
 
     /// The port and token that the program has printed.
     private func address() throws -> (port: Int, token: String) {
-        for _ in 0..<3000 {
-            if let text = try? folder.text(of: "errors"), let match = text.firstMatch(of: #/127\.0\.0\.1:(\d+)/\?token=([0-9a-f]+)\n/#) {
-                return (try #require(Int(match.1)), String(match.2))
-            }
-            usleep(10_000)
+        var found: (port: Int, token: String)?
+        try folder.wait(for: "the URL of the page") {
+            let match = try? folder.text(of: "errors").firstMatch(of: #/127\.0\.0\.1:(\d+)/\?token=([0-9a-f]+)\n/#)
+            if let match, let port = Int(match.1) { found = (port, String(match.2)) }
+            return found != nil
         }
-        throw CocoaError(.fileNoSuchFile)
+        return try #require(found)
     }
 
     private func client(_ address: (port: Int, token: String)) throws -> WebSocketClient {

@@ -89,17 +89,20 @@ final class Log: Sendable {
 @Suite(.mayNotHang) struct MessagePrinterTests {
     /// An output that blocks until it is released.
     private final class BlockedOutput: Sendable {
-        private let isOpen = Atomic<Bool>(false)
-        private let log = Log()
+        private let isOpen = Watched(false)
+        private let written = Watched("")
 
-        var text: String { log.text }
+        var text: String { written.value }
 
         func write(_ text: String) {
-            while !isOpen.load(ordering: .acquiring) { usleep(1000) }
-            log.append(text)
+            _ = isOpen.wait { $0 }
+            written.change { $0 += text }
         }
 
-        func open() { isOpen.store(true, ordering: .releasing) }
+        func open() { isOpen.change { $0 = true } }
+
+        /// Waits for a text after which a condition holds.
+        func wait(until condition: (String) -> Bool) -> Bool { written.wait(until: condition) }
     }
 
     @Test func `blocked output: messages are kept up to the capacity, the rest is counted and reported later`() {
@@ -111,14 +114,14 @@ final class Log: Sendable {
         #expect(!printer.finish(timeout: 0.05))
         #expect(output.text.isEmpty)
         output.open()
-        while !output.text.contains("not printed") { usleep(1000) }
+        #expect(output.wait { $0.contains("not printed") })
         let lines = output.text.split(separator: "\n")
         let printed = lines.count { $0.hasPrefix("xx") }
         // The thread may have taken one chunk out of the queue before it was full.
         #expect((count - 100...count - 80).contains(printed))
         #expect(lines.last == "hemiola: \(count - printed) messages were not printed: the terminal or pipe accepted no text")
         printer.print("again\n")
-        while !output.text.hasSuffix("again\n") { usleep(1000) }
+        #expect(output.wait { $0.hasSuffix("again\n") })
     }
 
     @Test func `blocked output: of the status line only the newest state is written`() {
@@ -126,7 +129,7 @@ final class Log: Sendable {
         let printer = MessagePrinter(write: output.write, writeStatus: output.write)
         for number in 0..<1000 { printer.show(status: "state \(number)") }
         output.open()
-        while !output.text.contains("state 999") { usleep(1000) }
+        #expect(output.wait { $0.contains("state 999") })
         #expect(output.text.components(separatedBy: "state").count <= 3)
         #expect(printer.finish(timeout: 60, limit: 120))
     }
@@ -142,14 +145,11 @@ final class Log: Sendable {
     }
 
     @Test func `finish: waits until all messages are written`() {
-        let log = Log()
-        let printer = MessagePrinter(
-            write: {
-                usleep(1000)
-                log.append($0)
-            }, writeStatus: { log.append($0) })
+        let output = BlockedOutput()
+        let printer = MessagePrinter(write: output.write, writeStatus: output.write)
         for number in 0..<2000 { printer.print("message \(number) with some text to make it longer\n") }
+        output.open()
         #expect(printer.finish(timeout: 60, limit: 120))
-        #expect(log.text.split(separator: "\n").count == 2000)
+        #expect(output.text.split(separator: "\n").count == 2000)
     }
 }

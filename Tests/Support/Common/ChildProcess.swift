@@ -190,11 +190,15 @@ extension ChildProcess {
     }
 
     private func reap(_ deadline: Double) throws -> Outcome {
-        var status: Int32 = 0
-        while waitpid(identifier, &status, WNOHANG) == 0 {
-            if Self.now > deadline { throw overrun() }
-            usleep(2000)
+        // Blocks a thread of its own: the system has no call that waits for a child until a time.
+        let exit = Watched<Int32?>(nil)
+        let waiter = Thread { [identifier] in
+            var status: Int32 = 0
+            waitpid(identifier, &status, 0)
+            exit.change { $0 = status }
         }
+        waiter.start()
+        guard exit.wait(until: { $0 != nil }, before: deadline - Self.now), let status = exit.value else { throw overrun() }
         isReaped = true
         let signal = status & 0x7F
         return Outcome(

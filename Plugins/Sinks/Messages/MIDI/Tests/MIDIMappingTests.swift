@@ -7,7 +7,6 @@ import HemiolaFiles
 import HemiolaTesting
 import LevelsAnalyzer
 import MIDISink
-import Synchronization
 import TestSupport
 import Testing
 import ToneCapture
@@ -24,13 +23,13 @@ import ToneCapture
 
     private func run(_ capture: String, map: String, to receiver: Receiver) async throws -> [String] {
         try Data(map.utf8).write(to: URL(filePath: folder("map.yaml")))
-        let notices = Mutex<[String]>([])
+        let notices = Watched<[String]>([])
         let pipeline = try Self.registry.assemble(
             PipelineConfiguration(
                 captures: [PluginSpec(parsing: capture)], analyzers: [PluginSpec("levels"), PluginSpec("beat")],
                 sinks: [PluginSpec(parsing: "midi:\(receiver.path),clock=false,channel=3,map=\(folder("map.yaml"))")], isPaced: true))
-        _ = await pipeline.run { notice in notices.withLock { $0.append(notice.text) } }
-        return notices.withLock { $0 }
+        _ = await pipeline.run { notice in notices.change { $0.append(notice.text) } }
+        return notices.value
     }
 
     @Test func `feature: a controller, scaled, sent when it changes`() async throws {
@@ -38,7 +37,7 @@ import ToneCapture
         _ = try await run(
             "tone:sine,hz=440,level_db=-20,seconds=2", map: "- {from: levels.rms_db, to: controller.7, scale: [-48, 0, 0, 127]}",
             to: receiver)
-        try await receiver.wait { $0.count >= 3 }
+        try receiver.wait { $0.count >= 3 }
         let messages = stride(from: 0, to: receiver.bytes.count - 2, by: 3).map { Array(receiver.bytes[$0..<$0 + 3]) }
         #expect(messages.allSatisfy { $0[0] == 0xB2 && $0[1] == 7 })
         // A steady tone: the value changes while the level settles, and is not sent 43 times a second.
@@ -57,7 +56,7 @@ import ToneCapture
                 - {value: 12, when: beat, to: controller.64}
                 """, to: receiver)
         // All of the last beat was received: three messages of three bytes.
-        try await receiver.wait { $0.count >= 9 && $0.count % 9 == 0 }
+        try receiver.wait { $0.count >= 9 && $0.count % 9 == 0 }
         let messages = stride(from: 0, to: receiver.bytes.count - 2, by: 3).map { Array(receiver.bytes[$0..<$0 + 3]) }
         let beats = messages.count { $0 == [0x92, 40, 99] }
         #expect(beats >= 2)

@@ -8,7 +8,6 @@ import HemiolaSignal
 import HemiolaSystem
 import HemiolaTesting
 import MIDISink
-import Synchronization
 import TestSupport
 import Testing
 import ToneCapture
@@ -33,9 +32,9 @@ import ToneCapture
 
     @discardableResult
     private func run(_ capture: String, _ settings: String) async throws -> [String] {
-        let notices = Mutex<[String]>([])
-        _ = try await pipeline(capture, settings).run { notice in notices.withLock { $0.append(notice.text) } }
-        return notices.withLock { $0 }
+        let notices = Watched<[String]>([])
+        _ = try await pipeline(capture, settings).run { notice in notices.change { $0.append(notice.text) } }
+        return notices.value
     }
 
     private func makePipe() throws -> String {
@@ -45,8 +44,8 @@ import ToneCapture
     }
 
     /// Waits for a notice that contains a text.
-    private func wait(for text: String, in notices: borrowing Mutex<[String]>) async throws {
-        for _ in 0..<3000 where !notices.withLock({ $0.contains { $0.contains(text) } }) { try await Task.sleep(for: .milliseconds(10)) }
+    private func wait(for text: String, in notices: Watched<[String]>) -> Bool {
+        notices.wait { $0.contains { $0.contains(text) } }
     }
 
     // MARK: - Clock
@@ -54,7 +53,7 @@ import ToneCapture
     @Test func `clicks of 120 BPM, a pseudo-terminal: start, 24 pulses per beat with the clicks, stop`() async throws {
         let receiver = try Receiver()
         try await run(Self.clicks + "12", receiver.path)
-        try await receiver.wait { $0.last == 0xFC }
+        try receiver.wait { $0.last == 0xFC }
         let bytes = receiver.bytes
         #expect(bytes.first == 0xFA)
         #expect(bytes.dropFirst().dropLast().allSatisfy { $0 == 0xF8 })
@@ -77,7 +76,7 @@ import ToneCapture
                 try PluginSpec(parsing: "midi:\(receivers[2].path),lead_ms=200,as=early"),
             ], isPaced: true)
         _ = try await Self.registry.assemble(configuration).run { _ in }
-        for receiver in receivers { try await receiver.wait { $0.last == 0xFC } }
+        for receiver in receivers { try receiver.wait { $0.last == 0xFC } }
         // The phases of the pulses on beats, from the second second on.
         let phases = receivers.map { receiver in
             let times = receiver.pulses.enumerated().filter { $0.offset % 24 == 0 }.map { $0.element * 2 }.dropFirst(2)
@@ -98,7 +97,7 @@ import ToneCapture
         let configuration = PipelineConfiguration(
             captures: [PluginSpec("scripted")], sinks: [try PluginSpec(parsing: "midi:\(receiver.path),hold_s=2")], isPaced: true)
         _ = try await registry.assemble(configuration).run { _ in }
-        try await receiver.wait { $0.last == 0xFC }
+        try receiver.wait { $0.last == 0xFC }
         let messages = receiver.messages.filter { $0.bytes != [0xF8] }
         #expect(messages.map(\.bytes) == [[0xFA], [0xFC]])
         // Two seconds are 96 pulses at 120 BPM, and the tracker may announce one or two beats after the last click.
@@ -112,7 +111,7 @@ import ToneCapture
         let receiver = try Receiver()
         try await run(
             Self.clicks + "10", "\(receiver.path),clock=false,beat_note=76,downbeat_note=77,onset_note=37,channel=3,note_ms=30")
-        try await receiver.wait { $0.count >= 3 && $0[$0.count - 3] == 0x82 }
+        try receiver.wait { $0.count >= 3 && $0[$0.count - 3] == 0x82 }
         let messages = receiver.messages
         #expect(messages.allSatisfy { $0.bytes.count == 3 && ($0.bytes[0] == 0x92 || $0.bytes[0] == 0x82) })
         func count(_ status: UInt8, _ note: UInt8) -> Int { messages.count { $0.bytes[0] == status && $0.bytes[1] == note } }
@@ -139,10 +138,10 @@ import ToneCapture
         let configuration = PipelineConfiguration(
             captures: [try PluginSpec(parsing: Self.clicks + "16")],
             sinks: [try PluginSpec(parsing: "midi:\(path)"), PluginSpec("listener")], isPaced: true)
-        let notices = Mutex<[String]>([])
+        let notices = Watched<[String]>([])
         let pipeline = try registry.assemble(configuration)
-        async let outcome = pipeline.run { notice in notices.withLock { $0.append(notice.text) } }
-        try await receiver.wait { $0.contains(0xF8) }
+        async let outcome = pipeline.run { notice in notices.change { $0.append(notice.text) } }
+        try receiver.wait { $0.contains(0xF8) }
         receiver.isReading = false
         let sensing = [UInt8](repeating: 0xFE, count: 4096)
         for size in [4096, 1] { while write(filler, sensing, size) > 0 {} }
@@ -152,7 +151,7 @@ import ToneCapture
         let stall = MonotonicTime.now - start
         receiver.isReading = true
         _ = await outcome
-        try await receiver.wait { $0.last == 0xFC }
+        try receiver.wait { $0.last == 0xFC }
 
         let transport = receiver.messages.map(\.bytes).filter { $0 != [0xF8] && $0 != [0xFE] }
         try #require(transport.count == 5, "\(transport)")
@@ -165,39 +164,39 @@ import ToneCapture
         // 48 pulses a second.
         #expect((stall * 33...stall * 67).contains(Double(lost)), "\(lost) in \(stall) s")
         #expect(abs(6 * position - before - lost) <= 8, "\(position) \(before) \(lost)")
-        #expect(notices.withLock { $0 }.contains { $0.contains("does not read") })
+        #expect(notices.value.contains { $0.contains("does not read") })
         #expect(sink.streams.first?.summary?.reason == .endOfInput)
     }
 
     @Test func `the device disappears and comes back: reported, connected again, and the song continues`() async throws {
         let path = try makePipe()
         let first = try Receiver(pipe: path)
-        let notices = Mutex<[String]>([])
+        let notices = Watched<[String]>([])
         let pipeline = try pipeline(Self.clicks + "14", path)
-        async let outcome = pipeline.run { notice in notices.withLock { $0.append(notice.text) } }
-        try await first.wait { $0.count > 24 }
+        async let outcome = pipeline.run { notice in notices.change { $0.append(notice.text) } }
+        try first.wait { $0.count > 24 }
         first.stop()
-        try await wait(for: "gone", in: notices)
+        #expect(wait(for: "gone", in: notices))
         let second = try Receiver(pipe: path)
         _ = await outcome
-        try await second.wait { $0.last == 0xFC }
+        try second.wait { $0.last == 0xFC }
         let transport = second.messages.map(\.bytes).filter { $0 != [0xF8] }
         #expect(transport.suffix(3).map { $0[0] } == [0xF2, 0xFB, 0xFC], "\(transport)")
-        let texts = notices.withLock { $0 }.filter { $0.hasPrefix(path) }
+        let texts = notices.value.filter { $0.hasPrefix(path) }
         #expect(texts.count == 2 && texts[0].contains("gone") && texts[1].hasSuffix("connected again"), "\(texts)")
     }
 
     @Test func `a pipe without a reader: waits for one`() async throws {
         let path = try makePipe()
-        let notices = Mutex<[String]>([])
+        let notices = Watched<[String]>([])
         let pipeline = try pipeline(Self.clicks + "10", path)
-        async let outcome = pipeline.run { notice in notices.withLock { $0.append(notice.text) } }
-        try await wait(for: "waiting for one", in: notices)
+        async let outcome = pipeline.run { notice in notices.change { $0.append(notice.text) } }
+        #expect(wait(for: "waiting for one", in: notices))
         let receiver = try Receiver(pipe: path)
         _ = await outcome
-        try await receiver.wait { $0.last == 0xFC }
+        try receiver.wait { $0.last == 0xFC }
         #expect(receiver.bytes.first == 0xFA)
-        #expect(notices.withLock { $0 }.filter { $0.hasPrefix(path) } == ["\(path): no program reads it; waiting for one"])
+        #expect(notices.value.filter { $0.hasPrefix(path) } == ["\(path): no program reads it; waiting for one"])
     }
 
     // MARK: - Refusals

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import HemiolaSystem
 import Synchronization
+import TestSupport
 
 /// Reads MIDI bytes from a pseudo-terminal or a named pipe on a thread of its own, and notes when each arrived.
 final class Receiver: Sendable {
@@ -14,7 +15,7 @@ final class Receiver: Sendable {
     private let descriptor: Int32
     /// The sender's side of a pseudo-terminal: it stays open, so that the terminal does not hang up before the program has opened it.
     private let slave: Int32
-    private let received = Mutex<[(time: Double, byte: UInt8)]>([])
+    private let received = Watched<[(time: Double, byte: UInt8)]>([])
     private let isPaused = Atomic(false)
     private let isStopped = Atomic(false)
 
@@ -47,7 +48,7 @@ final class Receiver: Sendable {
     }
 
     /// What has arrived so far.
-    var items: [(time: Double, byte: UInt8)] { received.withLock { $0 } }
+    var items: [(time: Double, byte: UInt8)] { received.value }
     var bytes: [UInt8] { items.map(\.byte) }
 
     /// Closes the receiver's side: the device is gone.
@@ -58,12 +59,8 @@ final class Receiver: Sendable {
     }
 
     /// Waits until a condition on the bytes is true.
-    func wait(seconds: Double = 60, until condition: ([UInt8]) -> Bool) async throws {
-        let end = MonotonicTime.now + seconds
-        while !condition(bytes) {
-            guard MonotonicTime.now < end else { throw Failure(what: "not in \(seconds) s: \(messages)") }
-            try await Task.sleep(for: .milliseconds(10))
-        }
+    func wait(until condition: ([UInt8]) -> Bool) throws {
+        guard received.wait(until: { condition($0.map(\.byte)) }) else { throw Failure(what: "not received: \(messages)") }
     }
 
     private func start() {
@@ -80,7 +77,10 @@ final class Receiver: Sendable {
             }
             let count = Glibc.read(receiver.descriptor, &buffer, buffer.count)
             let time = MonotonicTime.now
-            if count > 0 { receiver.received.withLock { $0 += buffer[..<count].map { (time, $0) } } }
+            if count > 0 {
+                let bytes = buffer[..<count].map { (time: time, byte: $0) }
+                receiver.received.change { $0 += bytes }
+            }
         }
     }
 

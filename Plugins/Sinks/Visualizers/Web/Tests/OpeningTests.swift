@@ -66,12 +66,8 @@ import Testing
         } spec: { _ in
             "web:0,open=true"
         }
-        var opened = ""
-        for _ in 0..<1000 {
-            opened = (try? tools.text(of: "url")) ?? ""
-            if !opened.isEmpty { break }
-            usleep(10_000)
-        }
+        try tools.wait(for: "a URL") { (try? tools.text(of: "url").isEmpty) == false }
+        let opened = try tools.text(of: "url")
         #expect(opened == "http://127.0.0.1:\(fixture.port)/?token=\(fixture.token)\n")
         #expect(fixture.information.count == 1 && fixture.announcements == [])
         #expect(try fixture.get("/").status == 200 && fixture.warnings == [])
