@@ -56,28 +56,26 @@ import ToneCapture
         #expect(beats.allSatisfy { abs((Beat($0)?.beatsPerMinute ?? 0) - 90) < 1 })
     }
 
-    @Test func `peers come and go: reported, and the tempo is unlocked`() async throws {
-        let (session, reports) = (SimulatedSession(beatsPerMinute: 100), SubmittedControls())
+    @Test func `peers come and go: reported, and the tempo is unlocked`() throws {
+        let (session, reports, clock) = (SimulatedSession(beatsPerMinute: 100), SubmittedControls(), VirtualClock())
         let sink = try follower(session).make(settings: "")
-        try sink.open(reports.context("link-control", controls: AnalyzerPlugin.beat.about.controls))
+        try sink.open(reports.context("link-control", controls: AnalyzerPlugin.beat.about.controls, clock: clock))
         try sink.begin(.test(isLive: true))
         var number: Int64 = 0
-        /// Writes batches until so many lines are reported, at most 5 min: other tests may occupy all threads for long.
-        func write(untilReports count: Int) async throws {
-            let end = now + 300
-            while reports.information.count < count, now < end {
-                let block = BatchBlock([CollectedBatch(number: number, frame: number * 1024, events: [])])
+        /// Writes the batches of a second.
+        func play() throws {
+            for _ in 0..<43 {
+                clock.advance(by: 1024 / 44_100)
+                try sink.write(BatchBlock([CollectedBatch(number: number, frame: number * 1024, events: [])]))
                 number += 1
-                try sink.write(block)
-                try await Task.sleep(for: .milliseconds(23))
             }
         }
         session.peerCount = 2
-        try await write(untilReports: 2)
-        session.set(beatsPerMinute: 132.5, beat: 0, at: now, quantum: 4)
-        try await write(untilReports: 3)
+        try play()
+        session.set(beatsPerMinute: 132.5, beat: 0, at: clock.now, quantum: 4)
+        try play()
         session.peerCount = 0
-        try await write(untilReports: 4)
+        try play()
         try sink.close()
         #expect(
             reports.information == [
