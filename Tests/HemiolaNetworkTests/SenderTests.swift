@@ -1,6 +1,7 @@
 import Dispatch
 import Hemiola
 import HemiolaRecords
+import HemiolaSystem
 import Synchronization
 import TestSupport
 import Testing
@@ -162,6 +163,28 @@ import Testing
         }
         try sender.close(within: 5)
         #expect(received > 0 && reports.lost > 100 && received + reports.lost == 400, "\(received) + \(reports.lost)")
+    }
+
+    @Test func `TCP receiver that never reads: close ends, and what was not written is counted`() throws {
+        let receiver = try StreamReceiver()
+        let reports = Reports()
+        let sender = try sender(target(receiver.port, over: .tcp), reports)
+        #expect(receiver.accept())
+        for _ in 0..<400 { sender.send([UInt8](repeating: 1, count: 64 << 10), at: 0) }
+        try sender.close(within: 0.2)
+        #expect(reports.lost > 100)
+    }
+
+    @Test func `TCP port that refuses: one warning with the remedy, and an error at the end`() throws {
+        let port = try LoopbackPort.reserve()
+        let reports = Reports()
+        let sender = try sender(target(port, over: .tcp), reports)
+        sender.send([1], at: 0)
+        reports.wait { !$0.lines.isEmpty }
+        #expect(reports.lines[0].contains("Connection refused; start the program that receives there"))
+        let error = #expect(throws: Problem.self) { try sender.close(within: 60) }
+        #expect(error?.message == "test: tcp://127.0.0.1:\(port): not one of 1 messages could be sent")
+        #expect(reports.lost == 1 && reports.lines.count == 1)
     }
 
     @Test func `TCP name that does not exist: a warning with the reason`() throws {

@@ -1,22 +1,24 @@
-import Foundation
+import HemiolaSystem
+import Synchronization
 
 /// A value that other threads change, and for whose state a test waits.
-public final class Watched<Value: Sendable>: @unchecked Sendable {
-    // Unchecked: the variables are used under the lock of the condition only.
-    private let condition = NSCondition()
-    private var current: Value
-    private var changes = 0
+public final class Watched<Value: Sendable>: Sendable {
+    private let state: Mutex<(value: Value, changes: Int)>
+    /// Signals each change.
+    private let condition = Condition()
 
     public init(_ value: Value) {
-        current = value
+        state = Mutex((value, 0))
     }
 
-    public var value: Value { condition.withLock { current } }
+    public var value: Value { state.withLock(\.value) }
 
     public func change(_ body: (inout Value) -> Void) {
-        condition.withLock {
-            body(&current)
-            changes += 1
+        condition.locked {
+            state.withLock { state in
+                body(&state.value)
+                state.changes += 1
+            }
             condition.broadcast()
         }
     }
@@ -28,13 +30,14 @@ public final class Watched<Value: Sendable>: @unchecked Sendable {
     ///   - seconds: After which it does not hold any more: only a test that fails waits for so long.
     /// - Returns: Whether it holds.
     public func wait(until isMet: (Value) throws -> Bool, before seconds: Double = 60) rethrows -> Bool {
-        let end = Date(timeIntervalSinceNow: seconds)
+        let end = MonotonicTime.now + seconds
         while true {
-            let (value, seen) = condition.withLock { (current, changes) }
+            let (value, seen) = state.withLock { ($0.value, $0.changes) }
             if try isMet(value) { return true }
-            let hasChanged = condition.withLock {
-                while changes == seen, condition.wait(until: end) {}
-                return changes != seen
+            let hasChanged = condition.locked {
+                func changes() -> Int { state.withLock(\.changes) }
+                while changes() == seen, MonotonicTime.now < end { condition.wait(until: end) }
+                return changes() != seen
             }
             if !hasChanged { return false }
         }

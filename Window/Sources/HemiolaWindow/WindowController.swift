@@ -52,7 +52,6 @@ final class WindowController: PageHost {
     let scheme: PageScheme
     var window: UnsafeMutablePointer<GtkWindow>!
     var notebook: OpaquePointer!
-    /// The clock of the frames; nil: the window has no surface yet.
     var backButton: UnsafeMutablePointer<GtkWidget>!
     var forwardButton: UnsafeMutablePointer<GtkWidget>!
 

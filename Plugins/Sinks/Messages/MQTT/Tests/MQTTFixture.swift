@@ -61,14 +61,4 @@ final class MQTTFixture {
         number += 1
         try sink.write(block)
     }
-
-    /// Repeats an action every 20 ms until a condition is met, at most 30 s.
-    func repeatUntil(_ condition: () throws -> Bool, doing action: () async throws -> Void = {}) async throws -> Bool {
-        for _ in 0..<1500 {
-            if try condition() { return true }
-            try await action()
-            try await Task.sleep(for: .milliseconds(20))
-        }
-        return false
-    }
 }

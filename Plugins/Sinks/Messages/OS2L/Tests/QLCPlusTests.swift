@@ -29,7 +29,7 @@ import Testing
         let fixture = try LiveSink("127.0.0.1:\(port),buttons=true")
         var web: WebSocketClient?
         #expect(
-            try await fixture.repeatUntil {
+            try await repeatUntil {
                 web = try? WebSocketClient(port: Self.webPort, target: "/qlcplusWS")
                 return web != nil
             })
@@ -48,7 +48,7 @@ import Testing
         #expect(try values() == [0, 0])
         // The workspace is loaded after the web interface has started: the sink is connected when the first beat switches the dimmer.
         #expect(
-            try await fixture.repeatUntil(
+            try await repeatUntil(
                 { try values() == [255, 0] },
                 doing: {
                     guard try values() == [0, 0] else { return }
@@ -58,12 +58,12 @@ import Testing
         for beat in 1...6 {
             try fixture.write([fixture.beat(in: 0.1)])
             let expected = [beat % 2 == 0 ? 255 : 0, 0]
-            #expect(try await fixture.repeatUntil { try values() == expected }, "beat \(beat)")
+            #expect(try await repeatUntil { try values() == expected }, "beat \(beat)")
         }
         // Announced, as the beats above: what is late is not sent.
         let change = Event(at: fixture.now + 0.1, PresetChange(name: "Rain", cut: .soft, blend: 1, reason: .bar))
         try fixture.write([change, fixture.beat(in: 0.1)])
-        #expect(try await fixture.repeatUntil { try values() == [0, 255] })
+        #expect(try await repeatUntil { try values() == [0, 255] })
         try fixture.sink.close()
     }
 
@@ -90,17 +90,6 @@ import Testing
 
         func beat(in seconds: Double = 0) -> Event {
             Event(at: now + seconds, Beat(beatsPerMinute: 120.5, position: nil, confidence: 0.9))
-        }
-
-        /// Repeats an action every 20 ms until a condition is met, at most 30 s.
-        func repeatUntil(_ condition: () throws -> Bool, doing action: () async throws -> Void = {}) async throws -> Bool {
-            for _ in 0..<1500 {
-                if try condition() { return true }
-                try await action()
-                // QLC+ says nothing: its web interface has to be asked.
-                try await Task.sleep(for: .milliseconds(20))
-            }
-            return false
         }
     }
 }
