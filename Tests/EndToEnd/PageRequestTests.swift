@@ -63,12 +63,33 @@ import Testing
             (["call"], "call needs function="), (["call", "f", "arguments={}"], "arguments is not a JSON list"),
             (["call", "f", "x=1"], "\"x=1\" is not a field of call"), (["import"], "import needs file="),
             (["import", "-"], "standard input has no name"), (["call", "f", "--timeout", "601"], "at most 600 seconds"),
+            (["wait"], "hemiola send wait ready"), (["wait", "now"], "hemiola send wait ready"),
             (["tabs", "a.json", "--follow"], "it is for call and import"),
             (["tap", "--timeout", "0"], "0.0 is not above 0 and at most 3600 seconds"),
         ] {
             let outcome = try ChildProcess.run(Hemiola.path, ["send"] + arguments + ["--socket", "nowhere"], in: folder.path)
             #expect(outcome.status == 2 && outcome.errors.contains(text), "\(outcome)")
         }
+    }
+
+    @Test func `wait ready: returns when a page is ready, also if the program starts later`() throws {
+        let early = try ChildProcess(Hemiola.path, ["send", "wait", "ready", "--socket", "s"], in: folder.path)
+        let process = try start()
+        let client = try SocketClient(folder("s"))
+        try client.send(#"{"type":"subscribe","streams":[]}"#)
+        try client.send(#"{"type":"wait","for":"ready","id":"page"}"#)
+        try client.send(#"{"type":"status","id":"status"}"#)
+        #expect(try client.readLine(containing: #""type":"reply""#).contains(#""id":"status""#))
+        let page = try PageStandIn(folder("s"))
+        #expect(try client.readLine(containing: #""type":"reply""#).contains(#""id":"page""#))
+        let outcome = try early.finish()
+        #expect(outcome.status == 0 && outcome.output == "" && outcome.errors == "", "\(outcome)")
+        #expect(try send("wait", "ready").status == 0)
+        process.send(SIGINT)
+        _ = try process.finish()
+        #expect(page.finish() == nil)
+        let none = try send("wait", "ready", "--timeout", "0.2")
+        #expect(none.status == 1 && none.errors.contains("no running hemiola accepts connections"), "\(none)")
     }
 
     @Test func `call of a page at another sink of the run: reaches it`() throws {
@@ -130,9 +151,11 @@ import Testing
     @Test func `progress of the page: shown on a terminal, before the value`() throws {
         let process = try start()
         let page = try PageStandIn(folder("s"))
-        let terminal = try TerminalProcess(Hemiola.path, ["send", "call", "progress", "--socket", folder("s")], columns: 100)
-        try terminal.read(until: "50 %")
-        try terminal.read(until: "loading the picture")
+        let terminal = try TerminalProcess(Hemiola.path, ["send", "call", "steps", "--socket", folder("s")], columns: 100)
+        for text in ["50 %", "loading the picture"] {
+            try terminal.read(until: text)
+            page.goOn()
+        }
         try terminal.read(until: "\"done\"")
         #expect(try terminal.finish() == 0)
         process.send(SIGINT)
@@ -143,15 +166,14 @@ import Testing
     @Test func `--follow: each progress message is printed as received, before the value`() throws {
         let process = try start()
         let page = try PageStandIn(folder("s"))
-        let call = try send("call", "progress", "--follow")
-        #expect(call.status == 0 && call.errors == "")
-        #expect(
-            call.output == """
-                {"type":"progress","id":"send","value":0.5}
-                {"type":"progress","id":"send","value":"loading the picture"}
-                "done"
-
-                """)
+        // A message that waits is replaced by the next one.
+        let call = try ChildProcess(Hemiola.path, ["send", "call", "steps", "--follow", "--socket", "s"], in: folder.path)
+        for value in ["0.5", "\"loading the picture\""] {
+            #expect(try call.readLine() == #"{"type":"progress","id":"send","value":\#(value)}"#)
+            page.goOn()
+        }
+        #expect(try call.readLine() == "\"done\"")
+        #expect(try call.finish().status == 0)
         let bytes = Data(count: 8 << 20)
         try bytes.write(to: URL(filePath: folder("large.milk")))
         let file = try send("import", "large.milk", "--follow")
@@ -216,6 +238,8 @@ private final class PageStandIn: Sendable {
         var imported = Data()
         var sampleMessages = 0
         var nextFrame: Int?
+        /// How often the test has let the function `steps` go on.
+        var steps = 0
         var failure: String?
         var isOver = false
     }
@@ -250,6 +274,9 @@ private final class PageStandIn: Sendable {
     var imported: Data { state.value.imported }
     var sampleMessages: Int { state.value.sampleMessages }
 
+    /// Lets the function `steps` send its next message.
+    func goOn() { state.change { $0.steps += 1 } }
+
     /// Waits until the connection has ended.
     ///
     /// - Returns: What went wrong; nil: nothing.
@@ -282,11 +309,11 @@ private final class PageStandIn: Sendable {
                     let arguments = line[line.firstRange(of: "\"arguments\":")!.upperBound...].dropLast()
                     try send("result", "\"value\":\(arguments)")
                 case "large": try send("result", "\"value\":\"\(String(repeating: "x", count: 1_000_000))\"")
-                case "progress":
+                case "steps":
                     try send("progress", "\"value\":0.5")
-                    usleep(500_000)
+                    _ = state.wait { $0.steps == 1 }
                     try send("progress", "\"value\":\"loading the picture\"")
-                    usleep(500_000)
+                    _ = state.wait { $0.steps == 2 }
                     try send("result", "\"value\":\"done\"")
                 case "silent": try send("progress", #""value":{"part":[1.0,"é"]}"#)
                 case "leave": return

@@ -191,6 +191,7 @@ final class BridgeClient {
         case .status:
             send(hub.status)
             reply(to: message.id)
+        case .wait: hub.calls.waitForPage(id: message.id, self)
         case .request(let request): hub.calls.add(request, id: message.id, from: self)
         case .importData(let data): hub.calls.add(data, id: message.id, from: self)
         case .answer(let answer, let call):

@@ -46,6 +46,8 @@ final class PageCalls {
     private let loop: any EventLoop
     /// The pages that have sent `ready`, in this order.
     private var pages: [BridgeClient] = []
+    /// The clients that wait for a page, and the ids of their messages.
+    private var waiting: [(id: String?, client: BridgeClient)] = []
     /// The clients that have sent `windowReady`, in this order.
     private var windows: [BridgeClient] = []
     /// The message with the last tabs; nil: none were received.
@@ -71,6 +73,17 @@ final class PageCalls {
     func add(page: BridgeClient) {
         pages.removeAll { $0 === page }
         pages.append(page)
+        for (id, client) in waiting { reply(.done, to: id, of: client) }
+        waiting = []
+    }
+
+    /// Replies when a page has sent `ready`: at once if one has.
+    func waitForPage(id: String?, _ client: BridgeClient) {
+        guard pages.isEmpty else { return reply(.done, to: id, of: client) }
+        guard waiting.count(where: { $0.client === client }) < Self.callsPerClient else {
+            return reply(.error("busy: too many messages of this client wait for a page"), to: id, of: client)
+        }
+        waiting.append((id, client))
     }
 
     /// Adds a window, and sends it the last tabs.
@@ -95,6 +108,10 @@ final class PageCalls {
         let isGone = { (client: BridgeClient) in clients.contains { $0 === client } }
         pages.removeAll(where: isGone)
         windows.removeAll(where: isGone)
+        for (id, client) in waiting where isGone(client) {
+            if let reason { reply(.error(reason), to: id, of: client) }
+        }
+        waiting.removeAll { isGone($0.client) }
         for call in calls where isGone(call.page) {
             end(call, .error(reason ?? "the \(call.target) has disconnected before it answered"))
         }

@@ -11,6 +11,8 @@ struct ClientMessage: Sendable, Hashable {
         case subscribe(streams: [String]?, payload: String?)
         /// Requests a `status` message.
         case status
+        /// Requests a reply as soon as a page is ready.
+        case wait
         /// Requests the host's clock; the client's own time is returned with it.
         case clock(sent: Double)
         /// The visualizer has closed.
@@ -141,6 +143,12 @@ struct ClientMessage: Sendable, Hashable {
             try check(.optional(payload), "payload")
             return .subscribe(streams: streams, payload: payload)
         case "status": return .status
+        case "wait":
+            guard hasID else { throw Problem("wait needs an \"id\"") }
+            let event = try message.text("for")
+            try check(.text(event), "for")
+            guard event == "ready" else { throw Problem("\"for\" is \"ready\", not \"\(event.prefix(64))\"") }
+            return .wait
         case "clock": return .clock(sent: try message.number("sent"))
         case "closeViz": return .close
         case "windowReady": return .windowReady

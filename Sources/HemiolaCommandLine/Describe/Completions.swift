@@ -61,6 +61,7 @@ struct Completions: Sendable {
             case "import": System.paths(startingWith: word) + ["name=", "page="]
             case "call": ["function=", "arguments=", "page="]
             case "tabs": System.paths(startingWith: word)
+            case "wait": ["ready"]
             case "window" where words.contains("snapshot"): System.paths(startingWith: word)
             case "window" where words.contains("fullscreen"): ["true", "false"]
             case "window": PageRequest.windowRequests

@@ -2,10 +2,10 @@ internal import Hemiola
 internal import HemiolaRecords
 internal import HemiolaSystem
 
-/// The request of `hemiola send call`, `import`, `tabs` or `window`.
+/// The request of `hemiola send call`, `import`, `tabs`, `wait` or `window`.
 struct PageRequest: Equatable {
     /// The messages to pages and windows.
-    static let types = ["call", "import", "tabs", "window"]
+    static let types = ["call", "import", "tabs", "wait", "window"]
     static let windowRequests = ["fullscreen", "tab", "reload", "snapshot"]
 
     enum Task: Equatable {
@@ -15,6 +15,8 @@ struct PageRequest: Equatable {
         case importFile(path: String, name: String?)
         /// The list of tabs is in the file.
         case tabs(path: String)
+        /// Waits for a running program, and until one of its pages is ready.
+        case wait
         /// One of the requests of a window, and its value.
         case window(String, JSONValue)
         /// The window writes its picture, which becomes the file of this path.
@@ -26,11 +28,17 @@ struct PageRequest: Equatable {
     var page: String?
 
     /// - Parameters:
-    ///   - type: `call`, `import`, `tabs` or `window`.
-    ///   - fields: `key=value`; the first field may be given by its value alone. The request of a window and its value are values alone.
+    ///   - type: `call`, `import`, `tabs`, `wait` or `window`.
+    ///   - fields: `key=value`; the first field may be given by its value alone. `ready`, and the request of a window and its value, are
+    ///     values alone.
     init(_ type: String, _ fields: [String]) throws(Failure) {
         if type == "window" {
             task = try Self.window(fields)
+            return
+        }
+        if type == "wait" {
+            guard fields == ["ready"] else { throw Failure("wait has one value: hemiola send wait ready") }
+            task = .wait
             return
         }
         let main = type == "call" ? "function" : "file"
@@ -89,6 +97,7 @@ struct PageRequest: Equatable {
         case .call(let function, _): "call \(function)"
         case .importFile(let path, _): "import \(System.title(of: path))"
         case .tabs(let path): "tabs \(System.title(of: path))"
+        case .wait: "wait ready"
         case .window(let name, _): "window \(name)"
         case .snapshot: "window snapshot"
         }
@@ -108,6 +117,7 @@ struct PageRequest: Equatable {
         case .importFile:
             members += ",\"type\":\"import\",\"name\":\(JSONValue.quoted(file?.name ?? "")),\"size\":\(file?.bytes.count ?? 0)"
         case .tabs(let path): members += ",\"type\":\"tabs\"" + Self.text(try TabsFile(path).members)
+        case .wait: members += ",\"type\":\"wait\",\"for\":\"ready\""
         case .window(let name, let value): members += Self.text(window: name, value)
         case .snapshot: members += Self.text(window: "snapshot", .null)
         }

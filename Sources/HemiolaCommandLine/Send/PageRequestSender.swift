@@ -26,7 +26,8 @@ struct PageRequestSender {
         case .snapshot(let path):
             try Snapshot.move(answer.value, to: path)
             return try Root.print(JSONValue.quoted(path))
-        case .window where answer.value == "null":
+        case .wait,
+            .window where answer.value == "null":
             // The request has no result.
             return .success
         case .tabs where answer.value == "0":
@@ -41,9 +42,11 @@ struct PageRequestSender {
         let line = try request.line(file, timeLimit: timeLimit)
         let progress = RequestProgress(request.title, on: printsProgress ? nil : console)
         defer { progress.end() }
-        let client = try SocketClient(path, until: MonotonicTime.now + timeLimit)
-        try client.write(ControlMessage.quiet + line, until: MonotonicTime.now + timeLimit)
-        let limit = timeLimit + Self.margin
+        let end = MonotonicTime.now + timeLimit
+        let client = try SocketClient(path, until: end, waits: request.task == .wait)
+        try client.write(ControlMessage.quiet + line, until: end)
+        // The running program has no time limit for `wait`: to it, a page can be late by any time.
+        let limit = request.task == .wait ? max(0, end - MonotonicTime.now) : timeLimit + Self.margin
         if let file {
             for start in file.starts {
                 progress.show(fraction: Double(start) / Double(file.bytes.count))

@@ -37,6 +37,9 @@ struct SendCommand: Command {
                 The message import passes a file of at most 32 MiB to the page's function importFile(name, base64), and prints its \
                 value. Fields: file (- for standard input); name (default: that of the file); page.
 
+                wait ready waits until a page is ready in the running hemiola, which may start later: in scripts, before anything else \
+                is sent.
+
                 window passes a request to the window that "hemiola window" has opened: fullscreen, fullscreen true, fullscreen false, \
                 tab NAME (the id or title of a tab), reload, or snapshot FILE (writes the visible page as PNG, and prints FILE). \
                 tabs FILE sets the tabs of all windows, also of those that connect later, and prints the number of windows. The file \
@@ -71,7 +74,7 @@ struct SendCommand: Command {
 
     @Option(
         help: ArgumentHelp(
-            "Time limit of connection and reply, in seconds. It is above 0 and at most 3600; default: 5. For call, import, tabs and window: at most 600, default 30; an import fails when it makes no progress for this time.",
+            "Time limit of connection and reply, in seconds. It is above 0 and at most 3600; default: 5. For call, import, tabs, wait and window: at most 600, default 30; an import fails when it makes no progress for this time.",
             valueName: "seconds"))
     var timeout: Double?
 

@@ -1,19 +1,25 @@
+internal import Glibc
 internal import Hemiola
 internal import HemiolaRecords
 internal import HemiolaSystem
 
 /// A connection to the socket of a running hemiola. Its errors name the path of the socket.
 struct SocketClient {
+    /// Seconds between two attempts to connect.
+    private static let pause = 0.05
+
     private let connection: UnixConnection
     private let path: String
 
     /// Connects. At the default path nothing is sent to another user's program: such a program could read what is sent, and forge replies.
     ///
-    /// - Parameter deadline: When to give up, a ``MonotonicTime``.
-    init(_ location: SocketPath, until deadline: Double) throws(Failure) {
+    /// - Parameters:
+    ///   - deadline: When to give up, a ``MonotonicTime``.
+    ///   - waits: Whether to wait for a program that listens there.
+    init(_ location: SocketPath, until deadline: Double, waits: Bool = false) throws(Failure) {
         path = location.path
         do throws(SystemCallError) {
-            connection = try UnixConnection(to: path, until: deadline)
+            connection = try Self.connection(to: path, until: deadline, waits: waits)
         } catch {
             throw Self.failure(error, path)
         }
@@ -25,6 +31,17 @@ struct SocketClient {
         }
         guard let user = connection.serverUser, TrustedPath.isTrusted(user) else {
             throw failure("the program that listens there belongs to another user; name the socket to connect anyway: --socket PATH")
+        }
+    }
+
+    private static func connection(to path: String, until deadline: Double, waits: Bool) throws(SystemCallError) -> UnixConnection {
+        while true {
+            do throws(SystemCallError) {
+                return try UnixConnection(to: path, until: deadline)
+            } catch {
+                guard waits, error.isUnreachable, MonotonicTime.now + Self.pause < deadline else { throw error }
+                MonotonicTime.sleep(for: Self.pause)
+            }
         }
     }
 
@@ -55,7 +72,14 @@ struct SocketClient {
     func failure(_ text: String) -> Failure { Failure("\(path): \(text)", status: .refused) }
 
     private static func failure(_ error: SystemCallError, _ path: String) -> Failure {
-        let text = error.isUnreachable ? "no running hemiola accepts connections; start one: hemiola listen --sink socket" : "\(error)"
+        let text =
+            if error.isUnreachable {
+                "no running hemiola accepts connections; start one: hemiola listen --sink socket"
+            } else if error.number == ETIMEDOUT {
+                "no answer within the time limit; raise it with --timeout SECONDS"
+            } else {
+                "\(error)"
+            }
         return Failure("\(path): \(text)", status: .refused)
     }
 }
