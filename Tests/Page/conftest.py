@@ -40,6 +40,7 @@ def until(is_so, what, seconds=60):
     end = time.monotonic() + seconds
     while not is_so():
         assert time.monotonic() < end, f"timeout while waiting for {what}"
+        # A program's status and a picture have to be asked for.
         time.sleep(0.02)
 
 

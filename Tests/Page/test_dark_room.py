@@ -21,6 +21,16 @@ def show(open_page):
     return show
 
 
+def wait_past_fading(page):
+    """Waits for a timer of the page that ends after the one of 3 s with which the controls would fade, and for their transition."""
+    page.evaluate("new Promise(over => setTimeout(over, 4000))")
+
+
+def draw(page, count):
+    """Waits until the page has drawn so many pictures."""
+    page.evaluate("async count => { for (; count > 0; count--) await new Promise(requestAnimationFrame); }", count)
+
+
 def test_controls_and_panels_fade_after_3_seconds_and_return_with_the_pointer_and_a_question_mark_but_not_a_note(clicks, show):
     page = show(clicks)
     wait(page, f"{OPACITIES} === '0,0'")
@@ -34,12 +44,12 @@ def test_controls_and_panels_fade_after_3_seconds_and_return_with_the_pointer_an
     # What the user reads stays.
     page.mouse.move(60, 60)
     page.click("#settings-button")
-    page.wait_for_timeout(4000)
+    wait_past_fading(page)
     assert page.evaluate(OPACITIES) == "1,1"
     page.check("#keep-shown")
     page.keyboard.press("Escape")
     page.evaluate("document.activeElement.blur()")
-    page.wait_for_timeout(4000)
+    wait_past_fading(page)
     assert page.evaluate(OPACITIES) == "1,1"
 
 
@@ -106,9 +116,9 @@ def test_blackout_without_lights_is_black_and_freeze_keeps_the_picture(start, sh
     first = picture(page)
     until(lambda: difference(picture(page), first) > 0.5, "a moving picture")
     page.keyboard.press("z")
-    page.wait_for_timeout(500)
+    draw(page, 10)
     frozen = picture(page)
-    page.wait_for_timeout(1000)
+    draw(page, 60)
     assert difference(picture(page), frozen) == 0
     page.keyboard.press("z")
     until(lambda: difference(picture(page), frozen) > 0.5, "a picture that moves again")

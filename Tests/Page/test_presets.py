@@ -268,7 +268,8 @@ def test_dropped_files_are_presets_too_until_they_are_forgotten(start, open_page
     assert page.evaluate("getPresetNames().includes(getCurrentPreset())")
     page.reload()
     wait_for_presets(page)
-    page.wait_for_timeout(1000)
+    # Nothing is left from which the page would load them, now or later.
+    assert page.evaluate("caches.open('hemiola-presets').then(store => store.keys()).then(keys => keys.length)") == 0
     assert page.evaluate("getPresetNames().includes('Rose')") is False
 
 

