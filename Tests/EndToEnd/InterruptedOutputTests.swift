@@ -24,7 +24,7 @@ enum OfflineRun {
         return text.split(separator: "\n").first.flatMap { Int($0.dropFirst("rchar: ".count)) } ?? 0
     }
 
-    /// Writes input to a run until a condition is true.
+    /// Writes input to a run until a condition is true that no event announces, as what it has read of a pipe.
     static func feed(_ process: ChildProcess, until condition: () -> Bool) throws {
         for _ in 0..<3000 where process.isRunning {
             if condition() { return }
@@ -45,8 +45,9 @@ enum OfflineRun {
     /// Interrupts a run that has started to write.
     private func interrupt(_ command: [String], output: String, _ signal: Int32) throws -> ChildProcess.Outcome {
         let process = try OfflineRun.start(command, output: folder(output))
-        try OfflineRun.feed(process) { folder.names.contains { $0.hasSuffix(".partial") } }
-        for _ in 0..<20 { try process.exchange(for: 0.02) }
+        // Nearly all of it is read then: a pipe holds a tenth of it.
+        try process.writeInput()
+        try folder.wait(for: "an output file") { folder.names.contains { $0.hasSuffix(".partial") } }
         process.send(signal)
         return try process.finish(timeout: 30)
     }
@@ -72,7 +73,8 @@ enum OfflineRun {
     @Test func `killed run: what it left is removed by the next run of the same output`() throws {
         try folder.writeTone("a.wav", frames: 4096)
         let process = try OfflineRun.start(["analyze", "--analyzer", "levels"], output: folder("out.jsonl"))
-        try OfflineRun.feed(process) { folder.names.contains { $0.hasSuffix(".partial") } }
+        try process.writeInput()
+        try folder.wait(for: "an output file") { folder.names.contains { $0.hasSuffix(".partial") } }
         let running = try #require(folder.names.first { $0.hasSuffix(".partial") })
         // A run beside it leaves its file alone.
         let command = ["analyze", "a.wav", "--analyzer", "levels", "-o", "out.jsonl"]
@@ -89,8 +91,9 @@ enum OfflineRun {
         try folder.write(sound, to: "long.flac")
         // The decoder searches the zeros behind the sound for a frame.
         try #require(truncate(folder("long.flac"), 1 << 40) == 0)
+        let events = try FolderEvents(folder.path, reads: true)
         let process = try Hemiola.start(["analyze", "long.flac", "--analyzer", "levels", "-o", "out.jsonl"], in: folder.path)
-        for _ in 0..<10_000 where OfflineRun.bytesRead(by: process) < 100 * sound.count { usleep(1000) }
+        try events.wait(for: "the end of the sound") { OfflineRun.bytesRead(by: process) >= 100 * sound.count }
         process.send(SIGINT)
         let outcome = try process.finish(timeout: 30)
         #expect(

@@ -47,31 +47,36 @@ import Testing
 
         /// Receives until a condition is met.
         ///
-        /// - Throws: It is not met in time.
-        func receive(timeout seconds: Double = 30, until isOver: () throws -> Bool) throws {
-            let deadline = ProcessInfo.processInfo.systemUptime + seconds * Sanitizer.slowness
+        /// - Throws: It is not met within a minute.
+        func receive(until isOver: () throws -> Bool) throws {
+            let deadline = ProcessInfo.processInfo.systemUptime + 60
             while try !isOver() {
-                try #require(ProcessInfo.processInfo.systemUptime < deadline, "\(frames.mapValues(\.count))")
-                var isQuiet = true
-                for (name, socket) in receivers {
-                    while let packet = socket.receiveWithTime(timeout: 0) {
-                        isQuiet = false
-                        if let frame = frame(name, packet.bytes, packet.time) {
-                            frames[name, default: []].append(frame)
-                        } else {
-                            faults.append("\(name): \(packet.bytes.prefix(130))")
-                        }
-                    }
-                }
-                if isQuiet { usleep(2000) }
+                let rest = deadline - ProcessInfo.processInfo.systemUptime
+                try #require(rest > 0, "\(frames.mapValues(\.count))")
+                DatagramReceiver.wait(for: receivers.map(\.socket), seconds: rest)
+                takePackets()
             }
         }
 
-        /// Receives until the program has ended all streams, and all is read.
-        func receiveAll() throws {
+        /// Reads the packets that are there.
+        private func takePackets() {
+            for (name, socket) in receivers {
+                while let packet = socket.receiveWithTime(timeout: 0) {
+                    if let frame = frame(name, packet.bytes, packet.time) {
+                        frames[name, default: []].append(frame)
+                    } else {
+                        faults.append("\(name): \(packet.bytes.prefix(130))")
+                    }
+                }
+            }
+        }
+
+        /// Receives until a program that is ending has ended, and all is read.
+        func receiveAll(of program: ChildProcess) throws -> ChildProcess.Outcome {
             try receive { frames["sacn"]?.last?.isEnd == true && frames.values.allSatisfy { $0.last?.isZero == true } }
-            let end = ProcessInfo.processInfo.systemUptime + 0.1
-            try receive { ProcessInfo.processInfo.systemUptime > end }
+            let outcome = try program.finish(timeout: Hemiola.timeout)
+            takePackets()
+            return outcome
         }
     }
 
@@ -86,35 +91,32 @@ import Testing
         let receivers = try Receivers()
         let port = try LoopbackPort.reserve()
         let script = """
-            import sacn, time
+            import sacn, sys, time
             receiver = sacn.sACNreceiver(bind_address="127.0.0.1", bind_port=\(port))
             @receiver.listen_on("availability")
             def note(universe, changed):
                 print(changed, time.time(), flush=True)
             receiver.start()
             print("ready", flush=True)
-            time.sleep(60)
+            sys.stdin.read()
             """
-        let python = try ChildProcess(try #require(Tool.location(of: Tool.python)), ["-c", script])
+        let python = try ChildProcess(try #require(Tool.location(of: Tool.python)), ["-c", script], input: .bytes([], staysOpen: true))
         #expect(try python.readLine() == "ready")
         let program = try Hemiola.start(
             ["analyze", "-", "--raw", "s16le,44100,1", "--realtime", "--quiet", "--sink", "sacn:127.0.0.1:\(port),universe=7"]
                 + receivers.sinks("level"), input: .bytes(Self.tone, staysOpen: true))
+        try program.writeInput()
+        try receivers.receive { receivers.frames.count == 4 && receivers.frames.values.allSatisfy { $0.contains { $0.brightness > 200 } } }
+        // Five seconds of nothing after the tone.
         try receivers.receive {
-            // Writes the tone.
-            try program.exchange(for: 0.01)
-            return receivers.frames.count == 4 && receivers.frames.values.allSatisfy { $0.last!.brightness > 200 }
-        }
-        // The tone, and five seconds of nothing.
-        let end = ProcessInfo.processInfo.systemUptime + 7
-        try receivers.receive {
-            try program.exchange(for: 0.01)
-            return ProcessInfo.processInfo.systemUptime > end
+            receivers.frames.values.allSatisfy { frames in
+                let bright = frames.last { $0.brightness > 200 }
+                return frames.last!.isZero && frames.last!.time > bright!.time + 5
+            }
         }
         let signalTime = Date().timeIntervalSince1970
         program.send(SIGTERM)
-        try receivers.receiveAll()
-        _ = try program.finish(timeout: Hemiola.timeout)
+        _ = try receivers.receiveAll(of: program)
         #expect(receivers.faults.isEmpty, "\(receivers.faults)")
         for (name, frames) in receivers.frames {
             let gaps = zip(frames.dropFirst(), frames).map { $0.time - $1.time }
@@ -141,8 +143,7 @@ import Testing
         let program = try Hemiola.start(
             ["analyze", "--capture", "tone:loop,seconds=3,rate=\(rate)", "--batch", "\(batch)", "--realtime", "--quiet"]
                 + receivers.sinks("pulse"))
-        try receivers.receiveAll()
-        let outcome = try program.finish(timeout: Hemiola.timeout)
+        let outcome = try receivers.receiveAll(of: program)
         #expect(outcome.status == 0 && outcome.errors == "", "\(outcome.errors)")
         #expect(receivers.faults.isEmpty, "\(receivers.faults)")
         for (name, frames) in receivers.frames {
@@ -162,8 +163,7 @@ import Testing
             ["analyze", "--capture", "tone:noise,seconds=0", "--realtime", "--quiet"] + receivers.sinks("level"))
         try receivers.receive { receivers.frames.count == 4 && receivers.frames.values.allSatisfy { $0.contains { !$0.isZero } } }
         program.send(signal)
-        try receivers.receiveAll()
-        let outcome = try program.finish(timeout: Hemiola.timeout)
+        let outcome = try receivers.receiveAll(of: program)
         #expect(outcome.status == 128 + signal)
     }
 
@@ -178,8 +178,7 @@ import Testing
             let program = try Hemiola.start(
                 ["analyze", "--capture", "tone:clicks,bpm=125,seconds=14", "--realtime", "--quiet", "-o", path, "--select", "beat"]
                     + receivers.sinks("pulse"))
-            try receivers.receiveAll()
-            #expect(try program.finish(timeout: Hemiola.timeout).status == 0)
+            #expect(try receivers.receiveAll(of: program).status == 0)
             let beats = try Record.all(in: String(contentsOfFile: path, encoding: .utf8)).of("beat").compactMap { $0.double("t") }
                 .filter { $0 > 7 && $0 < 13.5 }
             try #require(beats.count > 10)

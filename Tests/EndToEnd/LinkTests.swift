@@ -237,7 +237,8 @@ private final class LinkNetwork {
 
     init(isUp: Bool = true) throws {
         let setUp = isUp ? Self.setUp : ":"
-        holder = try ChildProcess("/usr/bin/unshare", ["-rn", "sh", "-c", "\(setUp) && echo ready && exec sleep 600"])
+        holder = try ChildProcess(
+            "/usr/bin/unshare", ["-rn", "sh", "-c", "\(setUp) && echo ready && exec cat"], input: .bytes([], staysOpen: true))
         try #require(try holder.readLine() == "ready")
     }
 

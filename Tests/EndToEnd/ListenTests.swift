@@ -29,6 +29,14 @@ import Testing
         return try #require(try Record.all(in: line + "\n").first)
     }
 
+    /// The number of lines of a file, of which the last one may be incomplete.
+    private func lines(of name: String) throws -> Int { try folder.text(of: name).split(separator: "\n").count }
+
+    /// The size of a file in bytes; 0 if there is none.
+    private func size(of name: String) -> Int {
+        (try? FileManager.default.attributesOfItem(atPath: folder(name)))?[.size] as? Int ?? 0
+    }
+
     // MARK: - Records
 
     @Test(.needs(SoundServer.Kind.pulseAudio.tool), arguments: SoundServer.Kind.expected)
@@ -67,14 +75,18 @@ import Testing
         let server = try SoundServer(.pulseAudio)
         let disk = try TemporaryDisk(kibibytes: 512)
         try disk.fill(leaving: 8)
-        let process = try start(["listen", "--analyzer", "levels", "-o", disk("out.jsonl")], with: server)
-        try server.wait(20, for: "a full disk") { try disk.freeBytes == 0 && !disk.text(of: "out.jsonl").isEmpty }
-        // The queue of a sink holds one second of batches.
-        usleep(3_000_000)
+        try folder.write("", to: "live.jsonl")
+        let process = try ChildProcess(
+            Hemiola.path, ["listen", "--analyzer", "levels", "-o", disk("out.jsonl"), "--sink", "json-lines:-,as=live"],
+            environment: server.environment, output: .path(folder("live.jsonl")))
+        try FolderEvents(disk.path).wait(for: "a full disk") { try disk.freeBytes == 0 && !disk.text(of: "out.jsonl").isEmpty }
+        // Three seconds more at a sink that does not fail: the queue of the other one holds one second of batches.
+        let count = try lines(of: "live.jsonl")
+        try folder.wait(for: "batches") { try lines(of: "live.jsonl") > count + 130 }
         let before = try disk.text(of: "out.jsonl")
         #expect(before.hasSuffix("\n"))
         try disk.free()
-        try server.wait(20, for: "records") { try disk.text(of: "out.jsonl").contains(#""type":"dropped""#) }
+        try FolderEvents(disk.path).wait(for: "records") { try disk.text(of: "out.jsonl").contains(#""type":"dropped""#) }
         process.send(SIGINT)
         let outcome = try process.finish(timeout: 20)
         #expect(outcome.status == 130, "\(outcome.errors)")
@@ -99,9 +111,14 @@ import Testing
         let server = try SoundServer(.pulseAudio)
         let process = try start(["listen"], with: server)
         try read(process, until: "batch", count: 30)
+        let recorder = try server.record("stage.monitor", to: folder("captured.raw"))
         process.send(SIGSTOP)
-        usleep(2_000_000)
+        // Two seconds of the server's sound; the recorder's first moments may be from before the stop.
+        try folder.wait(for: "sound") { size(of: "captured.raw") > 0 }
+        let begin = size(of: "captured.raw")
+        try folder.wait(for: "two seconds of sound") { size(of: "captured.raw") >= begin + 2 * 44_100 * 8 }
         process.send(SIGCONT)
+        recorder.send(SIGINT)
         var types: [String] = []
         var gap: Record?
         while gap == nil {
@@ -146,17 +163,15 @@ import Testing
         try folder.write("", to: "live.jsonl")
         let process = try ChildProcess(
             Hemiola.path, ["listen"], environment: server.environment, output: .path(folder("live.jsonl")))
-        try server.wait(10, for: "records") { try folder.text(of: "live.jsonl").split(separator: "\n").count > 20 }
+        try folder.wait(for: "records") { try lines(of: "live.jsonl") > 20 }
         let player = try server.play(wav, on: "stage", as: "player")
-        try server.wait(20, for: "four seconds more") { try folder.text(of: "live.jsonl").split(separator: "\n").count > 20 + 172 }
+        try folder.wait(for: "four seconds more") { try lines(of: "live.jsonl") > 20 + 172 }
         process.send(SIGINT)
         #expect(try process.finish(timeout: 20).status == 130)
         let live = try Record.all(in: folder.text(of: "live.jsonl"))
         // The recording continues for a third of a second, so that it contains the last batch.
-        let size = try Data(contentsOf: URL(fileURLWithPath: folder("captured.raw"))).count
-        try server.wait(20, for: "the recording") {
-            try Data(contentsOf: URL(fileURLWithPath: folder("captured.raw"))).count > size + 44_100 / 3 * 2 * 4
-        }
+        let end = size(of: "captured.raw")
+        try folder.wait(for: "the recording") { size(of: "captured.raw") > end + 44_100 / 3 * 2 * 4 }
         recorder.send(SIGINT)
         _ = try recorder.finish(timeout: 10)
         withExtendedLifetime(player) {}
@@ -164,10 +179,10 @@ import Testing
         let captured = try Data(contentsOf: URL(fileURLWithPath: folder("captured.raw"))).withUnsafeBytes {
             Array($0.bindMemory(to: Float.self))
         }
-        let end = try #require(live.last?.int("frames"))
+        let count = try #require(live.last?.int("frames"))
         try #require(live.of("gap").isEmpty, "the machine is too busy to compare anything")
         let start = try #require(Self.alignment(of: live.batches, in: captured), "the captured audio is not in the recording")
-        let samples = Array(captured[2 * start..<2 * (start + end)])
+        let samples = Array(captured[2 * start..<2 * (start + count)])
         try Data(WAVBytes(samples: samples, sampleRate: 44_100, channelCount: 2, encoding: .float32).bytes)
             .write(to: URL(fileURLWithPath: folder("captured.wav")))
         let file = try Hemiola.records([folder("captured.wav"), "--causal"]).batches
@@ -229,7 +244,7 @@ import Testing
             }
             let process = try ChildProcess(
                 Hemiola.path, ["listen", "--sink", sink], in: folder.path, environment: environment, output: .path(folder(plan)))
-            try server.wait(20, for: "presets") { try records().of("preset").count >= presets }
+            try folder.wait(for: "presets") { try records().of("preset").count >= presets }
             process.send(SIGINT)
             #expect(try process.finish(timeout: 20).status == 130)
             return try records()

@@ -111,7 +111,8 @@ import Testing
 
     @Test func `killed offline run: existing file unchanged`() throws {
         let process = try OfflineRun.start(["analyze"], output: folder("out.jsonl"))
-        try OfflineRun.feed(process) {
+        try process.writeInput()
+        try folder.wait(for: "records") {
             folder.names.contains { name in
                 name.hasSuffix(".partial")
                     && ((try? FileManager.default.attributesOfItem(atPath: folder(name))[.size] as? Int) ?? 0) > 0
@@ -161,13 +162,15 @@ import Testing
     @Test func `second signal with a blocked reader: exits at once`() throws {
         // Writes megabytes to a pipe of 64 KiB that is not read.
         let process = try Hemiola.start(["analyze", Hemiola.minuet, "--analyzer", "levels", "--analyzer", "spectrum:magnitudes=true"])
-        _ = try #require(try process.readLine())
-        usleep(600_000)
+        // The sink has 64 batches at once, which are far more than the pipe holds.
+        var line = ""
+        while !line.hasPrefix(#"{"type":"batch""#) { line = try #require(try process.readLine()) }
         process.send(SIGINT)
+        // For 200 ms the program takes a second signal for the same one.
         usleep(400_000)
         #expect(process.isRunning)
         process.send(SIGINT)
-        let outcome = try process.finishUnread(timeout: 3)
+        let outcome = try process.finishUnread()
         #expect(outcome.status == 130 && !outcome.wasKilled)
     }
 
@@ -175,10 +178,8 @@ import Testing
         // Like timeout(1), which sends the signal to the process and to its group.
         let process = try Hemiola.start(["analyze", "--realtime", Hemiola.minuet])
         _ = try #require(try process.readLine())
-        for _ in 0..<5 {
-            process.send(SIGTERM)
-            usleep(2000)
-        }
+        // So many that some arrive while the first is handled; all of them in much less than the 200 ms for which they count as one.
+        for _ in 0..<200 { process.send(SIGTERM) }
         let outcome = try process.finish(timeout: 20)
         #expect(outcome.status == 143)
         #expect(try Record.all(in: outcome.output).last?.string("reason") == "interrupted")
@@ -199,9 +200,17 @@ import Testing
         }
     }
 
+    /// A line of the shell: analyses a file in the background, to `ok.jsonl`, and sends a signal when the first record has come.
+    private static func line(analyzing file: String, sending signal: String) -> String {
+        """
+        mkfifo records; hemiola analyze --realtime '\(file)' > records &
+        { IFS= read -r header; kill -\(signal) $!; printf '%s\\n' "$header"; cat; } < records > ok.jsonl; wait $!
+        """
+    }
+
     @Test func `ignored SIGHUP: stays ignored`() throws {
         let file = try folder.writeTone(frames: 44_100)
-        let line = "trap '' HUP; hemiola analyze --realtime '\(file)' > ok.jsonl & sleep 0.5; kill -HUP $!; wait $!"
+        let line = "trap '' HUP; " + Self.line(analyzing: file, sending: "HUP")
         let outcome = try Hemiola.shell(line, in: folder.path)
         #expect(outcome.status == 0)
         #expect(try Record.all(in: folder.text(of: "ok.jsonl")).last?.string("reason") == "end-of-input")
@@ -210,8 +219,7 @@ import Testing
     @Test func `SIGINT to a script's background job: ends it`() throws {
         // A shell without job control starts its background jobs with SIGINT ignored.
         let file = try folder.writeTone(frames: 20 * 44_100)
-        let line = "hemiola analyze --realtime '\(file)' > ok.jsonl & sleep 1; kill -INT $!; wait $!"
-        let outcome = try Hemiola.shell(line, in: folder.path)
+        let outcome = try Hemiola.shell(Self.line(analyzing: file, sending: "INT"), in: folder.path)
         #expect(outcome.status == 130)
         #expect(try Record.all(in: folder.text(of: "ok.jsonl")).last?.string("reason") == "interrupted")
     }

@@ -261,7 +261,7 @@ import Testing
         let start = ContinuousClock.now
         try run(["replay", "a.jsonl", "-o", "b.jsonl"])
         let time = ContinuousClock.now - start
-        #expect(time >= .seconds(1.99) && time < .seconds(4 * Sanitizer.slowness), "\(time)")
+        #expect(time >= .seconds(1.99), "\(time)")
         try expectEqual("a.jsonl", "b.jsonl")
     }
 

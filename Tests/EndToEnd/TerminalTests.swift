@@ -41,8 +41,7 @@ import Testing
             Hemiola.path,
             ["analyze", "--realtime", "--files-from", list, "--analyzer", "levels"], in: folder.path,
             output: .path(folder("out.jsonl")), errorPipeSize: 4096)
-        let isRunning = try waits(30) { (try? folder.text(of: "out.jsonl"))?.contains("\"batch\"") ?? false }
-        try #require(isRunning, "the analysis did not go on behind the full pipe")
+        try folder.wait(for: "an analysis that goes on behind the full pipe") { try folder.text(of: "out.jsonl").contains("\"batch\"") }
         process.send(SIGINT)
         let outcome = try process.finishUnread(timeout: 30)
         #expect(outcome.status == 130 && !outcome.wasKilled)
@@ -148,8 +147,9 @@ import Testing
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT]) func `signal: terminal mode is restored`(signal: Int32) throws {
         let terminal = try start(["listen", "--line", "--capture", "tone:clicks,seconds=0"])
         try terminal.read(until: "dB")
-        // The mode changes after the first picture.
-        for _ in 0..<500 where terminal.isInLineMode { usleep(10_000) }
+        // The mode changes after the first picture. In line mode no key has an answer.
+        terminal.type(" ")
+        try terminal.read(until: "tap")
         #expect(!terminal.isInLineMode)
         kill(terminal.identifier, signal)
         #expect(try terminal.finish() == 128 + signal)
@@ -194,14 +194,5 @@ import Testing
     /// The visible text of a status line.
     private func plain(_ line: String) -> String {
         line.replacing(/\u{1B}\[[0-9;?]*[a-zA-Z]/, with: "").replacing("\r", with: "")
-    }
-
-    private func waits(_ seconds: Double, until condition: () -> Bool) throws -> Bool {
-        let deadline = ProcessInfo.processInfo.systemUptime + seconds * Sanitizer.slowness
-        while !condition() {
-            if ProcessInfo.processInfo.systemUptime > deadline { return false }
-            usleep(20_000)
-        }
-        return true
     }
 }

@@ -63,18 +63,19 @@ import Testing
     private func flood(_ clients: [SocketClient], with text: String, upTo limit: Int) throws -> [Int] {
         let block = Array(String(repeating: text, count: (256 << 10) / text.utf8.count).utf8)
         var sent = clients.map { _ in 0 }
-        var idle = 0
-        while idle < 50, sent.contains(where: { $0 < limit }) {
-            idle += 1
-            for (index, client) in clients.enumerated() where sent[index] < limit {
+        while true {
+            let open = clients.indices.filter { sent[$0] < limit }
+            guard !open.isEmpty, SocketClient.canSend(open.map { clients[$0] }, within: 0.5) else { return sent }
+            var isAccepted = false
+            for index in open {
                 // Where the text is cut, the next one begins.
-                let count = client.sendWhatFits(block[(sent[index] % block.count)...])
-                if count > 0 { idle = 0 }
+                let count = clients[index].sendWhatFits(block[(sent[index] % block.count)...])
+                if count > 0 { isAccepted = true }
                 sent[index] += count
             }
-            usleep(10_000)
+            // Those that can send are closed.
+            if !isAccepted { return sent }
         }
-        return sent
     }
 
     @Test(arguments: ["/hemiola.js", "/metrics", "/app/app.js", "/large.html"])

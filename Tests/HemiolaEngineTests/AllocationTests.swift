@@ -47,6 +47,8 @@ final class AllocationLog: Sendable {
     }
 
     let hopsPerBlock: Int
+    /// Opens when the largest number of blocks is in use: one in the sink, four in its queue, one being filled.
+    let isCrowded = Gate()
     private let state: Mutex<State>
 
     init(hopsPerBlock: Int) {
@@ -59,18 +61,18 @@ final class AllocationLog: Sendable {
     /// Hops until the queue, the block pool and the lists have grown to their final size.
     var warmUpHops: Int { hopsPerBlock * 7 }
     var hops: Int { hopsPerBlock * 9 }
-    /// Whether the largest number of blocks is in use: one in the sink, four in its queue, one being filled.
-    var isCrowded: Bool { state.withLock { $0.counts.count > hopsPerBlock * 5 } }
     var counts: [UInt64] { state.withLock { $0.counts } }
 
     func enter() {
         let now = allocation_count()
-        state.withLock { state in
+        let count = state.withLock { state -> Int in
             if state.isStarted { state.counts.append(now - state.last) }
             state.isStarted = true
             if state.counts.count == warmUpHops { allocation_trace(20) }
             if state.counts.count == hops { allocation_trace(0) }
+            return state.counts.count
         }
+        if count == hopsPerBlock * 5 + 1 { isCrowded.open() }
     }
 
     func leave() {
@@ -133,7 +135,7 @@ private final class IdleSink: Sink {
     func open(_ context: SinkContext) throws(Problem) {}
     func begin(_ stream: StreamHeader) throws(Problem) {}
     func write(_ batches: BatchBlock) throws(Problem) {
-        while !log.isCrowded { pause(milliseconds: 1) }
+        log.isCrowded.wait()
     }
     func end(_ summary: StreamSummary) throws(Problem) {}
     func close() throws(Problem) {}

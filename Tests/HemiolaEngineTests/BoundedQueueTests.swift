@@ -50,22 +50,27 @@ import Testing
 
     @Test func `queue that waits: a full one holds the writer back until an item is read, and loses nothing`() {
         let queue = Queue(capacity: 2, .wait)
-        let written = Log<Int>()
+        let (reads, written, numbers) = (Log<Int>(), Log<Int>(), Log<Int64>())
         startThread { [self] in
-            for number in 0..<5 {
+            for number in 0..<2 { queue.put(.batches(block(Int64(number)))) }
+            // Begins to read after the writer has found the queue full: a thread takes longer to start than a call that does not wait.
+            startThread {
+                reads.append(0)
+                while case .batches(let block, _)? = queue.next() {
+                    numbers.append(block[0].number)
+                    reads.append(0)
+                }
+            }
+            for number in 2..<5 {
                 queue.put(.batches(block(Int64(number))))
-                written.append(number)
+                // Each item takes the place of one that is being read.
+                written.append(reads.count >= number - 1 ? number : -1)
             }
             queue.finish()
         }
-        #expect(written.wait(for: 2))
-        letOthersRun()
-        #expect(written.count == 2)
-        _ = queue.next()
-        #expect(written.wait(for: 3))
-        var numbers: [Int64] = []
-        while case .batches(let block, _)? = queue.next() { numbers.append(block[0].number) }
-        #expect(numbers == [1, 2, 3, 4])
+        #expect(numbers.wait(for: 5))
+        #expect(written.wait(for: 3) && written.items == [2, 3, 4])
+        #expect(numbers.items == [0, 1, 2, 3, 4])
         #expect(queue.loss == QueueLoss())
     }
 
@@ -81,15 +86,18 @@ import Testing
     @Test(arguments: [0, 1]) func `events and the end of an input: count in a queue that waits`(index: Int) {
         let queue = Queue(capacity: 1, .wait)
         queue.put([.events(EventBuffer([event(0)])), inputEnd][index])
-        let isWritten = Shared(false)
+        let (isRead, wasReadBefore) = (Shared(false), Shared<Bool?>(nil))
         startThread { [self] in
+            // Reads after the writer has found the queue full: a thread takes longer to start than a call that does not wait.
+            startThread {
+                isRead.value = true
+                _ = queue.next()
+            }
             queue.put(.batches(block(0)))
-            isWritten.value = true
+            wasReadBefore.value = isRead.value
         }
-        letOthersRun()
-        #expect(!isWritten.value)
-        _ = queue.next()
-        #expect(isWritten.wait { $0 })
+        #expect(wasReadBefore.wait { $0 != nil })
+        #expect(wasReadBefore.value == true)
     }
 
     @Test func `finished queue: the rest is read, then nil`() {
@@ -232,9 +240,11 @@ import Testing
         let queue = Queue(capacity: 1, .wait)
         queue.put(.batches(block(0)))
         let isAccepted = Shared<Bool?>(nil)
-        startThread { [self] in isAccepted.value = queue.put(.batches(block(1))) }
-        letOthersRun()
-        queue.abandon()
+        startThread { [self] in
+            // The writer waits before this thread has started.
+            startThread { queue.abandon() }
+            isAccepted.value = queue.put(.batches(block(1)))
+        }
         #expect(isAccepted.wait { $0 != nil })
         #expect(isAccepted.value == false)
     }

@@ -74,16 +74,6 @@ import Testing
 
     // MARK: - Preparation
 
-    /// Waits until this number of controls is ready.
-    private func drain(_ count: Int) -> [ControlInbox.Entry] {
-        var entries: [ControlInbox.Entry] = []
-        while entries.count < count {
-            entries += inbox.drain().entries
-            pause(milliseconds: 1)
-        }
-        return entries
-    }
-
     @Test func `controls with preparation: prepared on another thread, in order for each client`() {
         let preparer = SlowPreparer()
         inbox.setPreparers([(3, preparer)])
@@ -94,8 +84,11 @@ import Testing
         post(Control(.tap), from: "b")
         // Nothing of client a is ready before its first name is looked up.
         #expect(inbox.drain().entries.map(\.origin) == ["b"])
+        // The preparation of the last control begins when those before it are ready.
+        post(Control(.loadPreset, .text("last")), from: "a")
         preparer.gate.open()
-        let entries = drain(10)
+        #expect(preparer.names.wait(for: 6))
+        let entries = inbox.drain().entries.prefix(10)
         #expect(entries.map(\.control.name) == (0..<10).map { $0 % 2 == 0 ? "loadPreset" : "tap" })
         #expect(entries.filter { $0.control != Control(.tap) }.map { $0.preparations.first?.value as? String } == (0..<5).map { "\($0)" })
         #expect(entries.filter { $0.control != Control(.tap) }.allSatisfy { $0.preparations.map(\.director) == [3] })
@@ -106,10 +99,10 @@ import Testing
         let preparer = SlowPreparer()
         inbox.setPreparers([(0, preparer)])
         for number in 0..<30 { post(Control(.loadPreset, .text("\(number)")), from: "a") }
-        while preparer.names.count == 0 { pause(milliseconds: 1) }
+        #expect(preparer.names.wait(for: 1))
         post(Control(.loadPreset, .text("mine")), from: "b")
         preparer.gate.open()
-        _ = drain(31)
+        #expect(preparer.names.wait(for: 31))
         #expect(preparer.names.items.firstIndex(of: "mine") == 1)
     }
 
@@ -120,10 +113,10 @@ import Testing
         for _ in 0..<3 {
             inbox.port.submit(Control(.loadPreset, .text("x")), from: "a") { reply, _ in replies.append(reply) }
         }
-        while preparer.names.count == 0 { pause(milliseconds: 1) }
+        #expect(preparer.names.wait(for: 1))
         inbox.close()
         preparer.gate.open()
-        while replies.count < 3 { pause(milliseconds: 1) }
+        #expect(replies.wait(for: 3))
         #expect(replies.items.allSatisfy { $0 == .refused("the stream has ended") })
     }
 }

@@ -1,4 +1,3 @@
-import Glibc
 import Hemiola
 import HemiolaEngine
 import HemiolaRecords
@@ -49,10 +48,10 @@ import Testing
     @Test(arguments: [1, 3]) func `analyzer that loads a model: every job has one`(jobs: Int) async throws {
         let loads = Log<String>()
         // Each file waits until every job has begun one.
-        let begun = Log<Int>()
+        let (begun, together) = (Log<Int>(), Log<Bool>())
         let step = CaptureStep.call {
             begun.append(0)
-            while begun.count < jobs { pause(milliseconds: 1) }
+            together.append(begun.wait(for: jobs))
         }
         let plugin = AnalyzerPlugin.loaded {
             loads.append("")
@@ -66,7 +65,7 @@ import Testing
         #expect(described.map { $0.outputs.features.map(\.name) } == [["value"]])
         let outcome = await pipeline.run()
         #expect(outcome.streams == 3 && outcome.failedInputs == 0)
-        #expect(loads.count == jobs)
+        #expect(loads.count == jobs && together.items == [true, true, true])
     }
 
     @Test func `model that only one job can load: the inputs of the others fail, with its reason`() async throws {
@@ -75,7 +74,7 @@ import Testing
             loads.append("") == 1 ? nil : "the model is in use"
         }
         // The file of the job that has the model waits until the other job has failed.
-        let step = CaptureStep.call { while loads.count < 2 { pause(milliseconds: 1) } }
+        let step = CaptureStep.call { _ = loads.wait(for: 2) }
         var trial = Trial([step, silence(batches: 1)], analyzers: [plugin], sinks: [.collecting(CollectingSink())])
         trial.configuration.captures = (0..<8).map { PluginSpec("scripted", primary: .text("\($0)")) }
         trial.configuration.jobCount = 2
@@ -87,39 +86,41 @@ import Testing
 
     @Test func `files are analysed at the same time`() async throws {
         // Each waits until all three have begun.
-        let begun = Log<Int>()
+        let (begun, together) = (Log<Int>(), Log<Bool>())
         let step = CaptureStep.call {
             begun.append(0)
-            while begun.count < 3 { pause(milliseconds: 1) }
+            together.append(begun.wait(for: 3))
         }
         var trial = Trial([step, silence(batches: 1)], analyzers: [.witness()])
         trial.configuration.captures = (0..<3).map { PluginSpec("scripted", primary: .text("\($0)")) }
         trial.configuration.jobCount = 3
         #expect(try await trial.streams().count == 3)
+        #expect(together.items == [true, true, true])
     }
 
     @Test func `a slow first file does not let the others fill the memory`() async throws {
         let begun = Log<String>()
         let mayEnd = Shared(false)
-        let first = CaptureStep.call {
-            // Long enough for the other inputs to begin, if they were not delayed.
-            for _ in 0..<300 where begun.count < 20 { pause(milliseconds: 1) }
-            mayEnd.value = true
-        }
+        // As many as wait for their turn.
+        let first = CaptureStep.call { _ = begun.wait(for: 3) }
+        // The work of far more than the other inputs together, which would begin meanwhile, if they were not delayed.
+        let work = silence(batches: 5000)
+        let last = CaptureStep.call { mayEnd.value = true }
         var trial = Trial([], analyzers: [.witness()])
         trial.captures = [
-            .scripted(as: "slow", [first, silence(batches: 1)]),
+            .scripted(as: "slow", [first, work, last]),
             .scripted(as: "quick", [.call { if !mayEnd.value { begun.append("") } }, silence(batches: 1)]),
         ]
         trial.configuration.captures =
             [PluginSpec("slow", primary: .text("0"))] + (1..<50).map { PluginSpec("quick", primary: .text("\($0)")) }
         trial.configuration.jobCount = 2
         #expect(try await trial.streams().count == 50)
-        #expect(begun.count <= 3)
+        #expect(begun.count == 3)
     }
 
     @Test func `a stop ends the stream whose turn it is, and no further one is begun`() async throws {
-        let sink = CollectingSink()
+        let isReceived = Gate()
+        let sink = CollectingSink { call, _ in if call == .begin { isReceived.open() } }
         let running = Shared<Pipeline?>(nil)
         var trial = Trial([], analyzers: [.witness()], sinks: [.collecting(sink)])
         trial.captures = [
@@ -129,7 +130,7 @@ import Testing
                     silence(batches: 2),
                     .call {
                         // Its turn comes when the sinks have received its header.
-                        for _ in 0..<2000 where sink.streams.isEmpty { usleep(5000) }
+                        isReceived.wait()
                         running.value?.stop()
                     },
                     .idle(), silence(batches: 2),

@@ -135,12 +135,15 @@ import Testing
             [Self.header(), Self.batch(0), Self.batch(1, frame: 160_000_000), Self.end(160_001_024)].map { $0 + "\n" }.joined(),
             to: "r.jsonl")
         let registry = PluginRegistry(sinks: [.collecting(sink)])
+        let running = Shared<Pipeline?>(nil)
+        let clock = AlarmClock(after: 60) { running.value?.stop() }
+        let start = clock.now
         let pipeline = try registry.assemble(
-            replaying: try Recording(path, registry), PipelineConfiguration(sinks: [PluginSpec("collecting")], isPaced: true))
-        async let outcome = pipeline.run()
-        while sink.batchCount == 0 { try await Task.sleep(for: .milliseconds(5)) }
-        pipeline.stop()
-        #expect(await outcome.wasStopped)
+            replaying: try Recording(path, registry), PipelineConfiguration(sinks: [PluginSpec("collecting")], isPaced: true), clock: clock)
+        running.value = pipeline
+        defer { running.value = nil }
+        #expect(await pipeline.run().wasStopped)
+        #expect(clock.now - start < 61)
         #expect(sink.streams[0].summary?.reason == .interrupted && sink.streams[0].batches.count == 1)
     }
 
@@ -245,5 +248,24 @@ import Testing
             try registry.assemble(replaying: recording, PipelineConfiguration(sinks: [PluginSpec("directing")]))
         }
         #expect(error?.description.contains("loaded.value") == true)
+    }
+}
+
+/// A virtual clock that calls a function when somebody waits after a time.
+private struct AlarmClock: MonotonicClock {
+    private let clock = VirtualClock()
+    private let time: Double
+    private let alarm: @Sendable () -> Void
+
+    init(after seconds: Double, _ alarm: @escaping @Sendable () -> Void) {
+        time = clock.now + seconds
+        self.alarm = alarm
+    }
+
+    var now: Double { clock.now }
+
+    func sleep(until end: Double) {
+        clock.sleep(until: end)
+        if now >= time { alarm() }
     }
 }

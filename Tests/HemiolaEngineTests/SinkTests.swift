@@ -226,14 +226,16 @@ import Testing
 
     @Test func `sink that retains its context: deallocated after the run`() async throws {
         weak var sink: CollectingSink?
+        let (changes, end) = AsyncStream.makeStream(of: Void.self)
         do {
-            let keeping = CollectingSink()
+            let token = Token(end)
+            let keeping = CollectingSink { _, _ in withExtendedLifetime(token) {} }
             sink = keeping
             _ = try await Trial([silence(batches: 2)], sinks: [.collecting(keeping)]).run()
             #expect(keeping.context != nil)
         }
-        // The thread of the sink ends some time after the run.
-        for _ in 0..<500 where sink != nil { try await Task.sleep(for: .milliseconds(10)) }
+        // The thread of the sink ends some time after the run. For a sink that stays, this waits until the time limit of the test.
+        for await _ in changes {}
         #expect(sink == nil)
     }
 
@@ -309,4 +311,13 @@ import Testing
         // Compared in order of time: the order of two types of events at one time may differ.
         #expect(sink.streams[0].events.map(\.time).sorted() == plain.streams[0].events.map(\.time).sorted())
     }
+}
+
+/// Ends a stream with its own life.
+private final class Token: Sendable {
+    private let end: AsyncStream<Void>.Continuation
+
+    init(_ end: AsyncStream<Void>.Continuation) { self.end = end }
+
+    deinit { end.finish() }
 }

@@ -19,12 +19,20 @@ import Testing
     }
 
     @Test func `signal from another thread: ends the wait`() throws {
-        let wakeUp = try WakeUp()
+        let (question, answer) = (try WakeUp(), try WakeUp())
+        // Two threads take turns, so that each of them waits for the other.
         startThread {
-            usleep(20_000)
-            wakeUp.signal()
+            for _ in 0..<1000 {
+                question.wait(seconds: nil)
+                answer.signal()
+            }
         }
-        #expect(wakeUp.wait(seconds: nil).isSignalled)
+        var answers = 0
+        for _ in 0..<1000 {
+            question.signal()
+            if answer.wait(seconds: nil).isSignalled { answers += 1 }
+        }
+        #expect(answers == 1000)
     }
 
     @Test func `descriptor: reported when it can be read, and when it was closed by the peer`() throws {

@@ -21,6 +21,8 @@ class Terminal:
         self.stream = pyte.ByteStream(self.screen)
         self.bytes = b""
         self.status = None
+        # Whether the last process of the terminal has ended.
+        self.is_over = False
         self.identifier, self.master = pty.fork()
         if self.identifier == 0:
             if errors:
@@ -40,28 +42,30 @@ class Terminal:
     def kill(self, number):
         os.kill(self.identifier, number)
 
-    def read(self, seconds=0.05):
-        """Reads what arrives within a time."""
-        if select.select([self.master], [], [], seconds)[0]:
-            try:
-                data = os.read(self.master, 1 << 16)
-            except OSError:
-                # The last process of the terminal has ended.
-                time.sleep(seconds)
-                return
-            self.bytes += data
-            self.stream.feed(data)
+    def read(self, end):
+        """Reads what arrives next, before a time. Returns whether something can follow."""
+        rest = end - time.monotonic()
+        if rest <= 0 or self.is_over or not select.select([self.master], [], [], rest)[0]:
+            return False
+        try:
+            data = os.read(self.master, 1 << 16)
+        except OSError:
+            self.is_over = True
+            return False
+        self.bytes += data
+        self.stream.feed(data)
+        return True
 
     def until(self, is_so, what, seconds=60):
         end = time.monotonic() + seconds
         while not is_so(self):
-            assert time.monotonic() < end, f"timeout while waiting for {what}; the screen:\n{self.text}"
-            self.read()
+            assert self.read(end) or is_so(self), f"nothing came of: {what}; the screen:\n{self.text}"
 
     def rest(self, seconds):
+        """Reads for a time in which nothing is expected: an absence has no event."""
         end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            self.read(0.02)
+        while self.read(end):
+            pass
 
     @property
     def text(self):
@@ -75,14 +79,14 @@ class Terminal:
     def finish(self, seconds=30):
         """Waits for the end. Returns the exit status, or 128 and the number of the signal."""
         end = time.monotonic() + seconds
-        while self.status is None:
-            process, status = os.waitpid(self.identifier, os.WNOHANG)
-            if process:
-                self.status = os.waitstatus_to_exitcode(status)
-                self.status = self.status if self.status >= 0 else 128 - self.status
-            assert time.monotonic() < end, "timeout while waiting for the end"
-            self.read(0.01)
-        self.rest(0.1)
+        while self.read(end):
+            pass
+        process = os.pidfd_open(self.identifier)
+        has_ended = select.select([process], [], [], max(0, end - time.monotonic()))[0]
+        os.close(process)
+        assert has_ended, "timeout while waiting for the end"
+        status = os.waitstatus_to_exitcode(os.waitpid(self.identifier, 0)[1])
+        self.status = status if status >= 0 else 128 - status
         return self.status
 
     def close(self):

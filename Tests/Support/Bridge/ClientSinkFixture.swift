@@ -33,6 +33,8 @@ public final class ClientSinkFixture: Sendable {
     public let name: String
     private let sink: Mutex<any Sink>
     private let state = Mutex(State())
+    /// How often the sink has called. The state itself is not watched, because its arrays would be shared by the threads that wait.
+    private let calls = Watched(0)
 
     /// Opens a sink.
     ///
@@ -55,22 +57,28 @@ public final class ClientSinkFixture: Sendable {
         try plugin.make(plugin.about.values(parsing: spec))
     }
 
+    /// Notes a call of the sink.
+    private func note(_ change: (inout State) -> Void) {
+        state.withLock { change(&$0) }
+        calls.change { $0 += 1 }
+    }
+
     private func context(_ selection: Selection) -> SinkContext {
         SinkContext(
             name: name, selection: selection, catalog: Self.catalog, isLive: true,
             controls: ControlPort(
                 submit: { [self] control, origin, reply in
-                    state.withLock { $0.submitted.append(Submission(control: control, origin: origin, reply: reply)) }
-                }, report: { [self] loss in state.withLock { $0.drops.append(loss) } }),
-            warn: { [self] text in state.withLock { $0.warnings.append(text) } },
-            inform: { [self] text, figure in state.withLock { $0.information.append((text, figure)) } },
+                    note { $0.submitted.append(Submission(control: control, origin: origin, reply: reply)) }
+                }, report: { [self] loss in note { $0.drops.append(loss) } }),
+            warn: { [self] text in note { $0.warnings.append(text) } },
+            inform: { [self] text, figure in note { $0.information.append((text, figure)) } },
             announce: { [self] text, figure in
-                state.withLock { state in
+                note { state in
                     state.information.append((text, figure))
                     state.announcements.append(text)
                 }
             },
-            endRun: { [self] in state.withLock { $0.endRunCount += 1 } })
+            endRun: { [self] in note { $0.endRunCount += 1 } })
     }
 
     // The elements are copied: ThreadSanitizer does not see reference counts, and reports a race for an array whose buffer was shared.
@@ -166,13 +174,14 @@ public final class ClientSinkFixture: Sendable {
 
     // MARK: - Waiting
 
-    /// Waits until a condition is true, at most 30 seconds.
-    public func wait(for description: String = "condition", _ condition: () -> Bool) async throws {
-        for _ in 0..<30_000 {
-            if condition() { return }
-            try await Task.sleep(for: .milliseconds(1))
-        }
-        Issue.record("time limit reached: \(description)")
+    /// Waits until a condition on what the sink has submitted and reported is true, and checks it again with each of its calls.
+    public func wait(_ condition: () -> Bool) async throws {
+        if !calls.wait(until: { _ in condition() }) { Issue.record("the condition is not met") }
+    }
+
+    /// Waits until a condition is true that is not the sink's, as that its connections have ended.
+    public func wait(for description: String, _ condition: () -> Bool) async throws {
+        if try await !repeatUntil(condition) { Issue.record("time limit reached: \(description)") }
     }
 
     /// Replies to a submitted control, as the engine does.

@@ -4,8 +4,8 @@ import Synchronization
 
 /// A child process with pipes for its standard streams. It is killed when this object is deinitialized.
 ///
-/// Use from one thread. All calls block it, each with a time limit, which is longer under a sanitizer. A program that exceeds the limit
-/// is killed, and the call throws. Foundation's `Process` supports neither the peak memory nor closing the reading end of the output.
+/// Use from one thread. All calls block it, each with a time limit. A program that exceeds the limit is killed, and
+/// the call throws. Foundation's `Process` supports neither the peak memory nor closing the reading end of the output.
 public final class ChildProcess {
     /// The program's standard input.
     public enum Input: Sendable {
@@ -139,7 +139,7 @@ extension ChildProcess {
     }
 
     /// The next line of standard output; nil at its end. The outcome's output does not contain it.
-    public func readLine(timeout seconds: Double = 30) throws -> String? {
+    public func readLine(timeout seconds: Double = 60) throws -> String? {
         let deadline = Self.deadline(in: seconds)
         while true {
             if let end = output.firstIndex(of: UInt8(ascii: "\n")) {
@@ -153,7 +153,7 @@ extension ChildProcess {
     }
 
     /// Waits for a line of standard error that contains a text. The outcome's errors contain it too.
-    public func readErrorLine(containing text: String, timeout seconds: Double = 30) throws -> String {
+    public func readErrorLine(containing text: String, timeout seconds: Double = 60) throws -> String {
         let deadline = Self.deadline(in: seconds)
         while true {
             let lines = String(decoding: errors, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
@@ -162,6 +162,12 @@ extension ChildProcess {
             guard standardError != nil else { throw Failure(description: "\(title) ended without \(text): \(lines)") }
             try exchange(until: deadline)
         }
+    }
+
+    /// Writes the rest of the input to the pipe; the program has not read what fits into it.
+    public func writeInput(timeout seconds: Double = 60) throws {
+        let deadline = Self.deadline(in: seconds)
+        while !unwritten.isEmpty, standardInput != nil { try exchange(until: deadline) }
     }
 
     /// Reads and writes for a number of seconds.
@@ -250,7 +256,7 @@ extension ChildProcess {
     private static var now: Double { ProcessInfo.processInfo.systemUptime }
 
     private static func deadline(in seconds: Double) -> Double {
-        now + seconds * Sanitizer.slowness
+        now + seconds
     }
 }
 

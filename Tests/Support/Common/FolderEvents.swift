@@ -23,9 +23,11 @@ public struct FolderEvents: ~Copyable {
 
     private let descriptor: Int32
 
-    public init(_ folder: String) throws {
+    /// - Parameter reads: Whether reading its files counts as a change too.
+    public init(_ folder: String, reads: Bool = false) throws {
         descriptor = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
-        let events = IN_CREATE | IN_MODIFY | IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE
+        let changes = IN_CREATE | IN_MODIFY | IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE
+        let events = reads ? changes | IN_ACCESS : changes
         guard inotify_add_watch(descriptor, folder, UInt32(events)) >= 0 else {
             throw Failure(description: "cannot watch \(folder): \(String(cString: strerror(errno)))")
         }

@@ -26,6 +26,8 @@ public final class MQTTBroker {
         var lines = [
             "listener \(port) 127.0.0.1", "allow_anonymous \(user == nil)", "persistence false", "user \(NSUserName())",
             "max_queued_messages 100000", "log_type error",
+            // Says when it listens.
+            "log_type information",
         ]
         if let user {
             let program = try Self.path(of: "mosquitto_passwd")
@@ -42,12 +44,7 @@ public final class MQTTBroker {
     public func start() throws {
         let program = try ChildProcess(try Self.path(of: "mosquitto"), ["-c", folder("mosquitto.conf")])
         self.program = program
-        for _ in 0..<1000 {
-            if (try? SocketClient(port: port)) != nil { return }
-            guard program.isRunning else { break }
-            usleep(10_000)
-        }
-        throw ChildProcess.Failure(description: "mosquitto does not listen: \(try program.finish(timeout: 1).errors)")
+        _ = try program.readErrorLine(containing: " running")
     }
 
     /// The path of a program that the condition of a test requires.
@@ -106,7 +103,7 @@ public final class MQTTSubscriber {
     /// The next message.
     ///
     /// - Throws: There is none in time.
-    public func next(timeout seconds: Double = 30) throws -> Message {
+    public func next(timeout seconds: Double = 60) throws -> Message {
         while let line = try program.readLine(timeout: seconds) {
             let parts = line.split(separator: " ", maxSplits: 4, omittingEmptySubsequences: false)
             guard parts.count == 5, parts[0] == "message", let qualityOfService = Int(parts[2]) else { continue }
@@ -117,7 +114,7 @@ public final class MQTTSubscriber {
     }
 
     /// The next message of a topic; messages of other topics are skipped.
-    public func next(_ topic: String, timeout seconds: Double = 30) throws -> Message {
+    public func next(_ topic: String, timeout seconds: Double = 60) throws -> Message {
         while true {
             let message = try next(timeout: seconds)
             if message.topic == topic { return message }

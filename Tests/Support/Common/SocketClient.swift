@@ -11,22 +11,44 @@ public final class SocketClient {
     private var bytes: [UInt8] = []
     private var start = 0
 
-    /// Connects. Retries until the timeout while no server listens on the path.
-    public init(_ path: String, timeout seconds: Double = 20) throws {
-        let deadline = Self.now + seconds * Sanitizer.slowness
-        while true {
-            let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-            if Self.connect(descriptor, path) {
-                self.descriptor = descriptor
-                return
-            }
-            let number = errno
-            close(descriptor)
-            guard number == ENOENT || number == ECONNREFUSED, Self.now < deadline else {
-                throw Failure(description: "cannot connect to \(path): \(String(cString: strerror(number)))")
-            }
-            usleep(2000)
+    /// Connects to the program's socket. Waits for its file, and for its folder, which the program may make too.
+    public init(_ path: String) throws {
+        let folder = (path as NSString).deletingLastPathComponent
+        if access(folder, F_OK) != 0 {
+            try FolderEvents((folder as NSString).deletingLastPathComponent).wait(for: folder) { access(folder, F_OK) == 0 }
         }
+        var connected: Int32?
+        try FolderEvents(folder).wait(for: "a socket \(path)") {
+            connected = try Self.connected(to: path)
+            if connected == nil, access(path, F_OK) == 0 {
+                // The program locks the folder from before it makes the file until it listens.
+                Self.waitForLock(of: folder)
+                connected = try Self.connected(to: path)
+            }
+            return connected != nil
+        }
+        guard let connected else { throw Failure(description: "no connection to \(path)") }
+        descriptor = connected
+    }
+
+    /// - Returns: nil: no program listens on the path.
+    private static func connected(to path: String) throws -> Int32? {
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        if connect(descriptor, path) { return descriptor }
+        let number = errno
+        close(descriptor)
+        guard number == ENOENT || number == ECONNREFUSED else {
+            throw Failure(description: "cannot connect to \(path): \(String(cString: strerror(number)))")
+        }
+        return nil
+    }
+
+    /// Waits until no program holds the lock of a folder.
+    private static func waitForLock(of folder: String) {
+        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        flock(descriptor, LOCK_SH)
+        close(descriptor)
     }
 
     /// A connection that a server has accepted. The descriptor is closed with this object.
@@ -74,6 +96,12 @@ public final class SocketClient {
         max(0, bytes.withUnsafeBytes { Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT)) })
     }
 
+    /// Whether one of these clients can send a byte without blocking, now or within some seconds.
+    public static func canSend(_ clients: [SocketClient], within seconds: Double) -> Bool {
+        var requests = clients.map { pollfd(fd: $0.descriptor, events: Int16(POLLOUT), revents: 0) }
+        return poll(&requests, nfds_t(requests.count), Int32(seconds * 1000)) > 0
+    }
+
     /// Sends a line.
     public func send(_ line: String) throws {
         try send(bytes: Array((line + "\n").utf8))
@@ -94,8 +122,8 @@ public final class SocketClient {
     }
 
     /// The next line; nil at the end.
-    public func readLine(timeout seconds: Double = 30) throws -> String? {
-        let deadline = Self.now + seconds * Sanitizer.slowness
+    public func readLine(timeout seconds: Double = 60) throws -> String? {
+        let deadline = Self.now + seconds
         while true {
             if let end = lineEnd {
                 defer { start = end + 1 }
@@ -108,8 +136,8 @@ public final class SocketClient {
     }
 
     /// A number of bytes; nil if the connection ends before.
-    public func readBytes(_ count: Int, timeout seconds: Double = 30) throws -> [UInt8]? {
-        let deadline = Self.now + seconds * Sanitizer.slowness
+    public func readBytes(_ count: Int, timeout seconds: Double = 60) throws -> [UInt8]? {
+        let deadline = Self.now + seconds
         while bytes.count - start < count {
             guard try fill(until: deadline) else { return nil }
         }
@@ -124,8 +152,8 @@ public final class SocketClient {
     }
 
     /// All bytes up to the end.
-    public func readToEnd(timeout seconds: Double = 30) throws -> [UInt8] {
-        let deadline = Self.now + seconds * Sanitizer.slowness
+    public func readToEnd(timeout seconds: Double = 60) throws -> [UInt8] {
+        let deadline = Self.now + seconds
         while try fill(until: deadline) {}
         defer { start = bytes.count }
         return Array(bytes[start...])
@@ -134,7 +162,7 @@ public final class SocketClient {
     /// The next line that contains a text; lines before it are skipped.
     ///
     /// - Throws: An error when the connection ends before such a line.
-    public func readLine(containing text: String, timeout seconds: Double = 30) throws -> String {
+    public func readLine(containing text: String, timeout seconds: Double = 60) throws -> String {
         while let line = try readLine(timeout: seconds) {
             if line.contains(text) { return line }
         }

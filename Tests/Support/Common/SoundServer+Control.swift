@@ -1,4 +1,5 @@
 import Foundation
+import HemiolaSystem
 import Synchronization
 
 extension SoundServer {
@@ -105,34 +106,54 @@ extension SoundServer {
             "load-module", "module-pipe-source", "source_name=\(name)", "file=\(path)", "format=float32le", "rate=44100", "channels=2")
         let descriptor = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { throw Failure(description: "\(path) cannot be opened: \(String(cString: strerror(errno)))") }
-        return PipeSource(descriptor: descriptor)
+        return try PipeSource(descriptor: descriptor)
     }
 
     /// The writing end of the named pipe of a source.
     public final class PipeSource: Sendable {
-        private let isFlowing = Atomic(false)
+        private enum Flow { case stopped, running, ended }
+
+        private final class State: Sendable {
+            let flow = Mutex(Flow.stopped)
+            let change: WakeUp
+
+            init() throws { change = try WakeUp() }
+
+            func set(_ new: Flow) {
+                flow.withLock { $0 = new }
+                change.signal()
+            }
+        }
+
+        private let state: State
 
         /// Takes over the descriptor of the named pipe.
-        init(descriptor: Int32) {
+        init(descriptor: Int32) throws {
+            let state = try State()
+            self.state = state
             // A thread and not a task: tasks are delayed by others when the machine is busy.
-            let thread = Thread { [weak self] in
-                var last = ProcessInfo.processInfo.systemUptime
-                while let isFlowing = self?.isFlowing.load(ordering: .relaxed) {
-                    let now = ProcessInfo.processInfo.systemUptime
+            startThread {
+                var last = MonotonicTime.now
+                while true {
+                    let flow = state.flow.withLock { $0 }
+                    if flow == .ended { break }
+                    let now = MonotonicTime.now
                     // Bytes that exceed the capacity of the pipe are dropped.
-                    let bytes = [UInt8](repeating: 0, count: isFlowing ? Int((now - last) * 44_100) * 8 : 0)
+                    let bytes = [UInt8](repeating: 0, count: flow == .running ? Int((now - last) * 44_100) * 8 : 0)
                     if !bytes.isEmpty { _ = write(descriptor, bytes, bytes.count) }
                     last = now
-                    usleep(10_000)
+                    // A device delivers sound in real time: the next 10 ms of it, or nothing until the flow changes.
+                    state.change.wait(seconds: flow == .running ? 0.01 : nil)
                 }
                 close(descriptor)
             }
-            thread.start()
         }
+
+        deinit { state.set(.ended) }
 
         /// Starts or stops writing silence at the sample rate. While it is stopped, the source delivers no data.
         public func flow(_ isFlowing: Bool) {
-            self.isFlowing.store(isFlowing, ordering: .relaxed)
+            state.set(isFlowing ? .running : .stopped)
         }
     }
 }

@@ -118,22 +118,26 @@ public final class SoundServer {
     private func startPulseAudio() throws {
         var line = [
             "pulseaudio", "-n", "--daemonize=no", "--use-pid-file=no", "--exit-idle-time=-1", "--disallow-exit=yes", "--disable-shm=yes",
-            "--realtime=no", "--high-priority=no", "--log-level=error",
+            "--realtime=no", "--high-priority=no", "--log-level=info", "--log-target=file:\(folder("log"))",
         ]
         for sink in sinks { line += ["-L", "module-null-sink \(Self.arguments(sink, kind))"] }
         if hasSpare { line += ["-L", "module-always-sink"] }
-        // The socket last, so that all modules are loaded when a client connects.
         line += ["-L", "module-native-protocol-unix auth-anonymous=1 socket=\(socket)"]
+        // That of a killed server.
+        try? FileManager.default.removeItem(atPath: folder("log"))
         try launch(line)
-        try answer()
+        try folder.wait(for: "the start of PulseAudio") {
+            guard isRunning else { throw Failure(description: "PulseAudio ended after the start") }
+            return (try? folder.text(of: "log"))?.contains("Daemon startup complete") == true
+        }
         if let first = sinks.first { try control("set-default-sink", first.name) }
     }
 
     private func startPipeWire() throws {
         // Sockets of a killed server would be mistaken for those of the new one.
-        for name in ["run/bus", "run/pipewire-0"] { try? FileManager.default.removeItem(atPath: folder(name)) }
+        for name in ["run/bus", "run/pipewire-0", "run/pulse/native"] { try? FileManager.default.removeItem(atPath: folder(name)) }
         try launch(["dbus-daemon", "--session", "--nofork", "--nopidfile", "--address=unix:path=\(folder("run/bus"))"])
-        try wait(for: "run/bus")
+        try waitForSocket("bus", in: "run")
         if !sampleRates.isEmpty {
             let settings = folder("home/config/pipewire/pipewire.conf.d")
             try FileManager.default.createDirectory(atPath: settings, withIntermediateDirectories: true)
@@ -142,10 +146,10 @@ public final class SoundServer {
                 .write(toFile: "\(settings)/rates.conf", atomically: true, encoding: .utf8)
         }
         try launch(["pipewire"])
-        try wait(for: "run/pipewire-0")
+        try waitForSocket("pipewire-0", in: "run")
         try launch(["wireplumber"])
         try launch(["pipewire-pulse"])
-        try answer()
+        try waitForSocket("native", in: "run/pulse")
         for sink in sinks { try load(sink) }
         if let first = sinks.first {
             // The command fails until wireplumber is ready.
@@ -167,22 +171,17 @@ public final class SoundServer {
         daemons.append(daemon)
     }
 
-    private func answer() throws {
-        try wait(10, for: "\(kind.rawValue) to respond") {
-            guard self.isRunning else { throw Failure(description: "\(self.kind.rawValue) ended after the start") }
-            return try self.run("pactl", ["info"]).status == 0
-        }
+    /// Waits until a socket of one of its programs exists. The next program takes longer to start than this one from its file to listening.
+    private func waitForSocket(_ name: String, in parent: String) throws {
+        try folder.wait(for: name, in: parent) { FileManager.default.fileExists(atPath: folder("\(parent)/\(name)")) }
     }
 
-    private func wait(for name: String) throws {
-        try wait(5, for: name) { FileManager.default.fileExists(atPath: self.folder(name)) }
-    }
-
-    /// Waits until a condition is true.
+    /// Waits until a condition is true for which the server has to be asked.
     public func wait(_ seconds: Double, for what: String, until isSo: () throws -> Bool) throws {
         let deadline = ProcessInfo.processInfo.systemUptime + seconds
         while try !isSo() {
             if ProcessInfo.processInfo.systemUptime > deadline { throw Failure(description: "timeout while waiting for \(what)") }
+            // An event of the server, as of `pactl subscribe`, would be lost before the subscription, whose start nothing announces.
             usleep(20_000)
         }
     }

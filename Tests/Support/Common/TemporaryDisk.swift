@@ -44,12 +44,11 @@ public final class TemporaryDisk {
         try Data(count: max(0, freeBytes - kibibytes * 1024)).write(to: URL(fileURLWithPath: self(".filler")))
     }
 
-    /// Removes the filler, and waits until its space is free: a process that another test is starting may hold the file open until it
-    /// calls exec.
+    /// Removes the filler.
     public func free() throws {
-        let before = try freeBytes
+        // Before it is removed: a process that another test is starting may hold the file open, and with it the space, until it calls exec.
+        guard truncate(self(".filler"), 0) == 0 else { throw Failure() }
         try FileManager.default.removeItem(atPath: self(".filler"))
-        for _ in 0..<2000 where try freeBytes <= before { usleep(5000) }
     }
 
     public func text(of name: String) throws -> String {

@@ -1,5 +1,6 @@
 public import Foundation
 import Glibc
+import HemiolaSystem
 
 /// A child process on a pseudo-terminal, which is its controlling terminal. It is killed when this object is deinitialized.
 ///
@@ -99,14 +100,14 @@ public final class TerminalProcess {
     ///
     /// - Returns: The output since the last call.
     @discardableResult
-    public func read(until awaited: String, timeout seconds: Double = 30) throws -> String {
+    public func read(until awaited: String, timeout seconds: Double = 60) throws -> String {
         try read(for: "\"\(awaited)\"", timeout: seconds) { $0.contains(awaited) }
     }
 
     /// Reads until the output since the last call fulfils a condition.
     @discardableResult
-    public func read(for what: String, timeout seconds: Double = 30, until condition: (String) -> Bool) throws -> String {
-        let deadline = Self.now + seconds * Sanitizer.slowness
+    public func read(for what: String, timeout seconds: Double = 60, until condition: (String) -> Bool) throws -> String {
+        let deadline = Self.now + seconds
         var new = ""
         while true {
             if condition(new) { return new }
@@ -123,16 +124,26 @@ public final class TerminalProcess {
     ///
     /// - Parameter reads: false: the output is not read.
     /// - Returns: The exit status, or 128 and the number of the signal that ended it.
-    public func finish(timeout seconds: Double = 30, reads: Bool = true) throws -> Int32 {
-        let deadline = Self.now + seconds * Sanitizer.slowness
-        var code: Int32 = 0
-        while waitpid(identifier, &code, WNOHANG) == 0 {
+    public func finish(timeout seconds: Double = 60, reads: Bool = true) throws -> Int32 {
+        let deadline = Self.now + seconds
+        let (exit, end) = (Watched<Int32?>(nil), try WakeUp())
+        // Blocks a thread of its own: the system has no call that waits for a child and for a descriptor.
+        startThread { [identifier] in
+            var code: Int32 = 0
+            waitpid(identifier, &code, 0)
+            exit.change { $0 = code }
+            end.signal()
+        }
+        var isOpen = reads
+        while exit.value == nil {
             guard Self.now < deadline else {
                 throw Failure(description: "timeout: the program did not exit; its output: \(text.suffix(500).debugDescription)")
             }
-            if reads { _ = receive(wait: 5) } else { usleep(5000) }
+            // A terminal without a program is readable for ever.
+            if end.wait(seconds: deadline - Self.now, for: isOpen ? master : nil).isReadable { isOpen = receive(wait: 0) }
         }
         while reads, receive(wait: 0) {}
+        let code = exit.value ?? 0
         let signal = code & 0x7F
         status = signal == 0 ? code >> 8 & 0xFF : 128 + signal
         return status!

@@ -77,33 +77,45 @@ struct ExecAnalyzerTests {
         var events: [Event] { stream.batches.flatMap(\.events) + (stream.summary?.lateEvents ?? []) }
     }
 
-    /// Analyses samples, live with a pause after each block.
+    /// Analyses samples from a file.
     private func run(
-        _ command: String, _ samples: [Float], format: StreamFormat = TestSignal.mono, batch: Int = 1024, live: Bool = false,
-        pause: UInt32 = 20_000, _ settings: [String: ParameterValue] = [:]
+        _ command: String, _ samples: [Float], format: StreamFormat = TestSignal.mono, batch: Int = 1024,
+        _ settings: [String: ParameterValue] = [:]
     ) async throws -> Result {
+        try await run(command, [.samples(samples)], format: format, batch: batch, settings)
+    }
+
+    /// Analyses samples live, a block as soon as the sink has got the last one.
+    ///
+    /// - Parameter after: Called after each block with the number of whole blocks up to it, on the thread of the capture.
+    private func runLive(_ command: String, _ samples: [Float], after: @escaping @Sendable (Int) -> Void) async throws -> Result {
         let sink = CollectingSink()
-        var steps: [CaptureStep] = [.samples(samples)]
-        if live {
-            let size = batch * format.channelCount
-            steps = stride(from: 0, to: samples.count, by: size).flatMap { start -> [CaptureStep] in
-                [.samples(Array(samples[start..<min(start + size, samples.count)])), .call { usleep(pause) }]
-            }
+        let size = 1024
+        let steps = stride(from: 0, to: samples.count, by: size).flatMap { start -> [CaptureStep] in
+            let end = min(start + size, samples.count)
+            return [.samples(Array(samples[start..<end])), .pause(until: { sink.batchCount >= end / size }), .call { after(end / size) }]
         }
+        return try await run(command, steps, isLive: true, to: sink)
+    }
+
+    private func run(
+        _ command: String, _ steps: [CaptureStep], isLive: Bool = false, isPaced: Bool = false, format: StreamFormat = TestSignal.mono,
+        batch: Int = 1024, _ settings: [String: ParameterValue] = [:], to sink: CollectingSink = CollectingSink(),
+        _ notices: Notices = Notices()
+    ) async throws -> Result {
         let registry = PluginRegistry(
-            captures: [.scripted(format: format, isLive: live, steps)], analyzers: [.exec], sinks: [.collecting(sink)])
+            captures: [.scripted(format: format, isLive: isLive, steps)], analyzers: [.exec], sinks: [.collecting(sink)])
         let pipeline = try registry.assemble(
             PipelineConfiguration(
                 captures: [PluginSpec("scripted", primary: .text("input"))],
                 analyzers: [PluginSpec("exec", primary: .text(command), settings: settings)], sinks: [PluginSpec("collecting")],
-                batchFrames: batch))
-        let notices = Notices()
+                batchFrames: batch, isPaced: isPaced))
         let outcome = await pipeline.run { notices.add($0) }
         let stream =
             sink.streams.first
             ?? CollectedStream(
                 StreamHeader(
-                    source: StreamSource(format: format, kind: "", name: ""), isLive: live, batching: .standard, seed: 0, analyzers: []))
+                    source: StreamSource(format: format, kind: "", name: ""), isLive: isLive, batching: .standard, seed: 0, analyzers: []))
         return Result(stream: stream, notices: notices.all, outcome: outcome)
     }
 
@@ -168,7 +180,7 @@ struct ExecAnalyzerTests {
     /// The program up to its declaration, then `rest`.
     private func declared(_ rest: String) -> String {
         """
-        import json, os, signal, sys, time
+        import json, os, signal, sys
         start = json.loads(sys.stdin.buffer.readline())
         print(json.dumps({"outputs": [{"name": "a"}], "events": [{"name": "e"}]}), flush=True)
         size = 4 * start["channels"] * start["block_frames"]
@@ -195,7 +207,7 @@ struct ExecAnalyzerTests {
             ),
             (
                 // One write: print may write the last line break on its own.
-                "read(); sys.stdout.write('{\"a\": 1}\\n{\"a\": 2}\\n'); sys.stdout.flush(); time.sleep(0.5); read(); signal.pause()",
+                "read(); sys.stdout.write('{\"a\": 1}\\n{\"a\": 2}\\n'); sys.stdout.flush(); signal.pause()",
                 "has answered more blocks than it got"
             ),
             (
@@ -319,7 +331,7 @@ struct ExecAnalyzerTests {
     @Test(arguments: ["fail", "retry", "skip"], [false, true])
     func `failure after the end of the input: an error, with the policy skip a warning`(policy: String, isLive: Bool) async throws {
         let rest = "while read(): print('{\"a\": 7}', flush=True)\nsys.exit(3)"
-        let result = try await run(program(declared(rest)), Self.noise, live: isLive, ["on_error": .text(policy)])
+        let result = try await run(program(declared(rest)), [.samples(Self.noise)], isLive: isLive, ["on_error": .text(policy)])
         #expect(result.outcome.failedInputs == (policy == "skip" ? 0 : 1))
         #expect(result.notices.count { $0.contains("ended with exit code 3") } == 1, "\(result.notices)")
     }
@@ -342,7 +354,14 @@ struct ExecAnalyzerTests {
     // MARK: - Real time
 
     @Test func `live: values arrive a block later at the earliest, and nothing is lost`() async throws {
-        let result = try await run(program(Self.peaks), Self.noise, live: true, pause: 50_000)
+        // Appends a byte to a file for each answer.
+        let answers = "answers = open('\(folder("answers"))', 'ab', 0)\n"
+        let text = answers + Self.peaks.replacing("    number += 1", with: "    number += 1; answers.write(b'.')")
+        let result = try await runLive(program(text), Self.noise) { [folder] count in
+            #expect(throws: Never.self) {
+                try folder.wait(for: "the answer") { try folder.text(of: "answers").utf8.count >= count }
+            }
+        }
         #expect(result.notices.isEmpty)
         let values = result.values("peak").map { $0[0] }
         #expect(values.first?.isNaN == true)
@@ -355,8 +374,16 @@ struct ExecAnalyzerTests {
     }
 
     @Test func `live, slow program: the newest blocks win, and the loss is reported`() async throws {
-        let rest = "while read():\n    time.sleep(0.2); print('{\"a\": 7}', flush=True)"
-        let result = try await run(program(declared(rest)), TestSignal.silence(frames: 200 * 1024), live: true, pause: 10_000)
+        // It answers a block for each byte that it gets: one in twenty blocks, and at the end as many as it likes.
+        let bytes = folder("bytes")
+        try #require(mkfifo(bytes, 0o600) == 0)
+        let writer = open(bytes, O_RDWR | O_CLOEXEC)
+        defer { close(writer) }
+        let rest = "bytes = open('\(bytes)', 'rb', 0)\nwhile read():\n    bytes.read(1); print('{\"a\": 7}', flush=True)"
+        let result = try await runLive(program(declared(rest)), TestSignal.silence(frames: 200 * 1024)) { count in
+            let text = [UInt8](repeating: 0, count: count == 200 ? 100 : count.isMultiple(of: 20) ? 1 : 0)
+            _ = write(writer, text, text.count)
+        }
         let losses = result.events.compactMap { DropReport($0) }
         #expect(losses.allSatisfy { $0.sink == "exec" && $0.client == nil })
         #expect(losses.reduce(0) { $0 + $1.batches } > 50)
@@ -368,10 +395,16 @@ struct ExecAnalyzerTests {
             ("read(); signal.pause()", "has not answered a block for 2.0 s, and was ended; starting it again in 0.1 s"),
             ("read(); os.abort()", "was ended by signal 6 (Aborted); starting it again in 0.1 s"),
         ] {
-            let result = try await run(
-                program(declared(rest)), TestSignal.silence(frames: 400 * 1024), live: true, ["timeout_s": .number(2)])
+            let notices = Notices()
+            // In real time, for the program is started again after some time; the last block comes when it has failed twice.
+            let steps: [CaptureStep] = [
+                .samples(TestSignal.silence(frames: 199 * 1024)),
+                .pause(until: { notices.all.contains { $0.hasSuffix("starting it again in 0.2 s") } }),
+                .samples(TestSignal.silence(frames: 1024)),
+            ]
+            let result = try await run(program(declared(rest)), steps, isPaced: true, ["timeout_s": .number(2)], notices)
             #expect(result.outcome.failedInputs == 0)
-            #expect(result.stream.batches.count == 400)
+            #expect(result.stream.batches.count == 200)
             #expect(result.notices.contains { $0.hasSuffix(message) }, "\(result.notices)")
             #expect(result.notices.contains { $0.hasSuffix("starting it again in 0.2 s") }, "\(result.notices)")
             #expect(!result.events.compactMap { DropReport($0) }.isEmpty)

@@ -107,8 +107,19 @@ import Testing
     }
 
     @Test func `program that fails within the audio: the samples before, then an error`() throws {
-        let recording = try record(capture("head -c 8000 /dev/zero; sleep 0.2; kill -9 $$", ["raw": .text("f32le:44100:2")]))
-        #expect(recording.samples.count == 2000)
+        // It fails when the samples were delivered.
+        let end = folder("end")
+        try #require(mkfifo(end, 0o600) == 0)
+        var hasEnded = false
+        let capture = try capture("head -c 8000 /dev/zero; cat '\(end)'; kill -9 $$", ["raw": .text("f32le:44100:2")])
+        let recording = try record(capture) { recording in
+            if recording.samples.count == 2000, !hasEnded {
+                try? FileHandle(forWritingTo: URL(filePath: end)).close()
+                hasEnded = true
+            }
+            return false
+        }
+        #expect(hasEnded && recording.samples.count == 2000)
         #expect(recording.error?.message.contains("was ended by signal 9") == true)
     }
 

@@ -141,7 +141,7 @@ final class TestPipe: Sendable {
     }
 
     /// A pipe into which the bytes are written in fragments, and which is then closed.
-    convenience init(_ bytes: [UInt8], fragment: Int = .max, pause microseconds: UInt32 = 0) {
+    convenience init(_ bytes: [UInt8], fragment: Int = .max) {
         self.init()
         writing.enter()
         DispatchQueue.global().async { [self] in
@@ -151,7 +151,6 @@ final class TestPipe: Sendable {
                 let written = bytes[offset..<offset + count].withUnsafeBytes { write(writer, $0.baseAddress!, count) }
                 if written <= 0 { break }
                 offset += written
-                if microseconds > 0 { usleep(microseconds) }
             }
             close(writer)
             writing.leave()
@@ -191,8 +190,8 @@ struct Recording {
     var idleCount = 0
 
     /// - Parameter frames: Size of the buffer of each read, in frames.
-    init(_ capture: any Capture, frames: Int = 1024) throws {
-        source = try capture.open(FormatRequest())
+    init(_ capture: any Capture, frames: Int = 1024, _ request: FormatRequest = FormatRequest()) throws {
+        source = try capture.open(request)
         defer { capture.close() }
         try read(capture, frames: frames)
     }

@@ -125,8 +125,22 @@ import Testing
     }
 
     @Test func `slow writer of a header: open waits`() throws {
-        let pipe = TestPipe(WAVBytes(samples: Array(repeating: 1, count: 20)).bytes, fragment: 13, pause: 20_000)
-        #expect(try Recording(PCMReader(settings("pcm"), descriptor: pipe.reader)).samples.count == 10)
+        let pipe = TestPipe()
+        let state = Mutex((rest: WAVBytes(samples: Array(repeating: 1, count: 20)).bytes[...], questions: 0))
+        // Every second time that it asks, after it has waited in vain, it gets a part of the header, and at last all else.
+        let request = FormatRequest(isCancelled: {
+            state.withLock { state in
+                state.questions += 1
+                guard state.questions.isMultiple(of: 2), !state.rest.isEmpty else { return }
+                let part = state.rest.prefix(state.questions < 8 ? 13 : .max)
+                _ = part.withUnsafeBytes { write(pipe.writer, $0.baseAddress!, part.count) }
+                state.rest = state.rest.dropFirst(part.count)
+                if state.rest.isEmpty { close(pipe.writer) }
+            }
+            return false
+        })
+        #expect(try Recording(PCMReader(settings("pcm"), descriptor: pipe.reader), request).samples.count == 10)
+        #expect(state.withLock { $0.questions } >= 8)
     }
 
     // MARK: - Paths

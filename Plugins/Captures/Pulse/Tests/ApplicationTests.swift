@@ -45,7 +45,7 @@ struct ApplicationTests {
         let recorder = try CaptureRecorder("pulse:app:solo,server=\(server.address)")
         try await recorder.receive()
         server.kill()
-        try await Task.sleep(for: .milliseconds(700))
+        try await recorder.idle(seconds: 0.7)
         try server.start()
         try await recorder.receive()
         try await recorder.stop()

@@ -26,6 +26,11 @@ final class CaptureRecorder: Sendable {
         var error: Problem?
         var entries: [Entry] = []
         var samples: [Float] = []
+        var warnings: [String] = []
+        /// How often the capture has waited in vain, for 0.1 s at most: in a read, or while it was being opened.
+        var idleTurns = 0
+        /// How often it was told while it was being opened that the run is cancelled.
+        var cancelledTurns = 0
         /// When the capture was closed; nil before.
         var end: Double?
 
@@ -37,6 +42,8 @@ final class CaptureRecorder: Sendable {
     }
 
     private let log = Mutex(Log())
+    /// Signals each change of the log, and the end of a pause.
+    private let condition = Condition()
     private let shallStop = Atomic(false)
     private let isPaused = Atomic(false)
 
@@ -48,38 +55,54 @@ final class CaptureRecorder: Sendable {
     init(_ spec: String, rate: Int? = 44_100, batchFrames: Int = 1024, keepsSamples: Bool = false) throws {
         _ = try pulse(spec)
         let thread = Thread { [self] in
-            let request = FormatRequest(sampleRate: rate, followsDeviceRate: rate == nil, batchFrames: batchFrames) {
-                self.shallStop.load(ordering: .relaxed)
-            }
+            let request = FormatRequest(
+                sampleRate: rate, followsDeviceRate: rate == nil, batchFrames: batchFrames,
+                isCancelled: {
+                    let isCancelled = self.shallStop.load(ordering: .relaxed)
+                    self.change { log in
+                        log.idleTurns += 1
+                        if isCancelled { log.cancelledTurns += 1 }
+                    }
+                    return isCancelled
+                }, warn: { text in self.change { $0.warnings.append(text) } })
             run(spec, request, keepsSamples)
         }
         thread.start()
+    }
+
+    private func change(_ body: (inout Log) -> Void) {
+        condition.locked {
+            log.withLock { body(&$0) }
+            condition.broadcast()
+        }
     }
 
     private func run(_ spec: String, _ request: FormatRequest, _ keepsSamples: Bool) {
         do throws(Problem) {
             guard let capture = try? pulse(spec) else { return }
             var source = try capture.open(request)
-            log.withLock { $0.source = source }
+            change { $0.source = source }
             defer { capture.close() }
             while !shallStop.load(ordering: .relaxed) {
-                while isPaused.load(ordering: .relaxed) { usleep(5_000) }
+                condition.locked {
+                    while isPaused.load(ordering: .relaxed) { condition.wait() }
+                }
                 var buffer = [Float](repeating: .nan, count: 1024 * source.format.channelCount)
                 var span = buffer.mutableSpan
                 let delivery = try capture.read(into: &span)
                 if case .source(let new) = delivery { source = new }
                 let entry = Entry(time: Self.now, delivery: delivery)
-                log.withLock { log in
-                    if delivery != .idle { log.entries.append(entry) }
+                change { log in
+                    if delivery == .idle { log.idleTurns += 1 } else { log.entries.append(entry) }
                     if keepsSamples, case .frames(let count) = delivery {
                         log.samples += buffer[..<(count * source.format.channelCount)]
                     }
                 }
             }
         } catch {
-            log.withLock { $0.error = error }
+            change { $0.error = error }
         }
-        log.withLock { $0.end = Self.now }
+        change { $0.end = Self.now }
     }
 
     static var now: Double { ProcessInfo.processInfo.systemUptime }
@@ -88,26 +111,45 @@ final class CaptureRecorder: Sendable {
     var current: Log { log.withLock { $0.copy } }
 
     /// Pauses or resumes reading, with the source open.
-    func pause(_ isPaused: Bool) { self.isPaused.store(isPaused, ordering: .relaxed) }
+    func pause(_ isPaused: Bool) {
+        condition.locked {
+            self.isPaused.store(isPaused, ordering: .relaxed)
+            condition.broadcast()
+        }
+    }
 
     /// Stops the thread and waits for the capture to close.
     func stop() async throws {
         shallStop.store(true, ordering: .relaxed)
-        isPaused.store(false, ordering: .relaxed)
+        pause(false)
         try await wait(10, for: "the capture to close") { $0.isOver }
     }
 
     /// Waits until a condition on the log holds.
-    func wait(_ seconds: Double = 10, for what: String, until condition: (Log) -> Bool) async throws {
-        let deadline = Self.now + seconds
-        while true {
-            // Checked in place: the release of a copy is ordered by its reference count only, which the thread sanitizer does not see.
-            if log.withLock({ condition($0) }) { return }
-            if Self.now > deadline {
-                throw Failure(description: "timeout while waiting for \(what); \(log.withLock { $0.summary })")
-            }
-            try await Task.sleep(for: .milliseconds(10))
+    func wait(_ seconds: Double = 10, for what: String, until isSo: @escaping @Sendable (Log) -> Bool) async throws {
+        // Blocks a thread of its own: those of the tasks are as few as the processors.
+        let hasCome = await withCheckedContinuation { (continuation: CheckedContinuation<Bool, Never>) in
+            startThread { continuation.resume(returning: self.wait(until: MonotonicTime.now + seconds, isSo)) }
         }
+        if !hasCome { throw Failure(description: "timeout while waiting for \(what); \(log.withLock { $0.summary })") }
+    }
+
+    private func wait(until end: Double, _ isSo: (Log) -> Bool) -> Bool {
+        condition.locked {
+            // Checked in place: the release of a copy is ordered by its reference count only, which the thread sanitizer does not see.
+            while !log.withLock({ isSo($0) }) {
+                if MonotonicTime.now >= end { return false }
+                condition.wait(until: end)
+            }
+            return true
+        }
+    }
+
+    /// Waits while the capture delivers nothing: at least so many seconds pass, and it has looked for audio in all of them.
+    func idle(seconds: Double) async throws {
+        let before = log.withLock { $0.idleTurns }
+        // The first of the turns has begun before, and what came before may have cut the second one short.
+        try await wait(seconds + 60, for: "an outage") { $0.idleTurns - before >= Int((seconds * 10).rounded(.up)) + 2 }
     }
 
     /// Waits until `seconds` of audio have arrived from now on.
@@ -123,6 +165,7 @@ extension CaptureRecorder.Log {
         var copy = self
         copy.entries = entries.map(\.self)
         copy.samples = samples.map(\.self)
+        copy.warnings = warnings.map(\.self)
         return copy
     }
 

@@ -96,6 +96,8 @@ import Testing
         let queue = DeliveryQueue(StreamFormat(sampleRate: 8_000, channelCount: 2), wakeUp: wakeUp)
         let total = 400_000
         let taken = Atomic(0)
+        // Not a lock, whose order of the threads' accesses would hide races of the queue from the thread sanitizer.
+        let room = try WakeUp()
         let (stream, done) = AsyncStream<[ReadResult]>.makeStream()
         let reader = Thread {
             var next = 0
@@ -117,6 +119,7 @@ import Testing
                 case let other: problems.append(other)
                 }
                 taken.store(next, ordering: .releasing)
+                room.signal()
             }
             done.yield(problems)
         }
@@ -128,7 +131,7 @@ import Testing
                 length = length % 211 + 1
                 let count = min(length, total - next)
                 // Not faster than the reader, so that no overrun occurs.
-                while next + count - taken.load(ordering: .acquiring) > 8_000 { usleep(50) }
+                while next + count - taken.load(ordering: .acquiring) > 8_000 { room.wait(seconds: nil) }
                 let samples = (next..<next + count).flatMap { [Float($0), -Float($0)] }
                 if length % 5 == 0 { queue.append(.gap(Gap(frames: Int64(next), reason: .frozen))) }
                 queue.write(samples, frames: count)

@@ -38,7 +38,7 @@ struct FaultTests {
         try await recorder.receive()
         server.kill()
         try await recorder.wait(for: "the loss") { $0.devices.count > 1 }
-        try await Task.sleep(for: .milliseconds(600))
+        try await recorder.idle(seconds: 0.6)
         try server.start()
         let back = CaptureRecorder.now
         try await recorder.wait(for: "the return") { $0.devices.count > 2 }
@@ -56,9 +56,9 @@ struct FaultTests {
         let recorder = try CaptureRecorder("pulse:server=\(server.address)")
         try await recorder.receive()
         server.freeze()
-        let start = CaptureRecorder.now
+        // After half a second.
         try await recorder.wait(for: "the loss") { $0.allDevices.last == "lost stage.monitor" }
-        try await Task.sleep(for: .seconds(max(0, start + seconds - CaptureRecorder.now)))
+        try await recorder.idle(seconds: seconds - 0.5)
         server.thaw()
         let log = try await end(recorder)
         #expect(log.allDevices == ["opened stage.monitor", "lost stage.monitor", "opened stage.monitor"])
@@ -89,7 +89,7 @@ struct FaultTests {
         try await recorder.receive()
         try server.suspend("stage", true)
         try await recorder.wait(for: "the loss") { $0.devices.last == "lost stage.monitor" }
-        try await Task.sleep(for: .seconds(2.5))
+        try await recorder.idle(seconds: 2.5)
         try server.suspend("stage", false)
         let log = try await end(recorder)
         #expect(log.devices == ["opened stage.monitor", "lost stage.monitor", "opened stage.monitor"])
@@ -106,7 +106,7 @@ struct FaultTests {
         try await recorder.wait(for: "the loss") { $0.allDevices.last == "lost pipe" }
         let before = recorder.current.events.count
         // The session reopens the stream every 2 s.
-        try await Task.sleep(for: .seconds(5))
+        try await recorder.idle(seconds: 5)
         #expect(recorder.current.events.count == before, "\(recorder.current.events)")
         pipe.flow(true)
         try await recorder.wait(20, for: "the return") { $0.events.count > before + 1 }
@@ -143,7 +143,7 @@ struct FaultTests {
         try await recorder.receive()
         try server.unload("stage")
         try await recorder.wait(for: "the loss") { $0.devices.last == "lost stage.monitor" }
-        try await Task.sleep(for: .milliseconds(600))
+        try await recorder.idle(seconds: 0.6)
         try server.load(.init("hall"))
         try await recorder.wait(for: "the next") { $0.devices.last == "moved hall.monitor" }
         let log = try await end(recorder)
@@ -158,7 +158,7 @@ struct FaultTests {
         try await recorder.receive()
         try server.unload("hall")
         try await recorder.wait(for: "the loss") { $0.devices.last == "lost hall.monitor" }
-        try await Task.sleep(for: .milliseconds(600))
+        try await recorder.idle(seconds: 0.6)
         try server.load(.init("hall"))
         try await recorder.wait(for: "its return") { $0.devices.last == "opened hall.monitor" }
         let log = try await end(recorder)
@@ -247,9 +247,13 @@ struct FaultTests {
         let server = try SoundServer(kind)
         let recorder = try CaptureRecorder("pulse:server=\(server.address)")
         try await recorder.receive()
+        // Another reader gets all of what this one misses.
+        let other = try CaptureRecorder("pulse:server=\(server.address)")
+        try await other.receive()
         recorder.pause(true)
-        try await Task.sleep(for: .seconds(4.5))
+        try await other.receive(seconds: 4.5)
         recorder.pause(false)
+        try await other.stop()
         try await recorder.receive(seconds: 3)
         let log = try await end(recorder)
         expectOneGap(log, .overrun, atLeast: 0.5)

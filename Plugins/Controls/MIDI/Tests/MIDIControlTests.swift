@@ -49,8 +49,20 @@ import ToneCapture
         }
     }
 
-    private static func context(_ inbox: SubmittedControls) -> SinkContext {
-        inbox.context("midi-control", controls: ControlType.presetControls + AnalyzerPlugin.beat.about.controls)
+    /// A clock that is an hour later each time that it is read: no pause before an attempt is left.
+    private final class HurryingClock: MonotonicClock {
+        let reads = Watched(0)
+
+        var now: Double {
+            reads.change { $0 += 1 }
+            return Double(reads.value) * 3600
+        }
+
+        func sleep(until time: Double) {}
+    }
+
+    private static func context(_ inbox: SubmittedControls, clock: any MonotonicClock = .system) -> SinkContext {
+        inbox.context("midi-control", controls: ControlType.presetControls + AnalyzerPlugin.beat.about.controls, clock: clock)
     }
 
     private func sink(_ settings: String) throws -> any Sink {
@@ -105,13 +117,15 @@ import ToneCapture
         #expect(inbox.controls.map(\.name) == ["nextPreset"])
     }
 
-    @Test func `the device disappears: one warning, and the sink can be closed`() async throws {
-        let (keyboard, inbox) = (try Keyboard(), SubmittedControls())
+    @Test func `the device disappears: one warning, and the sink can be closed`() throws {
+        let (keyboard, inbox, clock) = (try Keyboard(), SubmittedControls(), HurryingClock())
         let sink = try sink(keyboard.path)
-        try sink.open(Self.context(inbox))
+        try sink.open(Self.context(inbox, clock: clock))
         keyboard.unplug()
         try inbox.wait { !inbox.warnings.isEmpty }
-        try await Task.sleep(for: .milliseconds(500))
+        // Each attempt to connect reads the clock twice.
+        let before = clock.reads.value
+        #expect(clock.reads.wait { $0 > before + 20 })
         try sink.close()
         #expect(inbox.warnings.count == 1 && inbox.warnings[0].contains("trying to connect again"), "\(inbox.warnings)")
     }
@@ -132,7 +146,9 @@ import ToneCapture
 
     @Test func `a pipeline: taps take effect and are recorded`() async throws {
         let keyboard = try Keyboard()
-        let collected = CollectingSink()
+        // Each call of the sink comes after what the last one has brought is collected.
+        let calls = Watched(0)
+        let collected = CollectingSink { _, _ in calls.change { $0 += 1 } }
         let registry = PluginRegistry(captures: [.tone], analyzers: [.beat], sinks: [.midiControl, .collecting(collected, as: "listener")])
         let pipeline = try registry.assemble(
             PipelineConfiguration(
@@ -140,11 +156,14 @@ import ToneCapture
                 sinks: [try PluginSpec(parsing: "midi-control:\(keyboard.path)"), PluginSpec("listener")], isPaced: true))
         async let outcome = pipeline.run { _ in }
         defer { pipeline.stop() }
-        func wait(until condition: () -> Bool) async throws {
-            for _ in 0..<3000 where !condition() { try await Task.sleep(for: .milliseconds(10)) }
-            try #require(condition(), "\(collected.batchCount) batches")
+        @Sendable func wait(until condition: @escaping @Sendable () -> Bool) async throws {
+            // Blocks a thread of its own: the pipeline needs one of those of the tasks, which are few.
+            let hasCome = await withCheckedContinuation { (continuation: CheckedContinuation<Bool, Never>) in
+                startThread { continuation.resume(returning: calls.wait { _ in condition() }) }
+            }
+            try #require(hasCome, "\(collected.batchCount) batches")
         }
-        func controls() -> [StampedControl] { collected.streams.flatMap(\.events).compactMap(\.control) }
+        @Sendable func controls() -> [StampedControl] { collected.streams.flatMap(\.events).compactMap(\.control) }
         // The beat is created before the first batch: from then on it handles taps.
         try await wait { collected.batchCount > 0 }
         for count in 1...4 {

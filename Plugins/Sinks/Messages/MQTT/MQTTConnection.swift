@@ -186,7 +186,7 @@ final class MQTTConnection: @unchecked Sendable {
             var code = mosquitto_connect_async(client, broker.host, Int32(broker.port), Self.keepAlive)
             while code == 0 { code = mosquitto_loop(client, -1, 1) }
             guard lose(code, SystemCallError.last) else { return }
-            MonotonicTime.sleep(for: Self.pause)
+            context.clock.sleep(for: Self.pause)
         }
     }
 
@@ -323,7 +323,7 @@ final class MQTTConnection: @unchecked Sendable {
 
     /// Reports losses: as a `dropped` record when an outage begins and when it ends, and once a second at most else.
     private func reportLosses(isEnd: Bool = false) {
-        let now = MonotonicTime.now
+        let now = context.clock.now
         let isOngoing = !isEnd && (hasRecordOfOutage || now < nextReport)
         guard unreported != (0, 0) || isEnd && lost > 0 else { return }
         context.controls.report(

@@ -27,8 +27,8 @@ import Testing
     }
 
     @Test func `non-blocking pipe: every line is written`() async throws {
-        let pipe = Pipe(nonBlocking: true)
-        let reading = Reading(after: 100_000) { pipe.readEnd }
+        let pipe = Pipe(isShort: true)
+        let reading = Reading { pipe.readEnd }
         try Fixture.run(Fixture.sink(pipe.path), blocks: Fixture.manyBlocks)
         pipe.closeWriteEnd()
         #expect(try await recordTypes(reading.text).count == 2 + 50 * 64)

@@ -97,16 +97,23 @@ final class Pipe: Sendable {
     /// The path of the write end.
     var path: String { "/dev/fd/\(writeEnd)" }
 
-    init(nonBlocking: Bool = false) {
+    /// - Parameter isShort: Whether it is non-blocking and holds one page, so that nearly every write finds it full.
+    init(isShort: Bool = false) {
         var ends: [Int32] = [0, 0]
         precondition(pipe(&ends) == 0)
         // Child processes of other tests must not inherit it.
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         (readEnd, writeEnd) = (ends[0], ends[1])
-        if nonBlocking { _ = fcntl(writeEnd, F_SETFL, O_NONBLOCK) }
+        if isShort {
+            _ = fcntl(writeEnd, F_SETFL, O_NONBLOCK)
+            _ = fcntl(writeEnd, Self.setPipeSize, 4096)
+        }
         // A write to a closed pipe returns an error, as in the program.
         signal(SIGPIPE, SIG_IGN)
     }
+
+    /// Linux's F_SETPIPE_SZ, which the headers declare only with _GNU_SOURCE.
+    private static let setPipeSize: Int32 = 1031
 
     /// The text that can be read without waiting.
     func available() -> String {
@@ -129,11 +136,10 @@ final class Pipe: Sendable {
 struct Reading: Sendable {
     private let texts: AsyncStream<String>
 
-    init(after delay: useconds_t = 0, _ open: @escaping @Sendable () -> Int32) {
+    init(_ open: @escaping @Sendable () -> Int32) {
         let (texts, continuation) = AsyncStream.makeStream(of: String.self)
         self.texts = texts
         Thread.detachNewThread {
-            usleep(delay)
             let descriptor = open()
             var bytes: [UInt8] = []
             var chunk = [UInt8](repeating: 0, count: 65_536)

@@ -1,6 +1,7 @@
 import Foundation
 import Hemiola
 import HemiolaRecords
+import HemiolaSystem
 import HemiolaTesting
 import MQTTSink
 import Synchronization
@@ -44,12 +45,12 @@ final class MQTTFixture {
     private var number: Int64 = 0
 
     /// Opens the sink, and begins a stream.
-    init(_ settings: String, select items: [String] = []) async throws {
+    init(_ settings: String, select items: [String] = [], clock: any MonotonicClock = .system) async throws {
         sink = try SinkPlugin.mqtt.make(settings: settings)
         let reports = reports
         try sink.open(
             SinkContext(
-                name: "mqtt", selection: items.isEmpty ? .all : Selection(items: items), isLive: true,
+                name: "mqtt", selection: items.isEmpty ? .all : Selection(items: items), isLive: true, clock: clock,
                 controls: ControlPort(submit: { _, _, _ in }, report: { reports.drop($0) }),
                 warn: { reports.warn($0) }, inform: { text, _ in reports.inform(text) }))
         try sink.begin(.test(isLive: true, analyzers: [("levels", Self.outputs)]))

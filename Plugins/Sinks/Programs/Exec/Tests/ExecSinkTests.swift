@@ -36,9 +36,12 @@ import Testing
             SinkPlugin.exec.about.values(from: PluginSpec("exec", settings: settings.merging(["command": command]) { $1 })))
     }
 
-    private func context(live: Bool = false, _ warnings: Warnings = Warnings()) -> SinkContext {
+    private func context(
+        live: Bool = false, clock: any MonotonicClock = .system, _ warnings: Warnings = Warnings()
+    ) -> SinkContext {
         SinkContext(
-            name: "exec", isLive: live, mayUseStandardOutput: false, warn: { warnings.add($0) }, relay: { warnings.add($0) })
+            name: "exec", isLive: live, clock: clock, mayUseStandardOutput: false, warn: { warnings.add($0) },
+            relay: { warnings.add($0) })
     }
 
     private static let header: StreamHeader = {
@@ -145,9 +148,9 @@ import Testing
     }
 
     @Test func `program that never reads, live: each call waits for half a second at most, then it is started again`() throws {
-        let warnings = Warnings()
+        let (warnings, clock) = (Warnings(), VirtualClock())
         let sink = try sink("sleep 60", ["timeout_s": .number(1.2)])
-        try sink.open(context(live: true, warnings))
+        try sink.open(context(live: true, clock: clock, warnings))
         try sink.begin(Self.header)
         var remedies: [Remedy] = []
         let block = Self.block(0, count: 2000)
@@ -159,21 +162,19 @@ import Testing
         #expect(remedies == [.retry, .retry, .reopen])
         #expect(warnings.all == ["exec:sleep 60: has not read its input for 1.2 s, and was ended; starting it again in 0.1 s"])
         try? sink.close()
-        var isOpen = false
-        for _ in 0..<100 where !isOpen {
-            let error = error { try sink.open(context(live: true, warnings)) }
-            #expect(error == nil || error?.remedy == .reopen)
-            isOpen = error == nil
-            usleep(20_000)
-        }
-        try #require(isOpen)
+        let early = error { try sink.open(context(live: true, clock: clock, warnings)) }
+        #expect(early?.remedy == .reopen)
+        clock.advance(by: 0.1)
+        try sink.open(context(live: true, clock: clock, warnings))
         try sink.begin(Self.header)
         try sink.close()
     }
 
     @Test func `call that failed with retry: each record is sent once`() throws {
-        // Reads after one second, so that several calls time out.
-        let sink = try sink("sleep 1.2; cat > \(folder("slow.jsonl"))")
+        // Reads after two calls have timed out.
+        let start = folder("start")
+        try #require(mkfifo(start, 0o600) == 0)
+        let sink = try sink("cat \(start); cat > \(folder("slow.jsonl"))")
         try sink.open(context(live: true))
         try sink.begin(Self.header)
         var retries = 0
@@ -181,11 +182,12 @@ import Testing
             while let error = error({ try sink.write(Self.block(number)) }) {
                 try #require(error.remedy == .retry)
                 retries += 1
+                if retries == 2 { try FileHandle(forWritingTo: URL(filePath: start)).close() }
             }
         }
         try sink.end(Self.summary)
         try sink.close()
-        #expect(retries > 0)
+        #expect(retries >= 2)
         let types = try recordTypes(folder.text(of: "slow.jsonl"))
         #expect(types.count { $0 == "batch" } == 3200)
         #expect(types.count { $0 == "header" } == 1)

@@ -121,10 +121,6 @@ import Testing
 
     @Test func `controls through the control port: replies and effects`() async throws {
         let sink = CollectingSink()
-        // A name is looked up on another thread, which a busy machine may delay: seven seconds of audio wait for the replies.
-        let waits = (0..<300).flatMap { _ -> [CaptureStep] in
-            [.samples(TestSignal.silence(frames: 1024)), .call { if sink.replies.count < 3 { usleep(50_000) } }]
-        }
         let pipeline = PipelineFixture(
             steps: [
                 .samples(TestSignal.silence(frames: 4096)),
@@ -133,7 +129,10 @@ import Testing
                     sink.post(Control(.loadPreset, .text("zz")))
                     sink.post(Control(.toggleCycle))
                 },
-            ] + waits + [.samples(TestSignal.silence(frames: 44_100 * 20))], settings: "\(folder("plan")),names=a+b+c,order=sequential",
+                // A name is looked up on another thread, which a busy machine may delay.
+                .pause(until: { sink.replies.count == 3 }),
+                .samples(TestSignal.silence(frames: 44_100 * 20)),
+            ], settings: "\(folder("plan")),names=a+b+c,order=sequential",
             sinks: [.collecting(sink)])
         let stream = try await pipeline.run().streams[0]
         #expect(sink.replies.map(\.reply) == [.done, .refused("there is no preset \"zz\""), .switched(false)])

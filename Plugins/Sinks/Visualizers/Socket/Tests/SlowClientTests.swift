@@ -96,19 +96,18 @@ import Testing
         let (client, other) = (try fixture.client(), try fixture.client())
         for reader in [client, other] { try reader.expectHello() }
         #expect(try client.request(#"{"type":"subscribe","streams":[],"id":-1}"#).bool("ok") == true)
-        // The answer is more than 1 KB: an error and a reply with the names of all streams.
-        let request = Array((#"{"type":"subscribe","streams":["x"],"id":""# + String(repeating: "i", count: 250) + "\"}\n").utf8)
-        var number = 0
-        while fixture.warnings.isEmpty, number < 60_000 {
-            for _ in 0..<20 { _ = try? client.send(bytes: request) }
-            number += 20
-            // Within the limit of messages.
-            usleep(8000)
-            if number.isMultiple(of: 1000) {
+        // The answer is more than 2 KB: an error, and a reply with the names of all streams and an id of 1.5 KB, as it is escaped.
+        let id = String(repeating: #"\u0001"#, count: 250)
+        let request = Array((#"{"type":"subscribe","streams":["x"],"id":""# + id + "\"}\n").utf8)
+        // Fewer messages than the limit of a second, however fast they are.
+        for number in 1...3900 where fixture.warnings.isEmpty {
+            _ = try? client.send(bytes: request)
+            if number.isMultiple(of: 500) {
                 try await fixture.play()
                 #expect(try other.line(except: "dropped").type == "pushSamples")
             }
         }
+        try await fixture.wait(for: "the disconnection") { !fixture.warnings.isEmpty }
         let reason = "disconnected: more than 4 MiB of replies and other messages are unread"
         #expect(fixture.warnings == ["socket/1: \(reason)"])
         // The reason is the last line of a client that reads now; otherwise the connection ends without it after half a second.
