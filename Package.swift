@@ -14,6 +14,10 @@ let settings: [SwiftSetting] = [
 /// For modules that return spans of their own buffers, which need lifetime annotations.
 let lifetimeSettings: [SwiftSetting] = settings + [.enableExperimentalFeature("Lifetimes")]
 
+/// For tests that compute little, which run once after they are compiled: without optimisation that takes half of the time. What they test is
+/// optimised.
+let testSettings: [SwiftSetting] = settings + [.unsafeFlags(["-Onone"])]
+
 func module(
     _ name: String, at path: String? = nil, uses dependencies: [Target.Dependency] = [], settings: [SwiftSetting] = settings
 ) -> Target {
@@ -51,7 +55,7 @@ func plugin(
         plugin,
         .testTarget(
             name: name + "Tests", dependencies: common + dependencies + helpers + tests, path: "Plugins/\(path)/Tests", exclude: testData,
-            resources: resources, swiftSettings: settings),
+            resources: resources, swiftSettings: path.hasPrefix("Sinks") || path.hasPrefix("Controls") ? testSettings : settings),
     ]
 }
 
@@ -61,7 +65,7 @@ func tests(
 ) -> Target {
     .testTarget(
         name: name, dependencies: dependencies, path: "Tests/\(folder ?? name)", exclude: exclude, resources: resources,
-        swiftSettings: settings)
+        swiftSettings: testSettings)
 }
 
 /// What several tests use: a folder of Tests/.
