@@ -26,7 +26,8 @@ struct Architecture {
         "CVamp": ["Plugins/Analyzers/Vamp/Host/VampLibrary.swift", "Plugins/Analyzers/Vamp/Host/VampInstance.swift", "VampPlugin/"],
         "CZstd": ["Sources/HemiolaFiles/ZstdStream.swift"], "CQREncode": ["Plugins/Sinks/Visualizers/Web/QRCode.swift"],
         "CMosquitto": ["Plugins/Sinks/Messages/MQTT/MQTTConnection.swift"],
-        "CWebPage": ["Plugins/Sinks/Visualizers/Web/PageFiles.swift"], "CBeatWeights": ["Plugins/Analyzers/Beat/NetworkWeights.swift"],
+        "CWebPage": ["Plugins/Sinks/Visualizers/Web/PageFiles.swift"],
+        "CBeatWeights": ["Plugins/Analyzers/Beat/BeatNetwork.swift", "Plugins/Analyzers/Beat/NetworkWeights.swift"],
     ]
     /// Calls, types and words that stand in one place, so that there is one clock, two wake-ups, one back-off, one line splitter, one atomic
     /// replacement of files, one JSON tree and one `async` function: a regular expression, and the files where it may match.
