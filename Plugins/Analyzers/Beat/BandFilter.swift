@@ -60,6 +60,8 @@ struct BandFilter: Sendable {
     private(set) var onset: Float = 0
     /// What the onset strength of the frame is after silence: the mean of the levels.
     var strengthAfterSilence: Float { levels.reduce(0, +) / Float(max(1, bank.count)) }
+    /// The centre of each band, in hertz.
+    var centers: [Double] { bank.centers }
     /// The largest amplitude of a band in the frame.
     private(set) var largest: Float = 0
     /// Whether every band of the frame is below −90 dBFS.

@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// Downbeat tracking: the meter (3 or 4) and the position of each beat in its bar.
 ///
 /// The HMM forward algorithm over seven states, the positions of a bar of three and of a bar of four, with one step per beat. The
@@ -12,6 +14,9 @@ struct BarTracker: Sendable {
     /// Beats before the first position, two bars of four. In rendered music, 40 % of the positions of the first eight beats would be right,
     /// and 50 % of those of the next eight.
     private static let leastBeats = 8
+    /// In whole files: the part by which the network's probabilities count, and what a change of the chord says for a downbeat, in nats.
+    private static let shareWeight = 0.2
+    private static let changeEvidence = 0.7
     private static let stateCount = 7
     private static let uniform = SIMD8<Double>(1, 1, 1, 1, 1, 1, 1, 0) / 7
     /// The states of bars of three, and of bars of four.
@@ -29,7 +34,12 @@ struct BarTracker: Sendable {
         beatCount += 1
         for _ in 0..<min(steps, 12) { predict() }
         let share = min(max(share, Self.leastShare), 1 - Self.leastShare)
-        for state in 0..<Self.stateCount { probabilities[state] *= state == 0 || state == 3 ? share : 1 - share }
+        observe(first: share, other: 1 - share)
+    }
+
+    /// Multiplies the probability of the first position and that of the others.
+    private mutating func observe(first: Double, other: Double) {
+        for state in 0..<Self.stateCount { probabilities[state] *= state == 0 || state == 3 ? first : other }
         probabilities /= probabilities.sum()
     }
 
@@ -52,18 +62,27 @@ struct BarTracker: Sendable {
 
     /// The positions of all beats of a recording by the forward-backward algorithm; of two bars or less they are unknown.
     ///
-    /// The backward pass uses the same model: in reversed order the downbeat keeps its index, and the other positions are alike.
-    static func positions(_ shares: [Double]) -> [(position: Int, meter: Int)?] {
+    /// Errors of the network repeat from bar to bar, so that its probabilities are not independent: they count by a part. The backward pass uses the same model: in reversed order the downbeat keeps its index, and the other positions are alike.
+    ///
+    /// - Parameters:
+    ///   - shares: As in ``advance(steps:share:)``.
+    ///   - chordChanges: Whether the chord changes at each beat.
+    static func positions(_ shares: [Double], chordChanges: [Bool]) -> [(position: Int, meter: Int)?] {
         guard shares.count > leastBeats else { return shares.map { _ in nil } }
-        func pass(_ shares: [Double]) -> [BarTracker] {
+        let observations = zip(shares, chordChanges).map { share, isChange in
+            let share = min(max(share, leastShare), 1 - leastShare)
+            return (first: pow(share, shareWeight) * (isChange ? exp(changeEvidence) : 1), other: pow(1 - share, shareWeight))
+        }
+        func pass(_ observations: [(first: Double, other: Double)]) -> [BarTracker] {
             var bar = BarTracker()
-            return shares.map { share in
-                bar.advance(steps: 1, share: share)
+            return observations.map { observation in
+                bar.predict()
+                bar.observe(first: observation.first, other: observation.other)
                 return bar
             }
         }
-        let forward = pass(shares)
-        let backward = pass(shares.reversed()).reversed() as [BarTracker]
+        let forward = pass(observations)
+        let backward = pass(observations.reversed()).reversed() as [BarTracker]
         return shares.indices.map { index in
             var bar = forward[index]
             if index + 1 < shares.count {

@@ -28,6 +28,7 @@ struct BeatFirstPass: Sendable {
     /// The spectra of the first frames, until it is known whether the stream begins with an onset; nil after that.
     private var firstSpectra: [[Float]]? = []
     private var network: BeatNetwork
+    private var harmony: ChordChanges
     private var outputs: [BeatNetwork.Output] = []
     /// The time of the first frame, and of each frame before which hops were left out, in seconds.
     private var starts: [(frame: Int, time: Double)] = []
@@ -45,6 +46,7 @@ struct BeatFirstPass: Sendable {
     init(_ space: BeatStateSpace, sampleRate: Double) {
         self.space = space
         network = BeatNetwork(.wholeFile())
+        harmony = ChordChanges(filter.centers)
         start = StreamStart(sampleRate: sampleRate)
     }
 
@@ -94,6 +96,7 @@ struct BeatFirstPass: Sendable {
         }
         if !isAfterSilence { sounds[sounds.count - 1].add(filter) }
         frameCount += 1
+        harmony.add(filter)
         network.add(filter)
         if network.isGroupComplete {
             network.run()
@@ -202,7 +205,8 @@ struct BeatFirstPass: Sendable {
             let middle = Double(beat.frames.lowerBound + beat.frames.upperBound - 1) / 2
             return RecentActivations.peak(around: middle, in: frames, frameSeconds: space.frameSeconds) { outputs[$0] }
         }
-        let positions = BarTracker.positions(peaks.map(\.downbeatShare))
+        let positions = BarTracker.positions(
+            peaks.map(\.downbeatShare), chordChanges: harmony.changes(at: peaks.map { Int($0.time.rounded()) }))
         var decoder = ForwardDecoder(space)
         var decodedFrames = 0
         return peaks.indices.compactMap { index in

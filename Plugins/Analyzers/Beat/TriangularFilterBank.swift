@@ -16,6 +16,8 @@ struct TriangularFilterBank: Sendable {
 
     private let bands: [Band]
     private let weights: [Float]
+    /// The frequency at the top of each triangle, in hertz.
+    let centers: [Double]
 
     var count: Int { bands.count }
 
@@ -31,6 +33,7 @@ struct TriangularFilterBank: Sendable {
         let all = (0...max(0, Int((log2(highest / lowest) * bandsPerOctave).rounded(.down))))
             .map { Int((lowest * exp2(Double($0) / bandsPerOctave) * Double(size) / sampleRate).rounded()) }.filter { $0 < binCount }
         let edges = all.enumerated().filter { $0.offset == 0 || all[$0.offset - 1] != $0.element }.map(\.element)
+        centers = edges.dropFirst().dropLast().map { Double($0) * sampleRate / Double(size) }
         var (bands, weights) = ([Band](), [Float]())
         for (low, (center, high)) in zip(edges, zip(edges.dropFirst(), edges.dropFirst(2))) {
             let shares = (low...high).map {

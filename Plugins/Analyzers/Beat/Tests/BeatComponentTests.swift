@@ -264,10 +264,30 @@ enum PreparedAnalyzer {
         let position = try #require(bar.position(stepsAhead: 1))
         #expect(position.meter == meter)
         #expect(position.position == (48 - 1) % meter + 1)
-        for (beat, position) in BarTracker.positions(shares).enumerated() {
+        for (beat, position) in BarTracker.positions(shares, chordChanges: shares.map { _ in false }).enumerated() {
             let position = try #require(position)
             #expect(position.meter == meter)
             #expect(position.position == (beat - 1 + meter) % meter + 1)
         }
+    }
+
+    @Test func `ChordChanges: where a chord begins that lasts, as the one before`() {
+        var filter = BandFilter()
+        var harmony = ChordChanges(filter.centers)
+        let classes = filter.centers.map { Int((12 * log2($0 / 440)).rounded() + 120) % 12 }
+        // Chords of four beats of half a second, with a passing one in the fourth beat.
+        let roots = [0, 0, 0, 2, 5, 5, 5, 5, 7, 7, 7, 7, 0, 0, 0, 0]
+        for root in roots {
+            let chord = [root, (root + 4) % 12, (root + 7) % 12]
+            let amplitudes: [Float] = classes.map { chord.contains($0) ? 0.1 : 0.005 }
+            for _ in 0..<50 {
+                filter.advance(amplitudes: amplitudes.span)
+                harmony.add(filter)
+            }
+        }
+        let changes = harmony.changes(at: (0..<16).map { 50 * $0 })
+        #expect(changes.indices.filter { changes[$0] } == [8, 12])
+        #expect(harmony.changes(at: [0]) == [false])
+        #expect(ChordChanges(filter.centers).changes(at: [0, 50, 100]) == [false, false, false])
     }
 }
