@@ -7,7 +7,7 @@ extension AnalyzerPlugin {
     /// Detects onsets, tempo and beats. Steady beats are emitted before they occur.
     public static let beat = AnalyzerPlugin(
         "beat", "Onsets, tempo and beats; steady beats are emitted before they occur.", settings: BeatSettings.self,
-        version: 4, records: [.onset, .beat],
+        version: 5, records: [.onset, .beat],
         controls: [.tap, .lockTempo, .tempoRange, .halveTempo, .doubleTempo, .setDownbeat, .nudge, .resetTempo]
     ) { settings throws(Problem) in
         try BeatAnalyzer(settings)

@@ -20,6 +20,9 @@ struct BeatTracker: Sendable {
     private static let sufficientActivity: Float = 0.8
     private static let sufficientConfidence = 0.2
     private static let lostConfidence = 0.05
+    /// Of ten beats of which the decoder is sure, one is not where a listener taps: most of these at double tempo, for which the music speaks
+    /// as clearly.
+    private static let certainty = 0.9
     /// Beats after the last tap for which a tapped tempo is kept.
     private static let tapHoldBeats = 8.0
     /// Maximum relative deviation from a tapped tempo while it is kept, because taps are not exact.
@@ -83,7 +86,7 @@ struct BeatTracker: Sendable {
     /// The probability of the reported beat, 0…1: that there are beats, and that they have the estimated tempo and phase. 0 while
     /// nothing is reported.
     var confidence: Double {
-        isKnown ? Double(max(presence.regularity, presence.activity) * decoder.estimate.probability) : 0
+        isKnown ? Self.certainty * Double(max(presence.regularity, presence.activity) * decoder.estimate.probability) : 0
     }
 
     /// The tempo in BPM; nil while it is unknown.

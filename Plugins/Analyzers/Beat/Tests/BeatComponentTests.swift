@@ -271,6 +271,13 @@ enum PreparedAnalyzer {
         }
     }
 
+    @Test func `BeatCertainty: beats that the network marks alike are surer than every second one, and than weak ones`() {
+        let (steady, alternating) = (BeatCertainty.certainties([0.9, 0.9, 0.9, 0.9]), BeatCertainty.certainties([0.9, 0.3, 0.9, 0.3]))
+        let weak = BeatCertainty.certainties([0.2, 0.2, 0.2, 0.2])
+        #expect(steady.allSatisfy { $0 > 0.95 } && alternating.allSatisfy { $0 < 0.8 } && weak.allSatisfy { $0 < 0.8 })
+        #expect(BeatCertainty.certainties([]) == [] && BeatCertainty.certainties([0]).allSatisfy { 0..<0.3 ~= $0 })
+    }
+
     @Test func `ChordChanges: where a chord begins that lasts, as the one before`() {
         var filter = BandFilter()
         var harmony = ChordChanges(filter.centers)
