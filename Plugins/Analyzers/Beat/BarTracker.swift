@@ -16,7 +16,7 @@ struct BarTracker: Sendable {
     private static let leastBeats = 8
     /// In whole files: the part by which the network's probabilities count, and what a change of the chord says for a downbeat, in nats.
     private static let shareWeight = 0.2
-    private static let changeEvidence = 0.7
+    private static let changeEvidence = 1.0
     private static let stateCount = 7
     private static let uniform = SIMD8<Double>(1, 1, 1, 1, 1, 1, 1, 0) / 7
     /// The states of bars of three, and of bars of four.
