@@ -96,8 +96,11 @@ import Testing
         let port = try LoopbackPort.reserve()
         let reports = Reports()
         let sender = try sender(target(port), reports)
-        // The system's answer to a datagram is reported with the next one.
-        repeat { sender.send([1], at: 0) } while !reports.isReported(within: 0.02)
+        // The system's answer to a datagram is reported with the next one, and the lost one before the line about it.
+        repeat {
+            sender.send([1], at: 0)
+            _ = reports.isReported(within: 0.02)
+        } while reports.lines.isEmpty
         #expect(
             reports.lines == [
                 "test: 127.0.0.1:\(port): Connection refused; start the program that receives there; "
