@@ -109,7 +109,10 @@ import Testing
         let receiver = try DatagramReceiver(port: port)
         sender.send([2], at: 0)
         sender.send([3], at: 0)
-        #expect([2, 3].contains(receiver.receive()?.first))
+        // The last of those before can still be on its way, and the next one be refused for the one before it.
+        var packet = receiver.receive()
+        while packet == [1] { packet = receiver.receive() }
+        #expect(packet == [2] || packet == [3])
         try sender.close(within: 1)
         #expect(reports.lost > 0)
     }
