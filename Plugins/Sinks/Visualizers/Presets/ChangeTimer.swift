@@ -91,8 +91,10 @@ struct ChangeTimer: Sendable {
     /// a beat that is not known yet.
     func nextIn(from time: Double) -> Double? {
         guard let counter else { return due.map { max(0, $0 - time) } }
-        guard followsBeat, let completion = counter.completion(notBefore: lastChange + timing.minimum) else { return nil }
-        return max(0, min(completion, lastChange + (timing.maximum ?? .infinity)) - time)
+        // With the digits of a record, so that a replay foresees the same time.
+        let (start, time) = ((lastChange * 1e6).rounded() / 1e6, (time * 1e6).rounded() / 1e6)
+        guard followsBeat, let completion = counter.completion(notBefore: start + timing.minimum) else { return nil }
+        return max(0, min(completion, start + (timing.maximum ?? .infinity)) - time)
     }
 
     private mutating func detectCut(
