@@ -4,7 +4,7 @@ from statistics import median
 
 import pytest
 
-from conftest import wait
+from conftest import wait, wait_for_presets
 
 # Marks the time at which the browser has taken over the first picture of a WebGL canvas.
 FIRST_PICTURE = """
@@ -173,6 +173,7 @@ def test_slow_webgl_is_replaced_by_the_plain_picture_and_presets_can_be_tried_ag
     page = open_page(clicks.url, size=(1280, 720))
     # The browser of the tests computes WebGL by software: the page says that it shows the plain picture.
     wait(page, "document.getElementById('message').textContent !== ''", 120)
+    wait_for_presets(page)
     assert page.evaluate("getPresetNames().length") > 1
     page.evaluate("""() => {
         window.changes = [];
