@@ -196,12 +196,6 @@ struct BeatFirstPass: Sendable {
             || hasSound(frame - period...frame) && hasSound(frame...frame + period)
     }
 
-    /// The network's largest beat probability near a frame.
-    private func strength(near frame: Int) -> Double {
-        let frames = (frame - 3...frame + 3).clamped(to: 0...outputs.count - 1)
-        return Double(frames.reduce(0) { max($0, outputs[$1].networkBeat) })
-    }
-
     private func estimatedBeats() -> [EstimatedBeat] {
         guard !outputs.isEmpty else { return [] }
         let path = ViterbiDecoder(space, tempoPrior: space.tempoPrior()).decode(outputs.map(\.beat))
@@ -213,7 +207,7 @@ struct BeatFirstPass: Sendable {
         }
         let positions = BarTracker.positions(
             peaks.map(\.downbeatShare), chordChanges: harmony.changes(at: peaks.map { Int($0.time.rounded()) }))
-        let certainties = BeatCertainty.certainties(peaks.map { strength(near: Int($0.time.rounded())) })
+        let certainties = BeatCertainty.certainties(peaks.map(\.strength))
         var decoder = ForwardDecoder(space)
         var decodedFrames = 0
         return peaks.indices.compactMap { index in

@@ -20,8 +20,8 @@ struct BeatTracker: Sendable {
     private static let sufficientActivity: Float = 0.8
     private static let sufficientConfidence = 0.2
     private static let lostConfidence = 0.05
-    /// Of ten beats of which the decoder is sure, one is not where a listener taps: most of these at double tempo, for which the music speaks
-    /// as clearly.
+    /// Of ten beats of which the decoder is sure, one is not where a listener taps (0.88 to 0.90 of them are, in produced music and `beats-dev`):
+    /// most of these are at double tempo, for which the music speaks as clearly.
     private static let certainty = 0.9
     /// Beats after the last tap for which a tapped tempo is kept.
     private static let tapHoldBeats = 8.0

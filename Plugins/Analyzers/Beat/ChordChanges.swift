@@ -4,13 +4,13 @@ internal import HemiolaSignal
 /// The beats at which the chord changes, which is at the first beat of a bar more often than at others.
 ///
 /// The chord of a beat is the most similar of the 24 major and minor triads (T. Fujishima, "Realtime Chord Recognition of Musical Sound",
-/// ICMC 1999), where a change costs as much as a clearly better chord is better. The pitch classes are sums of the bands of the beat
-/// network, which cost no further transform: enough to hear that a chord changes, not to name it.
+/// ICMC 1999); a change has a cost, so that only a clearly better chord replaces another. The pitch classes are means of the bands of the
+/// beat network, which cost no further transform: enough to hear that a chord changes, not to name it.
 struct ChordChanges: Sendable {
-    /// The bands whose pitch class is known well enough: below, they are wider than a semitone, and above there are overtones, in hertz.
+    /// The bands that count, in hertz: below, they are much wider than a semitone, and above there are overtones.
     private static let range = 180.0...2000.0
     private static let classCount = 12
-    /// What a chord that is present is worth in a beat, and what a change costs.
+    /// What a chord gets in a beat that is similar to it by 1, and what a change costs.
     private static let similarityWeight: Float = 6
     private static let changeCost: Float = 1
     /// Both chords last at least this number of beats: shorter ones are passing.

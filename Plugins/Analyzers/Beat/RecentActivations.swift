@@ -5,7 +5,9 @@ struct RecentActivations: Sendable {
         /// Time of the largest beat activation near the beat, in seconds, and the activation.
         var time: Double
         var activation: Double
-        /// The largest downbeat probability near the beat, divided by the largest beat probability.
+        /// The network's largest beat probability near the beat.
+        var strength: Double
+        /// The largest downbeat probability near the beat, divided by `strength`.
         var downbeatShare: Double
     }
 
@@ -37,7 +39,7 @@ struct RecentActivations: Sendable {
         let peak = Self.peak(around: Double(middle), in: frames, frameSeconds: frameSeconds) { outputs[$0 & (Self.length - 1)] }
         return Peak(
             time: lastTime + (peak.time - Double(frame - 1)) * frameSeconds, activation: peak.activation,
-            downbeatShare: peak.downbeatShare)
+            strength: peak.strength, downbeatShare: peak.downbeatShare)
     }
 
     /// The peak of the activations near a frame; times are in frames.
@@ -63,6 +65,6 @@ struct RecentActivations: Sendable {
         }
         return Peak(
             time: Double(best) + (mass > 0 ? moment / mass : 0), activation: Double(output(best).beat),
-            downbeatShare: Double(downbeat / beat))
+            strength: Double(beat), downbeatShare: Double(downbeat / beat))
     }
 }
