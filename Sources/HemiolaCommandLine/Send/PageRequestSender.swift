@@ -26,8 +26,8 @@ struct PageRequestSender {
         case .snapshot(let path):
             try Snapshot.move(answer.value, to: path)
             return try Root.print(JSONValue.quoted(path))
-        case .wait,
-            .window where answer.value == "null":
+        case .wait: return .success
+        case .window where answer.value == "null":
             // The request has no result.
             return .success
         case .tabs where answer.value == "0":
@@ -45,8 +45,7 @@ struct PageRequestSender {
         let end = MonotonicTime.now + timeLimit
         let client = try SocketClient(path, until: end, waits: request.task == .wait)
         try client.write(ControlMessage.quiet + line, until: end)
-        // The running program has no time limit for `wait`: to it, a page can be late by any time.
-        let limit = request.task == .wait ? max(0, end - MonotonicTime.now) : timeLimit + Self.margin
+        let limit = timeLimit + Self.margin
         if let file {
             for start in file.starts {
                 progress.show(fraction: Double(start) / Double(file.bytes.count))
@@ -60,8 +59,9 @@ struct PageRequestSender {
             }
             progress.show(fraction: 1)
         }
-        // All parts of a file can still wait for the page.
-        let deadline = MonotonicTime.now + limit * Double(1 + (file.map { Array($0.starts).count } ?? 0))
+        // All parts of a file can still wait for the page. The running program has no time limit for `wait`.
+        let deadline =
+            request.task == .wait ? end : MonotonicTime.now + limit * Double(1 + (file.map { Array($0.starts).count } ?? 0))
         while true {
             let message = try client.next(until: deadline)
             if let reply = Reply(message) { return reply }
