@@ -72,22 +72,15 @@ struct GraphTests {
         let recorder = try CaptureRecorder("pulse:server=\(server.address)", keepsSamples: true)
         try await recorder.receive(seconds: 1)
         // The first time, the stream is opened after the music has begun.
-        for hasBeginning in [false, true] {
+        for shortest in [0.5, 0.95] {
             let before = recorder.current.samples.count
             let player = try server.play(left: 440, right: 440, on: "stage", seconds: 1)
             _ = try player.finish(timeout: 20)
             try waitUntilIdle(server)
             try await recorder.receive(seconds: 0.5)
-            // Counted, because a player on a busy machine may drop out, and the server may drop what the player has in its buffer at the end.
-            let samples = recorder.current.samples
-            let left = stride(from: before, to: samples.count, by: 2).map { samples[$0] }
-            let seconds = Double(left.count { abs($0) > 1e-3 }) / 44_100
-            #expect((0.5...1.01).contains(seconds), "\(seconds)")
-            guard hasBeginning else { continue }
-            // The sine rises from 0 for 25 frames.
-            let start = try #require(left.firstIndex { abs($0) > 1e-3 })
-            let rise = left[start...].prefix(20)
-            #expect(rise[start] < 0.1 && zip(rise.dropFirst(), rise).allSatisfy { $0 > $1 }, "\(rise)")
+            // Counted, because a player on a busy machine may drop out.
+            let seconds = Double(recorder.current.samples[before...].count { abs($0) > 1e-3 }) / 2 / 44_100
+            #expect((shortest...1.01).contains(seconds), "\(seconds)")
         }
         try await recorder.stop()
         let log = recorder.current
