@@ -39,7 +39,7 @@ public final class ControlInput: Sendable {
 
     /// Submits a control. Never blocks. The first refusal of each control is reported.
     public func submit(_ control: Control) {
-        context.controls.submit(control, from: context.name) { [self] reply, _ in
+        context.controls.submit(control, from: context.name) { [self] reply in
             if case .refused(let reason) = reply { warn("\(control.name): \(reason)", once: control.name) }
         }
     }

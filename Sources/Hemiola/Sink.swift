@@ -132,11 +132,15 @@ public protocol Director: AnyObject {
     ///   - row: The whole row, by the handles of `StreamHeader.layout`.
     ///   - events: Those of the analyzers, to be read and added to.
     func direct(_ moment: BatchMoment, _ row: borrowing FeatureRow, into events: inout EventList)
+    /// Controls were handled while the source pauses: adds the events that need no batch, such as the change of a preset. Called only for a
+    /// director that is a ``ControlHandler``; does nothing unless it is implemented.
+    func directPause(into events: inout EventList)
     /// Audio was lost; the clock has moved on.
     func skip(_ gap: Gap)
 }
 
 extension Director {
+    public func directPause(into events: inout EventList) {}
     public func skip(_ gap: Gap) {}
 }
 

@@ -141,19 +141,3 @@ public enum ControlReply: Sendable, Hashable {
         .refused("nothing here handles \(control.name)")
     }
 }
-
-/// A place in the streams of a run, in their order.
-public struct StreamPosition: Sendable, Hashable, Comparable {
-    /// The number of the stream in its run (`StreamHeader.number`).
-    public var stream: Int
-    /// A frame of that stream.
-    public var frame: Int64
-
-    /// The place of a frame.
-    public init(stream: Int, frame: Int64) {
-        self.stream = stream
-        self.frame = frame
-    }
-
-    public static func < (one: Self, other: Self) -> Bool { (one.stream, one.frame) < (other.stream, other.frame) }
-}

@@ -27,8 +27,6 @@ public final class CollectingSink: Sink, Sendable {
         public var control: Control
         /// The reply.
         public var reply: ControlReply
-        /// The start of the batch with the effect.
-        public var effect: StreamPosition?
         /// The number of batches that this sink had received before the reply.
         public var batchCount: Int
     }
@@ -106,8 +104,8 @@ public final class CollectingSink: Sink, Sendable {
     ///   - origin: The sender, for the `from` of the `control` record.
     public func post(_ control: Control, from origin: String = "test") {
         let port = state.withLock { $0.context?.controls } ?? .closed
-        port.submit(control, from: origin) { [self] reply, effect in
-            state.withLock { $0.replies.append(Reply(control: control, reply: reply, effect: effect, batchCount: $0.batchCount)) }
+        port.submit(control, from: origin) { [self] reply in
+            state.withLock { $0.replies.append(Reply(control: control, reply: reply, batchCount: $0.batchCount)) }
         }
     }
 

@@ -148,7 +148,7 @@ public struct ControlSourceConformanceSuite {
                 controls: ControlPort(
                     submit: { control, origin, reply in
                         self.state.withLock { $0.controls.append((control, origin)) }
-                        reply?(.refused("not in this test"), nil)
+                        reply?(.refused("not in this test"))
                     }, report: { _ in }),
                 warn: { text in self.state.withLock { $0.warnings.append(text) } })
         }

@@ -14,7 +14,7 @@ import Testing
 
     private func post(_ control: Control, from origin: String) {
         let log = log
-        inbox.port.submit(control, from: origin) { reply, _ in
+        inbox.port(of: 0).submit(control, from: origin) { reply in
             if reply == .busy { log.append(origin) }
         }
     }
@@ -111,7 +111,7 @@ import Testing
         let replies = Log<ControlReply>()
         inbox.setPreparers([(0, preparer)])
         for _ in 0..<3 {
-            inbox.port.submit(Control(.loadPreset, .text("x")), from: "a") { reply, _ in replies.append(reply) }
+            inbox.port(of: 0).submit(Control(.loadPreset, .text("x")), from: "a") { reply in replies.append(reply) }
         }
         #expect(preparer.names.wait(for: 1))
         inbox.close()

@@ -10,14 +10,14 @@ import Testing
 
 /// Controls that sinks submit to a pipeline.
 @Suite(.mayNotHang) struct ControlTests {
-    /// Runs three batches, the given steps, and two batches.
+    /// Runs five batches. The controls are submitted while the third one is read, so that they take effect in the fourth.
     private func run(
         isLive: Bool = false, analyzers: [AnalyzerPlugin] = [.witness()], gate: Gate = Gate(isOpen: true),
         _ submit: @escaping @Sendable (CollectingSink) -> Void
     ) async throws -> CollectingSink {
         let sink = CollectingSink(gate: gate)
         try await Trial(
-            [silence(batches: 3), .call { submit(sink) }, .idle(), silence(batches: 2)], isLive: isLive, analyzers: analyzers,
+            [silence(batches: 2), .call { submit(sink) }, silence(batches: 3)], isLive: isLive, analyzers: analyzers,
             sinks: [.collecting(sink)]
         ).run()
         return sink
@@ -44,48 +44,24 @@ import Testing
         #expect(sink.replies.map(\.reply) == [.switched(false), .switched(true)])
     }
 
-    @Test func `control in the middle of a batch: takes effect in the next`() async throws {
+    @Test func `control while the source pauses: its record and its reply come without a batch`() async throws {
         let sink = CollectingSink()
-        try await Trial(
-            [.samples([0, 0]), .call { sink.post(Control(.tap)) }, .idle(times: 3), silence(batches: 3)], analyzers: [.witness()],
-            sinks: [.collecting(sink)]
-        ).run()
-        #expect(sink.streams[0].batchNumber { $0.type.name == "control" } == 1)
-    }
-
-    @Test(arguments: [false, true])
-    func `reply: names the stream and the first frame of the batch with the effect`(isLive: Bool) async throws {
-        let sink = try await run(isLive: isLive) { $0.post(Control(.tap)) }
-        #expect(sink.replies.map(\.effect) == [StreamPosition(stream: 0, frame: 3072)])
-    }
-
-    @Test func `reply in a second stream: has the number of its header`() async throws {
-        let sink = CollectingSink()
-        let other = StreamFormat(sampleRate: 48_000, channelCount: 1)
         try await Trial(
             [
-                silence(batches: 2), .format(other), silence(batches: 1), .call { sink.post(Control(.tap)) }, .idle(), silence(batches: 1),
+                silence(batches: 1), .call { sink.post(Control(.tap)) }, .idle(), .pause { sink.replies.count == 1 },
+                // In the middle of a batch.
+                .samples([0, 0]), .call { sink.post(Control(.tap)) }, .idle(), .pause { sink.replies.count == 2 },
+                silence(batches: 1),
             ], analyzers: [.witness()], sinks: [.collecting(sink)]
         ).run()
-        #expect(sink.streams.map(\.header.number) == [0, 1])
-        #expect(sink.replies.map(\.effect) == [StreamPosition(stream: 1, frame: 1024)])
+        let controls = sink.streams[0].events.compactMap(\.control)
+        #expect(controls.map(\.frame) == [1024, 1024])
+        #expect(sink.replies.map(\.batchCount) == [1, 1])
     }
 
-    @Test func `reply: sent before the batch with the effect`() async throws {
-        let gate = Gate()
-        let early = Shared<Int?>(nil)
-        let sink = CollectingSink(gate: gate)
-        try await Trial(
-            [
-                silence(batches: 3), .call { sink.post(Control(.tap)) }, .idle(), silence(batches: 2),
-                .call {
-                    early.value = sink.replies.count
-                    gate.open()
-                },
-            ], isLive: true, analyzers: [.witness()], sinks: [.collecting(sink)]
-        ).run()
-        #expect(early.value == 1)
-        #expect(sink.replies.map(\.batchCount) == [0])
+    @Test func `reply: comes after the batch with the effect, to the sink that has it`() async throws {
+        let sink = try await run { $0.post(Control(.tap)) }
+        #expect(sink.replies.map(\.batchCount) == [5])
     }
 
     @Test func `control during an outage of the device: its record and its reply are sent before audio returns`() async throws {
@@ -105,7 +81,6 @@ import Testing
             ], isLive: true, analyzers: [.witness()], sinks: [.collecting(sink)]
         ).run()
         #expect(early.value == [.done, .refused("nothing in this pipeline handles randomPreset")])
-        #expect(sink.replies.map(\.effect) == [nil, nil])
         #expect(sink.streams[0].recordTypes.filter { $0 != "event" } == ["device", "control", "device"])
     }
 
@@ -199,8 +174,8 @@ import Testing
         let sink = CollectingSink()
         try await Trial(
             [
-                .samples(TestSignal.sine(441, frames: 3072)), .call { sink.post(Control(.nextPreset), from: "key") }, .idle(),
-                .samples(TestSignal.sine(441, frames: 2048)), .gap(Gap(frames: 5, reason: .frozen)),
+                .samples(TestSignal.sine(441, frames: 2048)), .call { sink.post(Control(.nextPreset), from: "key") },
+                .samples(TestSignal.sine(441, frames: 3072)), .gap(Gap(frames: 5, reason: .frozen)),
             ], analyzers: [.levels], sinks: [director.plugin, .collecting(sink)]
         ).run()
         let stream = sink.streams[0]

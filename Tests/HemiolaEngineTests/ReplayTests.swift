@@ -38,7 +38,7 @@ import Testing
     @Test func `records of a live control, replayed: the same batches`() async throws {
         let sink = CollectingSink()
         try await Trial(
-            [silence(batches: 2), .call { sink.post(Control(.tap), from: "web/1") }, .idle(), silence(batches: 3)],
+            [silence(batches: 1), .call { sink.post(Control(.tap), from: "web/1") }, silence(batches: 4)],
             analyzers: [.witness()], sinks: [.collecting(sink)]
         ).run()
         let recorded = sink.streams[0].events.compactMap(\.control)

@@ -12,10 +12,10 @@ import Testing
         let port = ControlPort(
             submit: { _, _, reply in
                 submitted.withLock { $0 += 1 }
-                reply?(.done, nil)
+                reply?(.done)
             }, report: { _ in })
         let reply = Mutex<ControlReply?>(nil)
-        port.submit(Control(Self.dim, .number(level)), from: "test") { answer, _ in reply.withLock { $0 = answer } }
+        port.submit(Control(Self.dim, .number(level)), from: "test") { answer in reply.withLock { $0 = answer } }
         #expect(reply.withLock { $0 } == fault.map { .refused($0) } ?? .done)
         #expect(submitted.withLock { $0 } == (fault == nil ? 1 : 0))
     }

@@ -268,7 +268,7 @@ final class BridgeClient {
     private func submitClosing() {
         let client = NIOLoopBound(self, eventLoop: hub.loop)
         let loop = hub.loop
-        hub.controls.submit(Control(.pageClosed), from: origin) { reply, _ in
+        hub.controls.submit(Control(.pageClosed), from: origin) { reply in
             guard reply == .busy else { return }
             loop.scheduleTask(in: .milliseconds(100)) { client.value.submitClosing() }
         }
@@ -280,10 +280,8 @@ final class BridgeClient {
         // The reply arrives on another thread.
         let client = NIOLoopBound(self, eventLoop: hub.loop)
         let loop = hub.loop
-        hub.controls.submit(control, from: origin) { reply, effect in
-            loop.execute {
-                client.value.hub.reply(after: effect) { client.value.resolve(number, id, Self.error(reply)) }
-            }
+        hub.controls.submit(control, from: origin) { reply in
+            loop.execute { client.value.resolve(number, id, Self.error(reply)) }
         }
     }
 

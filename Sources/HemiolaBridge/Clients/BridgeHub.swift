@@ -24,7 +24,6 @@ final class BridgeHub {
     /// Stream time of the last batch, in seconds.
     private var time = 0.0
     /// Replies to controls whose batch has not been sent, in order.
-    private var waitingReplies: [(effect: StreamPosition, send: () -> Void)] = []
     private var buffer = JSONBuffer(capacity: 4096)
     /// Closes the connections that are not clients: those of a web server that have not been upgraded.
     var closeOtherConnections: () -> Void = {}
@@ -113,7 +112,6 @@ final class BridgeHub {
     func close(within timeout: TimeAmount) -> EventLoopFuture<Void> {
         closeOtherConnections()
         let promise = loop.makePromise(of: Void.self)
-        sendReplies()
         calls.remove(clients, "the run has ended")
         pageErrors.endInterval()
         if clients.isEmpty {
@@ -164,21 +162,6 @@ final class BridgeHub {
             forEachClient { $0.send(status: line) }
         }
         forEachClient { $0.send(batch) }
-        sendReplies(before: batch.end)
-    }
-
-    // MARK: - Replies
-
-    /// Sends a reply to a control: when the batch with the effect was sent, or at once if there is none.
-    func reply(after effect: StreamPosition?, _ send: @escaping () -> Void) {
-        if let effect { waitingReplies.append((effect, send)) } else { send() }
-    }
-
-    /// Sends the replies to the controls that take effect before a place; by default all.
-    private func sendReplies(before end: StreamPosition = StreamPosition(stream: .max, frame: .max)) {
-        let due = waitingReplies.prefix { $0.effect < end }
-        waitingReplies.removeFirst(due.count)
-        for reply in due { reply.send() }
     }
 
     // MARK: - Lines

@@ -22,16 +22,23 @@ public final class PageDirector: Director, ControlHandler {
     private static let pageLimit = 64
     /// The events of the next batch, without their time.
     private var pending: [Event] = []
+    /// Stream time of the end of the last batch.
+    private var end = 0.0
 
     /// A director without pending events.
     public init() {}
 
-    public func prepare(_ stream: StreamHeader) {}
+    public func prepare(_ stream: StreamHeader) { end = 0 }
 
     public func direct(_ moment: BatchMoment, _ row: borrowing FeatureRow, into events: inout EventList) {
+        end = moment.end
+        directPause(into: &events)
+    }
+
+    public func directPause(into events: inout EventList) {
         if pending.isEmpty { return }
         for var event in pending {
-            event.time = moment.end
+            event.time = end
             events.append(event)
         }
         pending.removeAll(keepingCapacity: true)

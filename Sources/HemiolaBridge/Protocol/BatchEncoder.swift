@@ -74,7 +74,7 @@ struct BatchEncoder: ~Copyable {
         counters.countBatch(endingAt: batchEnd, now: MonotonicTime.now)
         let parts = encode(batch.events, emitted: { _ in batchEnd }, encoders, subscribed)
         let encoded = EncodedBatch(
-            time: encoders.format.seconds(at: batch.frame), end: StreamPosition(stream: encoders.number, frame: batch.endFrame),
+            time: encoders.format.seconds(at: batch.frame),
             batchLine: batchLine, eventLines: parts.lines, sampleMessages: messages, pageCommands: parts.commands, state: state)
         return encoded.isEmpty && state == before && !subscribed.hasClients ? nil : encoded
     }
@@ -87,7 +87,7 @@ struct BatchEncoder: ~Copyable {
         let before = state
         let parts = encode(events.span, emitted: \.time, encoders, subscribed)
         let encoded = EncodedBatch(
-            time: time, end: StreamPosition(stream: encoders.number, frame: encoders.format.frame(at: time) + 1),
+            time: time,
             eventLines: parts.lines, pageCommands: parts.commands, state: state)
         return encoded.isEmpty && state == before && !subscribed.hasClients ? nil : encoded
     }
@@ -113,7 +113,7 @@ struct BatchEncoder: ~Copyable {
             if line.count > 0 { parts.lines.append(EncodedBatch.EventLine(stream: .end, bytes: line.bytes)) }
         }
         return EncodedBatch(
-            time: end, end: StreamPosition(stream: encoders.number, frame: .max), eventLines: parts.lines,
+            time: end,  eventLines: parts.lines,
             sampleMessages: messages, pageCommands: parts.commands, state: state)
     }
 

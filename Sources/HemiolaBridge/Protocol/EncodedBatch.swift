@@ -13,8 +13,6 @@ final class EncodedBatch: Sendable {
 
     /// Stream time of the batch's first frame, in seconds.
     let time: Double
-    /// The frame after the batch. Controls that take effect before have their replies after it.
-    let end: StreamPosition
     /// The `batch` record; nil if no client subscribes to it.
     let batchLine: ByteBuffer?
     /// The events of the batch.
@@ -28,11 +26,10 @@ final class EncodedBatch: Sendable {
     let eventStreams: StreamSet
 
     init(
-        time: Double, end: StreamPosition = StreamPosition(stream: 0, frame: 0), batchLine: ByteBuffer? = nil, eventLines: [EventLine] = [],
+        time: Double, batchLine: ByteBuffer? = nil, eventLines: [EventLine] = [],
         sampleMessages: [SampleMessage] = [], pageCommands: [PageCommand] = [], state: VisualizerState = VisualizerState()
     ) {
         self.time = time
-        self.end = end
         self.batchLine = batchLine
         self.eventLines = eventLines
         self.sampleMessages = sampleMessages

@@ -63,7 +63,7 @@ enum TerminalKey: Sendable, Hashable {
         guard let type = context.catalog.control(name) else { return show("\(done): no plugin declares this control") }
         var control = Control(type)
         (control["bpm"], control["min_bpm"], control["max_bpm"]) = (tempo, slowest, fastest)
-        context.controls.submit(control, from: context.name) { reply, _ in
+        context.controls.submit(control, from: context.name) { reply in
             switch reply {
             case .done, .switched: show(done)
             case .refused(let reason): show("\(done): \(reason)")

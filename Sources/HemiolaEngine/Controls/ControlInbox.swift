@@ -30,6 +30,8 @@ final class ControlInbox: Sendable {
         var control: Control
         var origin: String
         var reply: ControlPort.Reply?
+        /// The index of the sink that has submitted it.
+        var sink: Int
         /// The results of the preparers. A prepared control is never removed: a preparer and its director receive the same controls.
         var preparations: [Preparation] = []
         /// The number of the control in order of arrival.
@@ -69,10 +71,10 @@ final class ControlInbox: Sendable {
         state.withLock { $0.preparers = preparers }
     }
 
-    /// The port for sinks.
-    var port: ControlPort {
+    /// The port of a sink.
+    func port(of sink: Int) -> ControlPort {
         ControlPort(
-            submit: { [self] control, origin, reply in submit(Entry(control: control, origin: origin, reply: reply)) },
+            submit: { [self] control, origin, reply in submit(Entry(control: control, origin: origin, reply: reply, sink: sink)) },
             report: { [self] loss in update { $0.add(loss) } })
     }
 
@@ -104,7 +106,7 @@ final class ControlInbox: Sendable {
             defer { state.unprepared = [] }
             return state.unprepared
         }
-        for entry in drain().entries + rest { entry.reply?(Self.tooLate, nil) }
+        for entry in drain().entries + rest { entry.reply?(Self.tooLate) }
     }
 
     private func update<Result>(_ body: (inout State) -> Result) -> Result {
@@ -146,7 +148,7 @@ final class ControlInbox: Sendable {
         }
         if startsThread { startThread { [self] in prepareAll() } }
         guard let answered else { return }
-        answered.entry.reply?(answered.reply, nil)
+        answered.entry.reply?(answered.reply)
     }
 
     // MARK: - The thread that prepares
@@ -165,7 +167,7 @@ final class ControlInbox: Sendable {
                 if !state.isClosed { state.ready.append(entry) }
                 return state.isClosed
             }
-            if isTooLate { entry.reply?(Self.tooLate, nil) }
+            if isTooLate { entry.reply?(Self.tooLate) }
         }
     }
 }

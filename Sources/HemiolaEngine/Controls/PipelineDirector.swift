@@ -25,6 +25,11 @@ struct PipelineDirector {
 }
 
 extension [PipelineDirector] {
+    /// Collects what controls bring about while the source pauses.
+    func directPause(into events: inout EventList) {
+        for director in self where director.director is any ControlHandler { director.director.directPause(into: &events) }
+    }
+
     /// Applies a control to every director whose plugin declares it, or, if nothing has handled it, to the first one whose plugin declares it
     /// as a fallback.
     ///

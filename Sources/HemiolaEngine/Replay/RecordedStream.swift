@@ -68,7 +68,14 @@ final class RecordedStream: ControllableStream {
     }
 
     /// Removes the events that wait for a batch, because the next batch comes much later.
-    func takeEvents() -> [Event] {
+    ///
+    /// - Parameter isControlled: Whether controls were applied.
+    func takeEventsOfPause(isControlled: Bool) -> [Event] {
+        if isControlled { directors.directPause(into: &events) }
+        return takeEvents()
+    }
+
+    private func takeEvents() -> [Event] {
         publishBlock()
         var waiting: [Event] = []
         events.drain(into: &waiting)

@@ -176,7 +176,7 @@ final class RecordingPlayer {
     private func add(_ batch: RecordingReader.Batch, to stream: RecordedStream) throws(Problem) {
         let end = batch.end ?? batch.frame
         guard wait(until: end, stream) else { return }
-        dispatcher.applyControls(to: stream, at: stream.position)
+        dispatcher.applyControls(to: stream)
         try stream.add(batch, shouldStop: { shouldStop })
         if let audio = stream.audio, audio.isAtEnd, audio.position < end, !stream.isEndReported {
             stream.isEndReported = true
@@ -206,9 +206,9 @@ final class RecordingPlayer {
     /// Applies controls while no batch is sent.
     private func applyControls() {
         guard let stream else { return }
-        dispatcher.applyControls(to: stream, at: nil)
-        let events = stream.takeEvents()
-        if !events.isEmpty { dispatcher.receive(.events(EventBuffer(events))) }
+        let isControlled = dispatcher.applyControls(to: stream)
+        let events = stream.takeEventsOfPause(isControlled: isControlled)
+        if isControlled || !events.isEmpty { dispatcher.receive(.events(EventBuffer(events))) }
     }
 
     /// The time of a frame, for messages.

@@ -39,6 +39,8 @@ final class BatchProducer: ControllableStream {
     private var hopsInBatch = 0
     private var framesInBatch = 0
     private var events = EventList()
+    /// Events of controls that came while the source paused within a batch.
+    private var eventsOfPause = EventList()
     /// The silence at either end of a gap that the first pass analyses, in seconds. After twice this time, no analyzer's state depends on the
     /// sound before it.
     private static let analyzedGapEnd = 30.0
@@ -126,21 +128,27 @@ final class BatchProducer: ControllableStream {
         return delivery
     }
 
-    /// Removes the events that wait for a batch while no audio is available: all while the device is lost, otherwise only if one is a
-    /// device event. If the device is lost during a batch, that batch is published first, as a partial one.
+    /// Removes the events that wait for a batch while no audio is available: those of controls and what they bring about, all while the
+    /// device is lost, and all between two batches if one is a device event. If the device is lost during a batch, that batch is published
+    /// first, as a partial one; in a pause it waits for the rest of its audio.
     ///
+    /// - Parameter isControlled: Whether controls were applied.
     /// - Returns: The events to write without a batch, in order; usually none.
-    func takeEventsOfOutage() -> [Event] {
-        guard isLost || hasDeviceEvent && isBetweenBatches else { return [] }
-        if !isBetweenBatches {
+    func takeEventsOfPause(isControlled: Bool) -> [Event] {
+        guard isControlled || isLost || hasDeviceEvent && isBetweenBatches else { return [] }
+        if isLost, !isBetweenBatches {
             closeBatch()
             // The next audio is not continuous with the last.
             bank.clear()
         }
         publishBlock()
-        hasDeviceEvent = false
+        if isControlled { directors.directPause(into: &eventsOfPause) }
         var waiting: [Event] = []
-        events.drain(into: &waiting)
+        if isBetweenBatches {
+            hasDeviceEvent = false
+            events.drain(into: &waiting)
+        }
+        eventsOfPause.drain(into: &waiting)
         return waiting
     }
 
@@ -158,20 +166,27 @@ final class BatchProducer: ControllableStream {
         nonFinite = 0
     }
 
-    /// Applies a control at the next batch, which includes its record when it has taken effect.
+    /// Applies a control at the next batch, which includes its record when it has taken effect. While the source pauses within a batch, it is
+    /// applied at that batch: analyzers have it from the next hop on, and its record is written before the batch.
     ///
     /// Every analyzer and director whose plugin declares the control handles it. If there is none, the first director whose plugin declares
     /// it as a fallback handles it. The control has taken effect if at least one of them applied it.
     ///
     /// - Parameter preparations: The results of directors' preparers for this control.
     func apply(_ control: Control, from origin: String, preparations: [ControlInbox.Preparation] = []) -> ControlReply {
-        let stamped = StampedControl(control, at: clock, from: origin)
+        let start = clock - Int64(framesInBatch)
+        let stamped = StampedControl(control, at: start, from: origin)
         var reply: ControlReply?
         for slot in slots where slot.controls.contains(control.name) {
             if let answer = slot.handler?.handle(stamped), reply?.isDone != true { reply = answer }
         }
         reply = directors.handle(stamped, preparations, after: reply)
-        events.append(stamped, after: reply, at: seconds)
+        let time = header.format.seconds(at: start)
+        if isBetweenBatches {
+            events.append(stamped, after: reply, at: time)
+        } else {
+            eventsOfPause.append(stamped, after: reply, at: time)
+        }
         return reply ?? .refused("nothing in this pipeline handles \(control.name)")
     }
 

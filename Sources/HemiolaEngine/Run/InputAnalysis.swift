@@ -268,7 +268,7 @@ struct InputAnalysis {
             if producer.isBetweenBatches {
                 if let limit = pipeline.configuration.duration, secondsBefore + producer.seconds >= limit { return .over(.endOfInput) }
                 if !stream.controls.isEmpty { replayControls(&stream) }
-                receiver.applyControls(to: producer, at: producer.isLost ? nil : producer.clock)
+                receiver.applyControls(to: producer)
             }
             do throws(Problem) {
                 switch try pipeline.reading({ () throws(Problem) in try producer.advance(capture) }) {
@@ -288,8 +288,10 @@ struct InputAnalysis {
                     deviceName = notice.shownName
                     report(.device(input: stream.name, notice))
                 case .idle:
-                    let events = producer.takeEventsOfOutage()
-                    if !events.isEmpty { receiver.receive(.events(EventBuffer(events))) }
+                    // The next batch may come much later, or never.
+                    let isControlled = receiver.applyControls(to: producer)
+                    let events = producer.takeEventsOfPause(isControlled: isControlled)
+                    if isControlled || !events.isEmpty { receiver.receive(.events(EventBuffer(events))) }
                 case .gap(let gap):
                     note(gap, in: &stream)
                 case .format(let format):

@@ -98,7 +98,7 @@ extension JobQueue: BoundedQueueElement, StreamReceiver {
     var inTurn: @Sendable (@escaping @Sendable () -> Void) -> Void { { [self] in put(.action($0)) } }
     func receive(_ item: StreamItem) { put(.item(item)) }
     /// Controls concern the stream that is being written, not one that is analysed ahead.
-    func applyControls(to stream: any ControllableStream, at frame: Int64?) {}
+    func applyControls(to stream: any ControllableStream) -> Bool { false }
 }
 
 /// The inputs of a pipeline in their order: those of its configuration, or those of its source.

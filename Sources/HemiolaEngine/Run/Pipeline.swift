@@ -337,7 +337,7 @@ public final class Pipeline: Sendable {
         return SinkContext(
             name: name, selection: entry.selection, summary: entry.summary, catalog: catalog, isLive: isLive || isPaced, clock: clock,
             lead: entry.needs.schedulesEvents ? entry.lead ?? 0 : 0, mayUseStandardOutput: writer == nil || writer == index,
-            controls: inbox.port, warn: { report(.sinkWarning(sink: name, $0)) },
+            controls: inbox.port(of: index), warn: { report(.sinkWarning(sink: name, $0)) },
             inform: { report(.sinkInformation(sink: name, $0, figure: $1)) },
             announce: { report(.sinkAddress(sink: name, $0, figure: $1)) }, relay: { report(.sinkOutput(sink: name, $0)) },
             endRun: { [weak self] in self?.stop() }, startTime: startTime, run: run, syncsFiles: configuration.syncsFiles,

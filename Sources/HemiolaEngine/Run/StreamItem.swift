@@ -15,6 +15,9 @@ enum StreamItem: Sendable {
 }
 
 extension StreamItem {
+    /// The replies to be called when the item was written.
+    var replies: [@Sendable () -> Void] { waitingEvents.replies }
+
     /// The item whose first batch has the events before it too.
     var joined: StreamItem {
         guard case .batches(var block, let earlier) = self, !earlier.events.isEmpty else { return self }
@@ -35,13 +38,13 @@ protocol StreamReceiver: AnyObject {
     var inTurn: @Sendable (@escaping @Sendable () -> Void) -> Void { get }
 
     func receive(_ item: StreamItem)
-    /// Once per batch, between two batches: applies the clients' controls to the stream.
+    /// Applies the clients' controls to the stream: once per batch, between two batches, and while the source pauses.
     ///
-    /// - Parameter frame: The first frame of the next batch; nil: no batch is written for some time.
-    func applyControls(to stream: any ControllableStream, at frame: Int64?)
+    /// - Returns: Whether the sinks are still to get what the controls have changed, with the next batches or events.
+    @discardableResult func applyControls(to stream: any ControllableStream) -> Bool
 }
 
-/// A stream to which controls are applied between two batches: one that is analysed, or a recorded one.
+/// A stream to which controls are applied between two batches or while its source pauses: one that is analysed, or a recorded one.
 protocol ControllableStream: AnyObject {
     /// Seconds of stream time up to now.
     var seconds: Double { get }
@@ -93,15 +96,19 @@ struct EventBuffer: Sendable {
     private(set) var events: ArraySlice<Event> = []
     /// 1 for each event, and 1 for each name in a list of names.
     private(set) var weight = 0
+    /// Replies to controls of the sink, to be called after the events, and after the batches that they come with. They are never dropped.
+    private(set) var replies: [@Sendable () -> Void] = []
 
-    init(_ events: [Event] = []) {
+    init(_ events: [Event] = [], replies: [@Sendable () -> Void] = []) {
         self.events = events[...]
+        self.replies = replies
         weight = events.reduce(0) { $0 + $1.weight }
     }
 
     mutating func append(_ later: EventBuffer) {
         events += later.events
         weight += later.weight
+        replies += later.replies
     }
 
     mutating func removeFirst() {
@@ -151,7 +158,7 @@ extension StreamItem: BoundedQueueElement {
     }
 
     /// The events outside blocks.
-    private var waitingEvents: EventBuffer {
+    fileprivate var waitingEvents: EventBuffer {
         switch self {
         case .batches(_, let events), .events(let events): events
         case .begin, .end, .inputEnd: EventBuffer()

@@ -22,6 +22,10 @@ final class SinkDispatcher: StreamReceiver {
     /// The skipped sinks whose first losses of the stream were reported. The `end` record has the rest.
     private var reportedSkips: Set<Int> = []
     private var format = StreamFormat(sampleRate: 1, channelCount: 1)
+    /// The replies to controls that were handled since the last batch, for the sinks that have submitted them.
+    private var replies: [(sink: Int, reply: @Sendable () -> Void)] = []
+    /// Whether a control was handled since the last batch.
+    private var hasHandledControls = false
 
     init(_ pipeline: Pipeline, sinks: [SinkThread], inbox: ControlInbox) {
         self.pipeline = pipeline
@@ -49,6 +53,7 @@ final class SinkDispatcher: StreamReceiver {
         case .events(let events):
             add(lossesIn: events.events.span)
         case .end(var summary):
+            sendReplies()
             for loss in takeLosses() + inbox.takeLosses() {
                 summary.lateEvents.append(Event(at: format.seconds(at: summary.frames), loss))
             }
@@ -63,6 +68,10 @@ final class SinkDispatcher: StreamReceiver {
         for sink in sinks where !sink.queue.put(item) {
             if case .inputEnd(let completion) = item, sink.queue.isSkipped { completion.sinkHasEnded() }
         }
+        switch item {
+        case .batches, .events: sendReplies()
+        case .begin, .end, .inputEnd: break
+        }
         if case .batches = item { hasReader = sinks.isEmpty || sinks.contains { $0.queue.hasReader } }
     }
 
@@ -72,26 +81,38 @@ final class SinkDispatcher: StreamReceiver {
 
     // MARK: - Controls and losses
 
-    func applyControls(to stream: any ControllableStream, at frame: Int64?) {
+    @discardableResult func applyControls(to stream: any ControllableStream) -> Bool {
         if pipeline.isLive, stream.seconds - lastLossTime >= Self.lossInterval {
             lastLossTime = stream.seconds
             for loss in takeLosses() { stream.report(loss) }
         }
-        if inbox.isEmpty { return }
+        if inbox.isEmpty { return hasHandledControls }
         let (entries, losses) = inbox.drain()
         for loss in losses { stream.report(loss) }
-        let effect = frame.map { StreamPosition(stream: outcome.streams - 1, frame: $0) }
         for entry in entries {
+            hasHandledControls = true
             let answer = stream.apply(entry.control, from: entry.origin, preparations: entry.preparations)
-            entry.reply?(answer, effect)
+            if let reply = entry.reply { replies.append((entry.sink, { reply(answer) })) }
         }
+        return hasHandledControls
+    }
+
+    /// Sends the sinks the replies to their controls, behind what the controls have changed.
+    private func sendReplies() {
+        hasHandledControls = false
+        if replies.isEmpty { return }
+        for (index, sink) in sinks.enumerated() {
+            let own = replies.filter { $0.sink == index }.map(\.reply)
+            if !own.isEmpty { _ = sink.queue.put(.events(EventBuffer(replies: own))) }
+        }
+        replies.removeAll(keepingCapacity: true)
     }
 
     /// Refuses all controls: streams that were analysed ahead cannot be changed.
     func refuseControls() {
         if inbox.isEmpty { return }
         for entry in inbox.drain().entries {
-            entry.reply?(.refused("files are analysed in parallel; controls need one job (--jobs 1)"), nil)
+            entry.reply?(.refused("files are analysed in parallel; controls need one job (--jobs 1)"))
         }
     }
 

@@ -116,6 +116,7 @@ final class SinkRunner {
                 outcome = retry(item, after: error)
                 if outcome != .done { abandon(item, isSkipped: outcome == .skipped) }
             }
+            for reply in next.replies { reply() }
         }
         do throws(Problem) {
             try close()

@@ -185,10 +185,8 @@ public final class ClientSinkFixture: Sendable {
     }
 
     /// Replies to a submitted control, as the engine does.
-    ///
-    /// - Parameter frame: The first frame of the batch with the effect, in the first stream; nil: there is no such batch.
-    public func reply(to index: Int, with reply: ControlReply = .done, at frame: Int64? = nil) {
-        submitted[index].reply?(reply, frame.map { StreamPosition(stream: 0, frame: $0) })
+    public func reply(to index: Int, with reply: ControlReply = .done) {
+        submitted[index].reply?(reply)
     }
 }
 

@@ -27,7 +27,7 @@ public final class SubmittedControls: Sendable {
             controls: ControlPort(
                 submit: { control, _, reply in
                     self.state.change { $0.controls.append(control) }
-                    reply?(.done, nil)
+                    reply?(.done)
                 }, report: { _ in }),
             warn: { text in self.state.change { $0.warnings.append(text) } },
             inform: { text, _ in self.state.change { $0.information.append(text) } })

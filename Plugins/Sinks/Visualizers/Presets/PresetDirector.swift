@@ -73,6 +73,10 @@ final class PresetDirector: PreparedDirector {
         schedule?.update(with: features, into: &events)
     }
 
+    func directPause(into events: inout EventList) {
+        schedule?.emitRequests(at: end, into: &events)
+    }
+
     func handle(_ control: StampedControl) -> ControlReply {
         handle(control, nil)
     }

@@ -115,17 +115,29 @@ struct PresetSchedule: Sendable {
         emit(name, change, into: &events)
     }
 
+    /// Appends the events of requests while no batch comes.
+    ///
+    /// - Parameter time: Stream time of the end of the last batch.
+    mutating func emitRequests(at time: Double, into events: inout EventList) {
+        guard hasBegun else { return }
+        emitSpeed(at: time, into: &events)
+        if !pending.isEmpty { emitPending(at: time, into: &events) }
+    }
+
     private mutating func begin(_ batch: BatchFeatures, into events: inout EventList) {
         defer { hasBegun = true }
         let time = hasBegun ? batch.end : batch.start
-        if isSpeedPending {
-            events.append(SpeedChange(speed), at: time)
-            isSpeedPending = false
-        }
+        emitSpeed(at: time, into: &events)
         guard order.current == nil, pending.isEmpty, let name = firstPreset() else { return }
         order.select(name)
         timer.restart(at: time)
         emit(name, ScheduledChange(time: time, blend: 0, reason: .start), into: &events)
+    }
+
+    private mutating func emitSpeed(at time: Double, into events: inout EventList) {
+        guard isSpeedPending else { return }
+        events.append(SpeedChange(speed), at: time)
+        isSpeedPending = false
     }
 
     /// The persisted preset if the list contains it or no list is known, else the first of the order.

@@ -101,7 +101,7 @@ private final class PortSink: Sink {
         guard let control = state.control else { return }
         let port = state.port.withLock { $0 }
         for number in 0..<ControlFlood.perBatch * batches.count {
-            port.submit(control, from: "client \(number % 4)") { [state] reply, _ in
+            port.submit(control, from: "client \(number % 4)") { [state] reply in
                 if reply != .busy { state.applied.add(1, ordering: .relaxed) }
             }
         }

@@ -15,7 +15,7 @@ extension Fuzzer {
         let loop = EmbeddedEventLoop()
         let context = SinkContext(
             name: "web", catalog: PluginRegistry.standard.catalog, isLive: true,
-            controls: ControlPort(submit: { _, _, reply in reply?(.done, nil) }, report: { _ in }))
+            controls: ControlPort(submit: { _, _, reply in reply?(.done) }, report: { _ in }))
         let hub = BridgeHub(context, BridgeSettings(clientLimit: 1), SubscriptionUnion(), on: loop)
         let long = [UInt8](repeating: UInt8(ascii: "x"), count: 300_000)
         let site = WebSite(

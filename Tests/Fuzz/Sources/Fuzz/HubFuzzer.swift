@@ -135,7 +135,7 @@ private final class HubFixture {
     private func sendBatch(flag: UInt8) {
         let taken = inbox.take()
         guard hasStream else {
-            for post in taken { post.reply?(.busy, nil) }
+            for post in taken { post.reply?(.busy) }
             return
         }
         batchNumber += 1
