@@ -1,4 +1,4 @@
-internal import Hemiola
+public import Hemiola
 public import HemiolaSystem
 
 /// zstd compression of an output.
@@ -31,22 +31,24 @@ public enum CompressionChoice: String, CaseIterable, Sendable {
     /// Compress with zstd.
     case zstd
 
-    /// The setting `compress`, default `auto`.
-    ///
-    /// - Parameter summary: One sentence for the help; it depends on whether the sink writes one file or several.
-    public static func setting(_ summary: String) -> CompressionChoice {
-        Setting.choice("compress", default: CompressionChoice.auto, summary)
-    }
-
-    /// The setting `level`, default 3.
-    public static func level() -> Int {
-        Setting.integer(
-            "level", default: Compression.standardLevel, in: Compression.levels, "zstd compression level: 1 is fastest, 19 smallest.")
-    }
-
     /// The compression of a file; nil: none.
     public func compression(of path: String, level: Int = Compression.standardLevel) -> Compression? {
         self == .zstd || self == .auto && Compression.isRequested(by: path) ? Compression(level: level) : nil
+    }
+}
+
+extension SettingReader {
+    /// The setting `compress`, default `auto`.
+    ///
+    /// - Parameter summary: One sentence for the help; it depends on whether the sink writes one file or several.
+    public mutating func compressionChoice(_ summary: String) -> CompressionChoice {
+        choice("compress", default: CompressionChoice.auto, summary)
+    }
+
+    /// The setting `level`, default 3.
+    public mutating func compressionLevel() -> Int {
+        integer(
+            "level", default: Compression.standardLevel, in: Compression.levels, "zstd compression level: 1 is fastest, 19 smallest.")
     }
 }
 

@@ -5,16 +5,17 @@ public import HemiolaSystem
 /// The settings `rotate_s` and `rotate_mb`: when a recording continues in a new file.
 public struct FileRotation: PluginSettings, Hashable {
     /// Stream time per file, in seconds; nil: no limit.
-    public var seconds = Setting.seconds(
-        "rotate_s", in: 0.1...31_536_000,
-        "Start a new file after this stream time; the file's number replaces {n} in the path, else it precedes the extension (.0001).")
-    private var megabytes = Setting.integer(
-        "rotate_mb", in: 1...1_048_576, unit: "MiB", "Start a new file when the current one reaches this size.")
+    public var seconds: Double?
+    private var megabytes: Int?
 
-    /// By default none.
-    public init() {}
+    public init(_ read: inout SettingReader) {
+        seconds = read.seconds(
+            "rotate_s", in: 0.1...31_536_000,
+            "Start a new file after this stream time; the file's number replaces {n} in the path, else it precedes the extension (.0001).")
+        megabytes = read.integer("rotate_mb", in: 1...1_048_576, unit: "MiB", "Start a new file when the current one reaches this size.")
+    }
 
-    /// A rotation by stream time, in seconds, or by size, in MiB.
+    /// A rotation by stream time, in seconds, or by size, in MiB; by default none.
     public init(seconds: Double? = nil, megabytes: Int? = nil) {
         self.seconds = seconds
         self.megabytes = megabytes

@@ -287,21 +287,21 @@ private final class FaultHandler: ChannelInboundHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) { note(error) }
 }
 
-extension MessageSender {
+extension SettingReader {
     /// The setting `delay_ms` of a sink that sends to the network.
     ///
     /// - Returns: Seconds.
-    public static func delay() -> Double {
-        Setting.milliseconds("delay_ms", default: 0, in: 0...10_000, "Time by which everything is sent later.")
+    public mutating func networkDelay() -> Double {
+        milliseconds("delay_ms", default: 0, in: 0...10_000, "Time by which everything is sent later.")
     }
 
     /// The setting `interface` of a sink that can send to a multicast group.
-    public static func interface() -> String? {
-        Setting.text("interface", example: "eth0", "Network interface of a multicast group. Default: that of the routes.")
+    public mutating func networkInterface() -> String? {
+        text("interface", example: "eth0", "Network interface of a multicast group. Default: that of the routes.")
     }
 
     /// The setting `rate_hz` of a sink that sends frames to lights.
-    public static func frameRate() -> Double {
-        Setting.hertz("rate_hz", default: 44, in: 0...1000, "Most frames in a second, as DMX permits; 0: a frame with each batch.")
+    public mutating func frameRate() -> Double {
+        hertz("rate_hz", default: 44, in: 0...1000, "Most frames in a second, as DMX permits; 0: a frame with each batch.")
     }
 }

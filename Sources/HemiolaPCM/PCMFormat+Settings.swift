@@ -1,18 +1,23 @@
-internal import Hemiola
+package import Hemiola
 internal import HemiolaRecords
 internal import HemiolaSignal
 package import HemiolaSystem
 
 /// The settings that declare the format of raw samples.
 package struct RawFormatSettings: PluginSettings {
-    private var raw = Setting.text(
-        "raw",
-        "Format of raw samples: encoding, sample rate and channels, as f32le:44100:2; unset: a stream with a header, such as WAV.")
-    private var encoding: PCMEncoding? = Setting.choice("encoding", "Encoding of raw samples; needs rate and channels too.")
-    private var rate = Setting.integer("rate", in: StreamFormat.sampleRates, unit: .hertz, "Sample rate of raw samples.")
-    private var channels = Setting.integer("channels", in: StreamFormat.channelCounts, "Number of channels of raw samples.")
+    private var raw: String?
+    private var encoding: PCMEncoding?
+    private var rate: Int?
+    private var channels: Int?
 
-    package init() {}
+    package init(_ read: inout SettingReader) {
+        raw = read.text(
+            "raw",
+            "Format of raw samples: encoding, sample rate and channels, as f32le:44100:2; unset: a stream with a header, such as WAV.")
+        encoding = read.choice("encoding", "Encoding of raw samples; needs rate and channels too.")
+        rate = read.integer("rate", in: StreamFormat.sampleRates, unit: .hertz, "Sample rate of raw samples.")
+        channels = read.integer("channels", in: StreamFormat.channelCounts, "Number of channels of raw samples.")
+    }
 
     /// The format that these settings declare.
     ///

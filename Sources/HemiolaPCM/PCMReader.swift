@@ -235,14 +235,16 @@ package class PCMReader: Capture {
 
 /// A capture that stores the stream in an unlinked file while it is read, so that it can be read again.
 package final class SpooledPCMReader: PCMReader, RewindableCapture {
-    /// The setting that selects it.
-    package static func setting() -> Bool {
-        Setting.boolean("spool", default: false, "Store the stream in an unlinked file in $TMPDIR, so that it can be read twice.")
-    }
-
     override package var spools: Bool { true }
 
     package func rewind() throws(Problem) {
         try restart()
+    }
+}
+
+extension SettingReader {
+    /// The setting `spool`, which selects a ``SpooledPCMReader``.
+    package mutating func spool() -> Bool {
+        boolean("spool", default: false, "Store the stream in an unlinked file in $TMPDIR, so that it can be read twice.")
     }
 }

@@ -55,7 +55,11 @@ extension CapturePlugin {
 /// Delivers a script once.
 class ScriptedCapture: Capture {
     struct Settings: PluginSettings {
-        var name = Setting.text("name", default: "script", "The name of the source.")
+        var name: String
+
+        init(_ read: inout SettingReader) {
+            name = read.text("name", default: "script", "The name of the source.")
+        }
     }
 
     struct Script: Sendable {

@@ -39,8 +39,13 @@ import Testing
         liveCapture: PluginSpec("live"))
 
     private struct LiveSettings: PluginSettings {
-        var device = Setting.text("device", default: "auto", "Which.")
-        var wait = Setting.boolean("wait", default: false, "Whether to wait.")
+        var device: String
+        var wait: Bool
+
+        init(_ read: inout SettingReader) {
+            device = read.text("device", default: "auto", "Which.")
+            wait = read.boolean("wait", default: false, "Whether to wait.")
+        }
     }
 
     private final class Never: Capture {
@@ -110,7 +115,11 @@ import Testing
     ])
     func `live line: shown in addition to sinks that do not use standard output`(arguments: [String], sinks: [String]) throws {
         struct PathSettings: PluginSettings {
-            var path = Setting.text("path", default: "-", "Where.")
+            var path: String
+
+            init(_ read: inout SettingReader) {
+                path = read.text("path", default: "-", "Where.")
+            }
         }
         func sink(_ id: String, _ needs: SinkPlugin.Needs = SinkPlugin.Needs()) -> SinkPlugin {
             SinkPlugin(

@@ -38,7 +38,11 @@ import Testing
 
     @Test func `declaration with seven faults: seven violations`() {
         struct Odd: PluginSettings {
-            var size = Setting.integer("Size", default: 3, in: 5...10, "How large")
+            var size: Int
+
+            init(_ read: inout SettingReader) {
+                size = read.integer("Size", default: 3, in: 5...10, "How large")
+            }
         }
         let plugin = AnalyzerPlugin("Odd_Name", "No sentence", settings: Odd.self, primary: "length", version: 0) {
             _ throws(Problem) in Faulty(.none)

@@ -240,7 +240,11 @@ import Testing
             captures: [try PluginSpec(parsing: capture)], analyzers: [try PluginSpec(parsing: analyzer)],
             sinks: [try PluginSpec(parsing: sink)])
         struct FileSettings: PluginSettings {
-            var path = Setting.text("path", default: "", "The file.")
+            var path: String
+
+            init(_ read: inout SettingReader) {
+                path = read.text("path", default: "", "The file.")
+            }
         }
         let file = SinkPlugin(
             "file", "Writes a file.", settings: FileSettings.self, primary: "path",

@@ -9,7 +9,11 @@ import Testing
 /// How often a run creates its plugins: some allocate much memory, and some read files when they check their settings.
 @Suite(.mayNotHang) struct PluginInstanceTests {
     private struct Names: PluginSettings {
-        var name = Setting.text("name", default: "script", "The name of the source.")
+        var name: String
+
+        init(_ read: inout SettingReader) {
+            name = read.text("name", default: "script", "The name of the source.")
+        }
     }
 
     /// Runs a pipeline over a few files.

@@ -89,15 +89,27 @@ import Testing
 
 @Suite struct PluginDescriptionTests {
     private struct Part: PluginSettings {
-        var limit = Setting.number("limit", in: 0...1, "Up to where.")
+        var limit: Double?
+
+        init(_ read: inout SettingReader) {
+            limit = read.number("limit", in: 0...1, "Up to where.")
+        }
     }
 
     private struct Settings: PluginSettings {
-        var size = Setting.integer("size", default: 512, in: 64...4096, unit: "frames", "Frames.")
-        var window = Setting.choice("window", default: WindowShape.hann, "Which.")
-        var part = Part()
-        var names = Setting.texts("names", "Who.")
-        var fade = Setting.milliseconds("fade_ms", default: 20, in: 0...1000, "How slowly.")
+        var size: Int
+        var window: WindowShape
+        var part: Part
+        var names: [String]
+        var fade: Double
+
+        init(_ read: inout SettingReader) {
+            size = read.integer("size", default: 512, in: 64...4096, unit: "frames", "Frames.")
+            window = read.choice("window", default: WindowShape.hann, "Which.")
+            part = Part(&read)
+            names = read.texts("names", "Who.")
+            fade = read.milliseconds("fade_ms", default: 20, in: 0...1000, "How slowly.")
+        }
     }
 
     private var plugin: AnalyzerPlugin {
@@ -113,9 +125,12 @@ import Testing
     @Test func `settings: declared only when they are read`() {
         struct Counted: PluginSettings {
             static let count = Mutex(0)
-            var size = Setting.integer("size", default: 512, in: 64...4096, "Frames.")
+            var size: Int
 
-            init() { Self.count.withLock { $0 += 1 } }
+            init(_ read: inout SettingReader) {
+                Self.count.withLock { $0 += 1 }
+                size = read.integer("size", default: 512, in: 64...4096, "Frames.")
+            }
         }
         let plugin = AnalyzerPlugin("test", "A test.", settings: Counted.self) { _ throws(Problem) in throw Problem("never made") }
         #expect(plugin.about.id == "test" && Counted.count.withLock { $0 } == 0)

@@ -16,8 +16,13 @@ extension AnalyzerPlugin {
 
 /// The settings of the beat analyzer.
 struct BeatSettings: PluginSettings {
-    var slowest = Setting.number("min_bpm", default: 30, in: 20...200, "Slowest tempo, in BPM.")
-    var fastest = Setting.number("max_bpm", default: 240, in: 60...300, "Fastest tempo, in BPM; at least 1.5 times min_bpm.")
+    var slowest: Double
+    var fastest: Double
+
+    init(_ read: inout SettingReader) {
+        slowest = read.number("min_bpm", default: 30, in: 20...200, "Slowest tempo, in BPM.")
+        fastest = read.number("max_bpm", default: 240, in: 60...300, "Fastest tempo, in BPM; at least 1.5 times min_bpm.")
+    }
 
     /// The tempo range, in BPM.
     func tempi() throws(Problem) -> ClosedRange<Double> {

@@ -30,10 +30,17 @@ extension RecordType {
 
 /// The settings of the chord analyzer.
 struct ChordSettings: PluginSettings {
-    var hasSevenths = Setting.boolean("sevenths", default: true, "Whether seventh chords are distinguished from triads.")
-    var meanDuration = Setting.seconds("mean_s", default: 2, in: 0.2...20, "Mean duration of a chord: longer, fewer changes.")
-    var delay = Setting.seconds(
-        "delay_s", default: 0.5, in: 0...2, "Time after a sound at which its chord is decided; unused when the whole file is read first.")
+    var hasSevenths: Bool
+    var meanDuration: Double
+    var delay: Double
+
+    init(_ read: inout SettingReader) {
+        hasSevenths = read.boolean("sevenths", default: true, "Whether seventh chords are distinguished from triads.")
+        meanDuration = read.seconds("mean_s", default: 2, in: 0.2...20, "Mean duration of a chord: longer, fewer changes.")
+        delay = read.seconds(
+            "delay_s", default: 0.5, in: 0...2,
+            "Time after a sound at which its chord is decided; unused when the whole file is read first.")
+    }
 }
 
 /// Detects chords.

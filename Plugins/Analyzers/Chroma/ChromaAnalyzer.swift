@@ -15,7 +15,11 @@ extension AnalyzerPlugin {
 
 /// The settings of the chroma analyzer.
 struct ChromaSettings: PluginSettings {
-    var bins = Setting.integer("bins", default: 12, in: 12...36, "Bins per octave: 12, 24 or 36. Bin 0 is C.")
+    var bins: Int
+
+    init(_ read: inout SettingReader) {
+        bins = read.integer("bins", default: 12, in: 12...36, "Bins per octave: 12, 24 or 36. Bin 0 is C.")
+    }
 }
 
 /// The chroma of each batch.

@@ -16,13 +16,19 @@ extension AnalyzerPlugin {
 
 /// The settings of the constant-Q analyzer.
 struct ConstantQSettings: PluginSettings {
-    var binsPerOctave = Setting.integer("bins_per_octave", default: 12, in: 3...96, "Bins per octave.")
-    var minimum = Setting.hertz("min_hz", default: 32.703, in: 10...20_000, "Frequency of the lowest bin.")
-    var octaves = Setting.integer(
-        "octaves", default: 8, in: 1...14, "Octaves above min_hz; bins above half the sample rate are left out.")
-    var window = Setting.seconds(
-        "window_s", default: 0.512, in: 0.02...8, "Longest window; low bins that need a longer one are wider.")
-    var hasDelays = Setting.boolean("delays", default: false, "Also the delay of each bin.")
+    var binsPerOctave: Int
+    var minimum: Double
+    var octaves: Int
+    var window: Double
+    var hasDelays: Bool
+
+    init(_ read: inout SettingReader) {
+        binsPerOctave = read.integer("bins_per_octave", default: 12, in: 3...96, "Bins per octave.")
+        minimum = read.hertz("min_hz", default: 32.703, in: 10...20_000, "Frequency of the lowest bin.")
+        octaves = read.integer("octaves", default: 8, in: 1...14, "Octaves above min_hz; bins above half the sample rate are left out.")
+        window = read.seconds("window_s", default: 0.512, in: 0.02...8, "Longest window; low bins that need a longer one are wider.")
+        hasDelays = read.boolean("delays", default: false, "Also the delay of each bin.")
+    }
 }
 
 /// The constant-Q transform of each batch.

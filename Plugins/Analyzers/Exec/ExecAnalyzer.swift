@@ -26,7 +26,12 @@ struct ExecAnalyzerSettings: PluginSettings {
         case all
     }
 
-    var program = ProgramSettings()
-    var channels = Setting.choice(
-        "channels", default: Channels.mono, "The samples that the program gets: the mix of the channels (mono), or all, interleaved.")
+    var program: ProgramSettings
+    var channels: Channels
+
+    init(_ read: inout SettingReader) {
+        program = ProgramSettings(&read)
+        channels = read.choice(
+            "channels", default: Channels.mono, "The samples that the program gets: the mix of the channels (mono), or all, interleaved.")
+    }
 }

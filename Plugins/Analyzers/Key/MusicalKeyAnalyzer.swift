@@ -29,10 +29,15 @@ extension RecordType {
 
 /// The settings of the key analyzer.
 struct MusicalKeySettings: PluginSettings {
-    var profile = Setting.choice("profile", default: KeyProfile.general, "Weights of the pitch classes in a key.")
+    var profile: KeyProfile
     /// The time constant.
-    var window = Setting.seconds(
-        "window_s", default: 30, in: 2...600, "Time after which a sound counts 1/e; unused when the whole file is read first.")
+    var window: Double
+
+    init(_ read: inout SettingReader) {
+        profile = read.choice("profile", default: KeyProfile.general, "Weights of the pitch classes in a key.")
+        window = read.seconds(
+            "window_s", default: 30, in: 2...600, "Time after which a sound counts 1/e; unused when the whole file is read first.")
+    }
 }
 
 /// The names of the keys. Instances are made before the stream: a global table would be allocated at its first use.

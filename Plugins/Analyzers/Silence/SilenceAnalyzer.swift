@@ -16,12 +16,15 @@ extension AnalyzerPlugin {
 
 /// The settings of the silence analyzer.
 struct SilenceSettings: PluginSettings {
-    var level = Setting.number(
-        "silence_db", default: -60, in: -120...0, unit: .decibels, "Peak level below which samples are silent.")
-    var hysteresis = Setting.number(
-        "hysteresis_db", default: 6, in: 0...40, unit: "dB", "How far above silence_db a sample ends a silence.")
-    var minimum = Setting.seconds(
-        "min_silence_s", default: 0.5, in: 0.01...60, "Duration from which quiet samples are a silence.")
+    var level: Double
+    var hysteresis: Double
+    var minimum: Double
+
+    init(_ read: inout SettingReader) {
+        level = read.number("silence_db", default: -60, in: -120...0, unit: .decibels, "Peak level below which samples are silent.")
+        hysteresis = read.number("hysteresis_db", default: 6, in: 0...40, unit: "dB", "How far above silence_db a sample ends a silence.")
+        minimum = read.seconds("min_silence_s", default: 0.5, in: 0.01...60, "Duration from which quiet samples are a silence.")
+    }
 }
 
 extension RecordType {

@@ -16,15 +16,25 @@ extension AnalyzerPlugin {
 
 /// The settings of the spectrum analyzer.
 struct SpectrumSettings: PluginSettings {
-    var size = Setting.integer("size", default: 2048, in: 64...65_536, unit: "frames", "Frames under the window; even.")
-    var window = Setting.choice("window", default: WindowShape.hann, "The window function, periodic.")
-    var bands = Setting.integer("bands", default: 64, in: 0...1024, "Bands; 0 leaves them out.")
-    var scale = Setting.choice("scale", default: BandScale.log, "How the bands are spaced.")
-    var minimum = Setting.hertz("min_hz", default: 20, in: 0...192_000, "Lower edge of the lowest band.")
-    var maximum = Setting.hertz(
-        "max_hz", in: 1...192_000, "Upper edge of the highest band; unset: 20 kHz, or Nyquist where that is lower.")
-    var hasMagnitudes = Setting.boolean("magnitudes", default: false, "Also the linear magnitudes, size/2+1 of them.")
-    var mfcc = Setting.integer("mfcc", default: 0, in: 0...128, "Mel-frequency cepstral coefficients, as librosa's.")
+    var size: Int
+    var window: WindowShape
+    var bands: Int
+    var scale: BandScale
+    var minimum: Double
+    var maximum: Double?
+    var hasMagnitudes: Bool
+    var mfcc: Int
+
+    init(_ read: inout SettingReader) {
+        size = read.integer("size", default: 2048, in: 64...65_536, unit: "frames", "Frames under the window; even.")
+        window = read.choice("window", default: WindowShape.hann, "The window function, periodic.")
+        bands = read.integer("bands", default: 64, in: 0...1024, "Bands; 0 leaves them out.")
+        scale = read.choice("scale", default: BandScale.log, "How the bands are spaced.")
+        minimum = read.hertz("min_hz", default: 20, in: 0...192_000, "Lower edge of the lowest band.")
+        maximum = read.hertz("max_hz", in: 1...192_000, "Upper edge of the highest band; unset: 20 kHz, or Nyquist where that is lower.")
+        hasMagnitudes = read.boolean("magnitudes", default: false, "Also the linear magnitudes, size/2+1 of them.")
+        mfcc = read.integer("mfcc", default: 0, in: 0...128, "Mel-frequency cepstral coefficients, as librosa's.")
+    }
 }
 
 /// Bands and features of the spectrum, once per batch.

@@ -21,33 +21,47 @@ struct VampSettings: PluginSettings {
         case mix, all
     }
 
-    var plugin = Setting.text(
-        "plugin", default: "", example: "vamp-example-plugins:percussiononsets:onsets",
-        "LIBRARY:PLUGIN or LIBRARY:PLUGIN:OUTPUT, as hemiola plugins --vamp lists them; without an output, all are used.")
-    var parameters = Setting.texts(
-        "parameters", example: "threshold=3+sensitivity=40", "Parameters of the plugin, NAME=VALUE each; unset: the plugin's defaults.")
-    var program = Setting.text("program", default: "", "Program of the plugin: named values of its parameters.")
-    var block = Setting.integer(
-        "block", in: 1...VampStream.largestBlock, unit: "frames", "Frames per block; unset: as the plugin prefers, else 1024.")
-    var step = Setting.integer(
-        "step", in: 1...VampStream.largestBlock, unit: "frames",
-        "Frames from one block to the next; unset: as the plugin prefers, else a block, and half a block for spectra.")
-    var channels = Setting.choice(
-        "channels", default: Channels.automatic,
-        "Channels that the plugin reads: the mono mix (mix), those of the input (all), or all if the plugin accepts them, else the mix (auto)."
-    )
-    var channel = Setting.integer(
-        "channel", in: 1...StreamFormat.channelCounts.upperBound,
-        "The only channel that the plugin reads, 1 the first; unset: see channels.")
-    var isIsolated = Setting.boolean(
-        "isolated", default: true, "Runs the plugin in a process of its own, so that a crash of it does not end Hemiola.")
-    var timeout = Setting.seconds(
-        "timeout_s", default: 10, in: 0.1...3600,
-        "Isolated: time in which the plugin must return from a call; from files, processor time that it may use for that.")
-    var onError = Setting.choice(
-        "on_error", default: FailurePolicy.auto,
-        "Isolated, when the plugin crashes or exceeds the time: end with an error (fail), start it again (retry), go on without it (skip); "
-            + "auto: retry in real time, else fail.")
+    var plugin: String
+    var parameters: [String]
+    var program: String
+    var block: Int?
+    var step: Int?
+    var channels: Channels
+    var channel: Int?
+    var isIsolated: Bool
+    var timeout: Double
+    var onError: FailurePolicy
+
+    init(_ read: inout SettingReader) {
+        plugin = read.text(
+            "plugin", default: "", example: "vamp-example-plugins:percussiononsets:onsets",
+            "LIBRARY:PLUGIN or LIBRARY:PLUGIN:OUTPUT, as hemiola plugins --vamp lists them; without an output, all are used.")
+        parameters = read.texts(
+            "parameters", example: "threshold=3+sensitivity=40", "Parameters of the plugin, NAME=VALUE each; unset: the plugin's defaults.")
+        program = read.text("program", default: "", "Program of the plugin: named values of its parameters.")
+        block = read.integer(
+            "block", in: 1...VampStream.largestBlock, unit: "frames", "Frames per block; unset: as the plugin prefers, else 1024.")
+        step = read.integer(
+            "step", in: 1...VampStream.largestBlock, unit: "frames",
+            "Frames from one block to the next; unset: as the plugin prefers, else a block, and half a block for spectra.")
+        channels = read.choice(
+            "channels", default: Channels.automatic,
+            "Channels that the plugin reads: the mono mix (mix), those of the input (all), or all if the plugin accepts them, else the mix (auto)."
+        )
+        channel = read.integer(
+            "channel", in: 1...StreamFormat.channelCounts.upperBound,
+            "The only channel that the plugin reads, 1 the first; unset: see channels.")
+        isIsolated = read.boolean(
+            "isolated", default: true, "Runs the plugin in a process of its own, so that a crash of it does not end Hemiola.")
+        timeout = read.seconds(
+            "timeout_s", default: 10, in: 0.1...3600,
+            "Isolated: time in which the plugin must return from a call; from files, processor time that it may use for that.")
+        onError = read.choice(
+            "on_error", default: FailurePolicy.auto,
+            "Isolated, when the plugin crashes or exceeds the time: end with an error (fail), start it again (retry), go on without it (skip); "
+                + "auto: retry in real time, else fail.")
+    }
+
     func analyzer() throws(Problem) -> any Analyzer {
         let configuration = try configuration()
         guard isIsolated else { return VampAnalyzer(configuration) }

@@ -15,14 +15,21 @@ extension AnalyzerPlugin {
 
 /// The settings of the visualizer analyzer.
 struct VisualizerSettings: PluginSettings {
-    var profile = Setting.choice(
-        "profile", default: LevelProfile.butterchurn, "Program whose bass, mid and treble levels are computed.")
-    var bars = Setting.integer("bars", default: 16, in: 0...512, "Number of bars; 0 omits them.")
-    var minimum = Setting.hertz("bars_min_hz", default: BarBank.defaultRange.lowerBound, in: 1...192_000, "Lower edge of the lowest bar.")
-    var maximum = Setting.hertz(
-        "bars_max_hz", in: 2...192_000, "Upper edge of the highest bar. Default: 10 kHz, or half the sample rate if that is lower.")
-    var noiseReduction = Setting.integer(
-        "noise_reduction", default: BarMotion.defaultNoiseReduction, in: 0...99, unit: "%", "Bar smoothing, 0 (none) to 99 (slow).")
+    var profile: LevelProfile
+    var bars: Int
+    var minimum: Double
+    var maximum: Double?
+    var noiseReduction: Int
+
+    init(_ read: inout SettingReader) {
+        profile = read.choice("profile", default: LevelProfile.butterchurn, "Program whose bass, mid and treble levels are computed.")
+        bars = read.integer("bars", default: 16, in: 0...512, "Number of bars; 0 omits them.")
+        minimum = read.hertz("bars_min_hz", default: BarBank.defaultRange.lowerBound, in: 1...192_000, "Lower edge of the lowest bar.")
+        maximum = read.hertz(
+            "bars_max_hz", in: 2...192_000, "Upper edge of the highest bar. Default: 10 kHz, or half the sample rate if that is lower.")
+        noiseReduction = read.integer(
+            "noise_reduction", default: BarMotion.defaultNoiseReduction, in: 0...99, unit: "%", "Bar smoothing, 0 (none) to 99 (slow).")
+    }
 }
 
 /// Levels and bars for visualizers: the levels of MilkDrop presets, and the bars of a spectrum meter.

@@ -23,12 +23,20 @@ extension CapturePlugin {
 
 /// The settings of this capture.
 struct ExecCaptureSettings: PluginSettings {
-    var program = ProgramSettings()
-    var raw = RawFormatSettings()
-    var isLive = Setting.boolean(
-        "live", default: false, "The program delivers audio in real time, as a recorder does: it is not paced, and slow sinks lose batches."
-    )
-    var spools = SpooledPCMReader.setting()
+    var program: ProgramSettings
+    var raw: RawFormatSettings
+    var isLive: Bool
+    var spools: Bool
+
+    init(_ read: inout SettingReader) {
+        program = ProgramSettings(&read)
+        raw = RawFormatSettings(&read)
+        isLive = read.boolean(
+            "live", default: false,
+            "The program delivers audio in real time, as a recorder does: it is not paced, and slow sinks lose batches."
+        )
+        spools = read.spool()
+    }
 }
 
 /// Reads audio from a program's standard output.

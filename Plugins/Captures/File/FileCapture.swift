@@ -20,12 +20,17 @@ extension CapturePlugin {
 
 /// The settings of this capture.
 struct FileSettings: PluginSettings {
-    var path = Setting.text("path", "The file to analyse.")
-    private var start = Setting.seconds(
-        "start", default: 0, in: 0...1_000_000_000, "Start of the analysed excerpt; becomes frame 0.")
-    private var duration = Setting.seconds(
-        "duration", in: 0...1_000_000_000, "Duration of the analysed excerpt; unset: to the end of the file.")
-    var track = Setting.integer("audio_track", in: 1...100, "Audio track of a film, from 1; unset: the default one.")
+    var path: String?
+    private var start: Double
+    private var duration: Double?
+    var track: Int?
+
+    init(_ read: inout SettingReader) {
+        path = read.text("path", "The file to analyse.")
+        start = read.seconds("start", default: 0, in: 0...1_000_000_000, "Start of the analysed excerpt; becomes frame 0.")
+        duration = read.seconds("duration", in: 0...1_000_000_000, "Duration of the analysed excerpt; unset: to the end of the file.")
+        track = read.integer("audio_track", in: 1...100, "Audio track of a film, from 1; unset: the default one.")
+    }
 
     var excerpt: Excerpt { Excerpt(start: start, duration: duration) }
 }

@@ -14,9 +14,15 @@ extension CapturePlugin {
 
 /// The settings of this capture.
 struct PCMSettings: PluginSettings {
-    var path = Setting.text("path", default: "-", "Pipe, FIFO or file to read; - is standard input.")
-    var raw = RawFormatSettings()
-    var spools = SpooledPCMReader.setting()
+    var path: String
+    var raw: RawFormatSettings
+    var spools: Bool
+
+    init(_ read: inout SettingReader) {
+        path = read.text("path", default: "-", "Pipe, FIFO or file to read; - is standard input.")
+        raw = RawFormatSettings(&read)
+        spools = read.spool()
+    }
 }
 
 extension PCMReader {

@@ -101,10 +101,16 @@ final class PulseCapture: Capture {
 
 /// The settings of this capture.
 struct PulseSettings: PluginSettings {
-    var device = Setting.text(
-        "device", default: "auto",
-        "auto: monitor of the default output; auto-input: default input; app:NAME: one application; else a device's name.")
-    var server = Setting.text(
-        "server", "Address of the sound server, as in PULSE_SERVER; unset: PULSE_SERVER or the session's default server.")
-    var waits = Setting.boolean("wait", default: false, "Wait for a server or a device that is not available yet.")
+    var device: String
+    var server: String?
+    var waits: Bool
+
+    init(_ read: inout SettingReader) {
+        device = read.text(
+            "device", default: "auto",
+            "auto: monitor of the default output; auto-input: default input; app:NAME: one application; else a device's name.")
+        server = read.text(
+            "server", "Address of the sound server, as in PULSE_SERVER; unset: PULSE_SERVER or the session's default server.")
+        waits = read.boolean("wait", default: false, "Wait for a server or a device that is not available yet.")
+    }
 }

@@ -25,12 +25,17 @@ extension SinkPlugin {
 
 /// The settings of the sink `link-control`.
 struct LinkSettings: PluginSettings {
-    var quantum = Setting.integer(
-        "quantum", default: 4, in: 0...64, "Beats per bar of the session; 0: only its beats are followed, not its bars.")
+    var quantum: Int
     /// In seconds.
-    var delay = Setting.milliseconds(
-        "delay_ms", default: 0, in: -1_000...1_000,
-        "Time by which the music is later than the session, such as the latency of loudspeaker and microphone.")
+    var delay: Double
+
+    init(_ read: inout SettingReader) {
+        quantum = read.integer(
+            "quantum", default: 4, in: 0...64, "Beats per bar of the session; 0: only its beats are followed, not its bars.")
+        delay = read.milliseconds(
+            "delay_ms", default: 0, in: -1_000...1_000,
+            "Time by which the music is later than the session, such as the latency of loudspeaker and microphone.")
+    }
 }
 
 /// The sink `link-control`: writes nothing. It reads the session a few times per second, between two batches, and submits controls.

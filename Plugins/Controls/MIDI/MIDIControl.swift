@@ -15,10 +15,15 @@ extension SinkPlugin {
 
 /// The settings of `midi-control`.
 struct MIDIControlSettings: PluginSettings {
-    var port = Setting.text("port", example: "/dev/snd/midiC1D0", "Device file or named pipe to read from.")
-    var channel = Setting.integer("channel", in: MIDIMessage.channels, "Channel whose messages are controls; unset: all.")
-    var map = Setting.text(
-        "map", default: "midi", example: "pads.yaml", "Field map of controls: a file, or the name of a built-in map.")
+    var port: String?
+    var channel: Int?
+    var map: String
+
+    init(_ read: inout SettingReader) {
+        port = read.text("port", example: "/dev/snd/midiC1D0", "Device file or named pipe to read from.")
+        channel = read.integer("channel", in: MIDIMessage.channels, "Channel whose messages are controls; unset: all.")
+        map = read.text("map", default: "midi", example: "pads.yaml", "Field map of controls: a file, or the name of a built-in map.")
+    }
 }
 
 /// Reads a MIDI device, and opens it again when it is gone.

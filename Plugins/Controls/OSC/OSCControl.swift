@@ -14,12 +14,17 @@ extension SinkPlugin {
 
 /// The settings of `osc-control`.
 struct OSCControlSettings: PluginSettings {
-    var address = Setting.text(
-        "address", default: "127.0.0.1:9001", example: "0.0.0.0:9001",
-        "UDP port to receive on: PORT or HOST:PORT; 127.0.0.1 for programs of this computer, 0.0.0.0 for all.")
-    var map = Setting.text(
-        "map", example: "faders.yaml", "Field map of controls, a file. Default: PREFIX/CONTROL with its values.")
-    var prefix = Setting.text("prefix", default: "/hemiola", "First part of the default addresses PREFIX/CONTROL.")
+    var address: String
+    var map: String?
+    var prefix: String
+
+    init(_ read: inout SettingReader) {
+        address = read.text(
+            "address", default: "127.0.0.1:9001", example: "0.0.0.0:9001",
+            "UDP port to receive on: PORT or HOST:PORT; 127.0.0.1 for programs of this computer, 0.0.0.0 for all.")
+        map = read.text("map", example: "faders.yaml", "Field map of controls, a file. Default: PREFIX/CONTROL with its values.")
+        prefix = read.text("prefix", default: "/hemiola", "First part of the default addresses PREFIX/CONTROL.")
+    }
 
     /// Validates the settings.
     ///

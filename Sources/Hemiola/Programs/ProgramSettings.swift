@@ -16,17 +16,21 @@ package struct ProgramSettings: PluginSettings {
     package static let longestPause = 10.0
 
     /// The program.
-    package var command = Setting.command(
-        "command", example: "./PROGRAM",
-        "The program: text for /bin/sh -c, or in a pipeline file a list of the program and its arguments.")
+    package var command: ProgramCommand
     /// Seconds in which the program must read, answer or end.
-    package var timeout = Setting.seconds(
-        "timeout_s", default: 10, in: 0.1...3600,
-        "Time in which the program must read, answer or end; from files, processor time that it may use for that.")
+    package var timeout: Double
     /// What happens when it fails.
-    package var policy = FailurePolicy.setting()
+    package var policy: FailurePolicy
 
-    package init() {}
+    package init(_ read: inout SettingReader) {
+        command = read.command(
+            "command", example: "./PROGRAM",
+            "The program: text for /bin/sh -c, or in a pipeline file a list of the program and its arguments.")
+        timeout = read.seconds(
+            "timeout_s", default: 10, in: 0.1...3600,
+            "Time in which the program must read, answer or end; from files, processor time that it may use for that.")
+        policy = read.failurePolicy()
+    }
 
     /// - Throws: There is no command, or none that can be started.
     package func check() throws(Problem) {

@@ -13,8 +13,13 @@ extension CapturePlugin {
 }
 
 struct UnreadableSettings: PluginSettings {
-    var path = Setting.text("path", default: "", "The path.")
-    var message = Setting.text("message", default: "", "Why it cannot be read, and what to do.")
+    var path: String
+    var message: String
+
+    init(_ read: inout SettingReader) {
+        path = read.text("path", default: "", "The path.")
+        message = read.text("message", default: "", "Why it cannot be read, and what to do.")
+    }
 }
 
 private final class UnreadableInput: Capture {

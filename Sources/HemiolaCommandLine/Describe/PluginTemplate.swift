@@ -110,7 +110,11 @@ struct PluginTemplate {
                 }
 
                 struct \(type)Settings: PluginSettings {
-                    var gate = Setting.number("gate", default: 0.001, in: 0...1, unit: .amplitude, "Below this peak there is no value.")
+                    var gate: Double
+
+                    init(_ read: inout SettingReader) {
+                        gate = read.number("gate", default: 0.001, in: 0...1, unit: .amplitude, "Below this peak there is no value.")
+                    }
                 }
 
                 final class \(type): Analyzer {

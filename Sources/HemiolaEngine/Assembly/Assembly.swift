@@ -6,19 +6,31 @@ public import HemiolaSystem
 
 /// Settings that the pipeline reads from the SPEC of every plugin.
 private struct CommonSettings: PluginSettings {
-    var onError = FailurePolicy.setting()
-    var minimumVersion = Setting.integer(
-        "min_version", default: 1, in: 1...1_000_000, "The version of the plugin that is needed at least, as \"hemiola plugins\" shows it.")
+    var onError: FailurePolicy
+    var minimumVersion: Int
+
+    init(_ read: inout SettingReader) {
+        onError = read.failurePolicy()
+        minimumVersion = read.integer(
+            "min_version", default: 1, in: 1...1_000_000,
+            "The version of the plugin that is needed at least, as \"hemiola plugins\" shows it.")
+    }
 }
 
 /// Settings that the pipeline reads from the SPEC of every sink.
 private struct CommonSinkSettings: PluginSettings {
-    var select = Setting.texts("select", "Record types, analyzers or features that the sink receives; unset: all.")
+    var select: [String]
     /// In seconds.
-    var lead = Setting.milliseconds(
-        "lead_ms", in: -60_000...60_000,
-        "Time by which events are delivered before (negative: after) they occur; unset: when they are detected; network outputs: 0.")
-    var common = CommonSettings()
+    var lead: Double?
+    var common: CommonSettings
+
+    init(_ read: inout SettingReader) {
+        select = read.texts("select", "Record types, analyzers or features that the sink receives; unset: all.")
+        lead = read.milliseconds(
+            "lead_ms", in: -60_000...60_000,
+            "Time by which events are delivered before (negative: after) they occur; unset: when they are detected; network outputs: 0.")
+        common = CommonSettings(&read)
+    }
 }
 
 extension PluginRegistry {

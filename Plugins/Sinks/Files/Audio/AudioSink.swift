@@ -43,11 +43,15 @@ extension SinkPlugin {
 }
 
 struct AudioSettings: PluginSettings {
-    var path = Setting.text(
-        "path", example: "take.flac", "Output file, .flac or .wav. Placeholders: {stem}, {name}, {dir}, {time}, {n}.")
-    var encoding = Setting.choice(
-        "bits", default: SampleEncoding.auto, "Bits per sample, or float; auto: 24 in .flac, float in .wav.")
-    var rotation = FileRotation()
+    var path: String?
+    var encoding: SampleEncoding
+    var rotation: FileRotation
+
+    init(_ read: inout SettingReader) {
+        path = read.text("path", example: "take.flac", "Output file, .flac or .wav. Placeholders: {stem}, {name}, {dir}, {time}, {n}.")
+        encoding = read.choice("bits", default: SampleEncoding.auto, "Bits per sample, or float; auto: 24 in .flac, float in .wav.")
+        rotation = FileRotation(&read)
+    }
 }
 
 /// The value of the setting `bits`.

@@ -31,10 +31,13 @@ extension SinkPlugin {
 }
 
 struct BeatsSettings: PluginSettings {
-    var path = Setting.text(
-        "path", default: "-", "Output file, or - for standard output. Placeholders: {stem}, {name}, {dir}, {time}.")
-    var format = Setting.choice(
-        "format", default: BeatFormat.auto, "Output format; auto: by the extension of the path, else text.")
+    var path: String
+    var format: BeatFormat
+
+    init(_ read: inout SettingReader) {
+        path = read.text("path", default: "-", "Output file, or - for standard output. Placeholders: {stem}, {name}, {dir}, {time}.")
+        format = read.choice("format", default: BeatFormat.auto, "Output format; auto: by the extension of the path, else text.")
+    }
 
     /// The format of the file; nil: its extension is that of another kind of file.
     var fileFormat: BeatFormat? { format.resolved(for: path) }

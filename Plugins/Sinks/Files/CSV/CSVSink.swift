@@ -38,13 +38,23 @@ extension SinkPlugin {
 }
 
 struct CSVSettings: PluginSettings {
-    var path = Setting.text(
-        "path", default: "-", "The file to write, or - for standard output; {stem}, {name}, {dir}, {time} and {n} are placeholders.")
-    var events = Setting.text(
-        "events", default: "", "The file for the events, or none; left empty, it lies beside the path's, as NAME.events.csv.")
-    var appends = Setting.boolean("append", default: false, "Add to files instead of replacing them.")
-    var flush = FlushPolicy.setting(each: "row")
-    var compression = CompressionChoice.setting("Compress the files, or not; auto: each whose name ends in .zst.")
-    var level = CompressionChoice.level()
-    var rotation = FileRotation()
+    var path: String
+    var events: String
+    var appends: Bool
+    var flush: FlushPolicy
+    var compression: CompressionChoice
+    var level: Int
+    var rotation: FileRotation
+
+    init(_ read: inout SettingReader) {
+        path = read.text(
+            "path", default: "-", "The file to write, or - for standard output; {stem}, {name}, {dir}, {time} and {n} are placeholders.")
+        events = read.text(
+            "events", default: "", "The file for the events, or none; left empty, it lies beside the path's, as NAME.events.csv.")
+        appends = read.boolean("append", default: false, "Add to files instead of replacing them.")
+        flush = read.flushPolicy(each: "row")
+        compression = read.compressionChoice("Compress the files, or not; auto: each whose name ends in .zst.")
+        level = read.compressionLevel()
+        rotation = FileRotation(&read)
+    }
 }

@@ -28,11 +28,19 @@ extension SinkPlugin {
 }
 
 struct JSONLinesSettings: PluginSettings {
-    var path = Setting.text(
-        "path", default: "-", "Output file, or - for standard output. Placeholders: {stem}, {name}, {dir}, {time}, {n}.")
-    var appends = Setting.boolean("append", default: false, "Append to the file instead of replacing it.")
-    var flush = FlushPolicy.setting(each: "line")
-    var compression = CompressionChoice.setting("Compress the file with zstd; auto: if the path ends in .zst.")
-    var level = CompressionChoice.level()
-    var rotation = FileRotation()
+    var path: String
+    var appends: Bool
+    var flush: FlushPolicy
+    var compression: CompressionChoice
+    var level: Int
+    var rotation: FileRotation
+
+    init(_ read: inout SettingReader) {
+        path = read.text("path", default: "-", "Output file, or - for standard output. Placeholders: {stem}, {name}, {dir}, {time}, {n}.")
+        appends = read.boolean("append", default: false, "Append to the file instead of replacing it.")
+        flush = read.flushPolicy(each: "line")
+        compression = read.compressionChoice("Compress the file with zstd; auto: if the path ends in .zst.")
+        level = read.compressionLevel()
+        rotation = FileRotation(&read)
+    }
 }

@@ -22,7 +22,11 @@ extension SinkPlugin {
 }
 
 struct NotesSettings: PluginSettings {
-    var path = Setting.text("path", default: "{stem}.mid", "Output file. Placeholders: {stem}, {name}, {dir}, {time}, {n}.")
+    var path: String
+
+    init(_ read: inout SettingReader) {
+        path = read.text("path", default: "{stem}.mid", "Output file. Placeholders: {stem}, {name}, {dir}, {time}, {n}.")
+    }
 }
 
 /// Collects notes, and writes them as a Standard MIDI File of format 0: 500 ticks per quarter note at 120 BPM, so that a tick is a

@@ -29,34 +29,47 @@ extension SinkPlugin {
 }
 
 package struct PictureSettings: PluginSettings {
-    var path = Setting.text(
-        "path", default: "-", "The picture, or - for standard output. Placeholders: {stem}, {name}, {dir}, {time}, {n}.")
-    private var format: PictureOptions.Format? = Setting.choice("format", "Format; by default that of the extension of the path, else png.")
-    private var width = Setting.integer(
-        "width", default: 1600, in: PictureOptions.sizes, "Width in pixels, in points for svg and pdf.")
-    private var height = Setting.integer(
-        "height", default: 900, in: PictureOptions.sizes, "Height in pixels, in points for svg and pdf.")
-    private var resolution = Setting.integer(
-        "dpi", in: PictureOptions.resolutions,
-        "Pixels per inch. png: text and lines grow with it, by default 96. svg, pdf: of the spectrogram, by default 144.")
-    private var panels = Setting.choices(
-        "panels", default: [PictureOptions.Panel](),
-        "Panels from top to bottom; by default spectrogram, chroma if the analyzer runs, waveform and tempo.")
-    private var colorMap = Setting.choice("color_map", default: ColorMap.magma, "Colours of the spectrogram.")
-    private var scale = Setting.choice("scale", default: FrequencyScale.log, "Spacing of the frequency axis.")
-    private var minimumFrequency = Setting.hertz(
-        "min_hz", in: 0...192_000, "Lower end of the frequency axis; by default 30 for log, else 0.")
-    private var maximumFrequency = Setting.hertz(
-        "max_hz", in: 20...192_000, "Upper end of the frequency axis; by default 20000, at most half the sample rate.")
-    private var range = Setting.number("range_db", default: 80, in: 5...200, unit: .decibels, "Range of levels that the colours show.")
-    private var theme = Setting.choice("theme", default: PictureOptions.Theme.light, "Colours of background and text.")
-    var showsBeats = Setting.boolean("beats", default: true, "Draw beats, bars and tempo.")
-    var isRecorded = Setting.boolean(
-        "recorded", default: false, "Draw recorded levels and spectra instead of samples, as of a recording without its sound file.")
-    var start = Setting.seconds("start_s", default: 0, in: 0...1e9, "With recorded: start of the part that is drawn.")
-    var duration = Setting.seconds("duration_s", in: 0...1e9, "With recorded: duration of the part that is drawn; by default to the end.")
+    var path: String
+    private var format: PictureOptions.Format?
+    private var width: Int
+    private var height: Int
+    private var resolution: Int?
+    private var panels: [PictureOptions.Panel]
+    private var colorMap: ColorMap
+    private var scale: FrequencyScale
+    private var minimumFrequency: Double?
+    private var maximumFrequency: Double?
+    private var range: Double
+    private var theme: PictureOptions.Theme
+    var showsBeats: Bool
+    var isRecorded: Bool
+    var start: Double
+    var duration: Double?
 
-    package init() {}
+    package init(_ read: inout SettingReader) {
+        path = read.text("path", default: "-", "The picture, or - for standard output. Placeholders: {stem}, {name}, {dir}, {time}, {n}.")
+        format = read.choice("format", "Format; by default that of the extension of the path, else png.")
+        width = read.integer("width", default: 1600, in: PictureOptions.sizes, "Width in pixels, in points for svg and pdf.")
+        height = read.integer("height", default: 900, in: PictureOptions.sizes, "Height in pixels, in points for svg and pdf.")
+        resolution = read.integer(
+            "dpi", in: PictureOptions.resolutions,
+            "Pixels per inch. png: text and lines grow with it, by default 96. svg, pdf: of the spectrogram, by default 144.")
+        panels = read.choices(
+            "panels", default: [PictureOptions.Panel](),
+            "Panels from top to bottom; by default spectrogram, chroma if the analyzer runs, waveform and tempo.")
+        colorMap = read.choice("color_map", default: ColorMap.magma, "Colours of the spectrogram.")
+        scale = read.choice("scale", default: FrequencyScale.log, "Spacing of the frequency axis.")
+        minimumFrequency = read.hertz("min_hz", in: 0...192_000, "Lower end of the frequency axis; by default 30 for log, else 0.")
+        maximumFrequency = read.hertz(
+            "max_hz", in: 20...192_000, "Upper end of the frequency axis; by default 20000, at most half the sample rate.")
+        range = read.number("range_db", default: 80, in: 5...200, unit: .decibels, "Range of levels that the colours show.")
+        theme = read.choice("theme", default: PictureOptions.Theme.light, "Colours of background and text.")
+        showsBeats = read.boolean("beats", default: true, "Draw beats, bars and tempo.")
+        isRecorded = read.boolean(
+            "recorded", default: false, "Draw recorded levels and spectra instead of samples, as of a recording without its sound file.")
+        start = read.seconds("start_s", default: 0, in: 0...1e9, "With recorded: start of the part that is drawn.")
+        duration = read.seconds("duration_s", in: 0...1e9, "With recorded: duration of the part that is drawn; by default to the end.")
+    }
 
     /// Whether a panel of chroma is added where the stream has it.
     var hasDefaultPanels: Bool { panels.isEmpty }

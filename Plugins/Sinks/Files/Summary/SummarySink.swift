@@ -29,14 +29,21 @@ extension SinkPlugin {
 }
 
 struct SummarySettings: PluginSettings {
-    var path = Setting.text(
-        "path", default: "-", "Output file, or - for standard output. Placeholders: {stem}, {name}, {dir}, {time}.")
-    var appends = Setting.boolean("append", default: false, "Add rows to the file instead of replacing it.")
-    var format = Setting.choice(
-        "format", default: SummaryFormat.auto,
-        "Output format; text: aligned columns for people; auto: csv if the path ends in .csv or .csv.zst, else json.")
-    var compression = CompressionChoice.setting("Compress the file with zstd; auto: if the path ends in .zst.")
-    var level = CompressionChoice.level()
+    var path: String
+    var appends: Bool
+    var format: SummaryFormat
+    var compression: CompressionChoice
+    var level: Int
+
+    init(_ read: inout SettingReader) {
+        path = read.text("path", default: "-", "Output file, or - for standard output. Placeholders: {stem}, {name}, {dir}, {time}.")
+        appends = read.boolean("append", default: false, "Add rows to the file instead of replacing it.")
+        format = read.choice(
+            "format", default: SummaryFormat.auto,
+            "Output format; text: aligned columns for people; auto: csv if the path ends in .csv or .csv.zst, else json.")
+        compression = read.compressionChoice("Compress the file with zstd; auto: if the path ends in .zst.")
+        level = read.compressionLevel()
+    }
 }
 
 /// The format of the output.

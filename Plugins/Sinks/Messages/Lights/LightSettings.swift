@@ -29,24 +29,30 @@ extension LightSettings {
 
 /// What the lights show.
 struct LightLook: PluginSettings {
-    var effect = Setting.choice(
-        "effect", default: LightEffect.spectrum, "What the lights show: spectrum, level, or pulse: a flash with each beat.")
-    var brightness = Setting.number("brightness", default: 1, in: 0...1, "Brightness of the lights, 0...1.")
-    var allowsStrobe = Setting.boolean(
-        "strobe", default: false, "Permit more than three flashes a second. Dangerous for photosensitive people.")
+    var effect: LightEffect
+    var brightness: Double
+    var allowsStrobe: Bool
+
+    init(_ read: inout SettingReader) {
+        effect = read.choice(
+            "effect", default: LightEffect.spectrum, "What the lights show: spectrum, level, or pulse: a flash with each beat.")
+        brightness = read.number("brightness", default: 1, in: 0...1, "Brightness of the lights, 0...1.")
+        allowsStrobe = read.boolean(
+            "strobe", default: false, "Permit more than three flashes a second. Dangerous for photosensitive people.")
+    }
 }
 
-extension Setting {
+extension SettingReader {
     /// The setting `pixels`.
-    static func pixels() -> Int { integer("pixels", default: 60, in: 1...10_000, "Number of RGB lights.") }
+    mutating func pixels() -> Int { integer("pixels", default: 60, in: 1...10_000, "Number of RGB lights.") }
 
     /// The setting `map`.
-    static func channelMap() -> String? {
+    mutating func channelMap() -> String? {
         text("map", example: "lights.yaml", "Field map of channels, a file. Default: RGB lights with an effect.")
     }
 
     /// The setting `start`.
-    static func firstChannel() -> Int {
+    mutating func firstChannel() -> Int {
         integer("start", default: 1, in: 1...512, "DMX channel of the first light in the first universe.")
     }
 }

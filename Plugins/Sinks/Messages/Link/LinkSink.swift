@@ -24,17 +24,24 @@ extension SinkPlugin {
 }
 
 struct LinkSettings: PluginSettings {
-    var quantum = Setting.integer(
-        "quantum", in: 1...64, "Beats per bar of the session; unset: those of the music, and 4 until they are known.")
-    var sharesStart = Setting.boolean(
-        "start_stop", default: false, "Start peers with the first beat, and stop them after hold_s and at the end.")
+    var quantum: Int?
+    var sharesStart: Bool
     /// In seconds.
-    var hold = Setting.seconds(
-        "hold_s", default: 4, in: 0...3600, "Time without beats after which the next ones set tempo and beat anew. At least 1.5 beats.")
+    var hold: Double
     /// In seconds.
-    var delay = Setting.milliseconds(
-        "delay_ms", default: 0, in: -1_000...10_000,
-        "Time by which the beats of the session are later than those of the music; negative: earlier.")
+    var delay: Double
+
+    init(_ read: inout SettingReader) {
+        quantum = read.integer(
+            "quantum", in: 1...64, "Beats per bar of the session; unset: those of the music, and 4 until they are known.")
+        sharesStart = read.boolean(
+            "start_stop", default: false, "Start peers with the first beat, and stop them after hold_s and at the end.")
+        hold = read.seconds(
+            "hold_s", default: 4, in: 0...3600, "Time without beats after which the next ones set tempo and beat anew. At least 1.5 beats.")
+        delay = read.milliseconds(
+            "delay_ms", default: 0, in: -1_000...10_000,
+            "Time by which the beats of the session are later than those of the music; negative: earlier.")
+    }
 }
 
 /// The sink `link`: converts the times of beats to the monotonic clock, and sets the session's timeline.

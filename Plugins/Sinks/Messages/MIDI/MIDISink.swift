@@ -27,27 +27,40 @@ struct MIDISettings: PluginSettings {
     private static let noteNumbers = 0...127
     private static let alsa = "alsa"
 
-    var port = Setting.text(
-        "port", example: "/dev/snd/midiC1D0",
-        "Device file or named pipe; alsa: a port of the ALSA sequencer; alsa:CLIENT:PORT: connected to that port.")
-    var sendsClock = Setting.boolean("clock", default: true, "Send clock, 24 pulses per beat, with start, continue and stop.")
+    var port: String?
+    var sendsClock: Bool
     /// In seconds.
-    var hold = Setting.seconds(
-        "hold_s", default: 4, in: 0...3600,
-        "Time for which the clock continues at the last tempo when no beats are found; then it stops. At least 1.5 beats.")
-    var resume = Setting.choice(
-        "resume", default: MIDIResume.continue, "After such a stop: continue at the song position, or start from the beginning.")
-    var beatNote = Setting.integer("beat_note", in: noteNumbers, "Note on each beat; unset: none.")
-    var downbeatNote = Setting.integer("downbeat_note", in: noteNumbers, "Note on the first beat of each bar; unset: beat_note.")
-    var onsetNote = Setting.integer("onset_note", in: noteNumbers, "Note on each onset; unset: none.")
+    var hold: Double
+    var resume: MIDIResume
+    var beatNote: Int?
+    var downbeatNote: Int?
+    var onsetNote: Int?
     /// The path of a field map.
-    var map = Setting.text("map", example: "faders.yaml", "Field map of controllers and notes, a file; unset: none.")
-    var channel = Setting.integer("channel", default: 10, in: MIDIMessage.channels, "Channel of the notes and controllers.")
+    var map: String?
+    var channel: Int
     /// In seconds.
-    var noteLength = Setting.milliseconds("note_ms", default: 50, in: 1...10_000, "Length of the notes.")
+    var noteLength: Double
     /// In seconds.
-    var delay = Setting.milliseconds(
-        "delay_ms", default: 0, in: -1_000...10_000, "Time by which everything is sent later; negative: earlier.")
+    var delay: Double
+
+    init(_ read: inout SettingReader) {
+        port = read.text(
+            "port", example: "/dev/snd/midiC1D0",
+            "Device file or named pipe; alsa: a port of the ALSA sequencer; alsa:CLIENT:PORT: connected to that port.")
+        sendsClock = read.boolean("clock", default: true, "Send clock, 24 pulses per beat, with start, continue and stop.")
+        hold = read.seconds(
+            "hold_s", default: 4, in: 0...3600,
+            "Time for which the clock continues at the last tempo when no beats are found; then it stops. At least 1.5 beats.")
+        resume = read.choice(
+            "resume", default: MIDIResume.continue, "After such a stop: continue at the song position, or start from the beginning.")
+        beatNote = read.integer("beat_note", in: Self.noteNumbers, "Note on each beat; unset: none.")
+        downbeatNote = read.integer("downbeat_note", in: Self.noteNumbers, "Note on the first beat of each bar; unset: beat_note.")
+        onsetNote = read.integer("onset_note", in: Self.noteNumbers, "Note on each onset; unset: none.")
+        map = read.text("map", example: "faders.yaml", "Field map of controllers and notes, a file; unset: none.")
+        channel = read.integer("channel", default: 10, in: MIDIMessage.channels, "Channel of the notes and controllers.")
+        noteLength = read.milliseconds("note_ms", default: 50, in: 1...10_000, "Length of the notes.")
+        delay = read.milliseconds("delay_ms", default: 0, in: -1_000...10_000, "Time by which everything is sent later; negative: earlier.")
+    }
 
     /// The port as the user wrote it.
     var name: String { port ?? "" }

@@ -18,28 +18,41 @@ struct MQTTSettings: PluginSettings {
     /// Bytes of a prefix or of the topic of a map. A topic has at most 65535.
     private static let longestTopic = 1000
 
-    var broker = Setting.text(
-        "broker", default: "localhost", "Broker: HOST, HOST:PORT or [IPv6]:PORT; without a port 1883, with TLS 8883.")
-    var prefix = Setting.text(
-        "prefix", default: "hemiola", "First level of all topics: another one for each place or device.")
-    var batches = Setting.choice(
-        "batches", default: BatchForm.fields,
-        "Values of batches: a topic for each feature (fields), all as JSON under one topic (record), or none.")
-    var map = Setting.text("map", example: "topics.yaml", "Field map of topics, a file, instead of the topics below the prefix.")
+    var broker: String
+    var prefix: String
+    var batches: BatchForm
+    var map: String?
     /// In seconds.
-    var interval = Setting.milliseconds(
-        "every_ms", default: 1000, in: 0...3_600_000, "Time between two publications of values; 0: every batch.")
-    var qualityOfService = Setting.integer(
-        "qos", default: 0, in: 0...2, "Quality of service: 0 at most once, 1 at least once, 2 exactly once.")
-    var retains = Setting.boolean(
-        "retain", default: false, "The broker keeps the last message of each topic for later subscribers.")
-    var user = Setting.text("user", "User name. Default: the variable HEMIOLA_MQTT_USER, if it is set.")
-    var passwordFile = Setting.text(
-        "password_file", "File with the password in its first line. Default: the variable HEMIOLA_MQTT_PASSWORD, if it is set.")
-    var tls = Setting.boolean("tls", default: false, "Encrypt the connection, and check the broker's certificate.")
-    var authorities = Setting.text("ca_file", "File with the certificates of authorities (PEM). Default: those of the system.")
-    var certificate = Setting.text("cert_file", "File with the certificate of this client (PEM).")
-    var key = Setting.text("key_file", "File with the key of this client (PEM).")
+    var interval: Double
+    var qualityOfService: Int
+    var retains: Bool
+    var user: String?
+    var passwordFile: String?
+    var tls: Bool
+    var authorities: String?
+    var certificate: String?
+    var key: String?
+
+    init(_ read: inout SettingReader) {
+        broker = read.text("broker", default: "localhost", "Broker: HOST, HOST:PORT or [IPv6]:PORT; without a port 1883, with TLS 8883.")
+        prefix = read.text("prefix", default: "hemiola", "First level of all topics: another one for each place or device.")
+        batches = read.choice(
+            "batches", default: BatchForm.fields,
+            "Values of batches: a topic for each feature (fields), all as JSON under one topic (record), or none.")
+        map = read.text("map", example: "topics.yaml", "Field map of topics, a file, instead of the topics below the prefix.")
+        interval = read.milliseconds(
+            "every_ms", default: 1000, in: 0...3_600_000, "Time between two publications of values; 0: every batch.")
+        qualityOfService = read.integer(
+            "qos", default: 0, in: 0...2, "Quality of service: 0 at most once, 1 at least once, 2 exactly once.")
+        retains = read.boolean("retain", default: false, "The broker keeps the last message of each topic for later subscribers.")
+        user = read.text("user", "User name. Default: the variable HEMIOLA_MQTT_USER, if it is set.")
+        passwordFile = read.text(
+            "password_file", "File with the password in its first line. Default: the variable HEMIOLA_MQTT_PASSWORD, if it is set.")
+        tls = read.boolean("tls", default: false, "Encrypt the connection, and check the broker's certificate.")
+        authorities = read.text("ca_file", "File with the certificates of authorities (PEM). Default: those of the system.")
+        certificate = read.text("cert_file", "File with the certificate of this client (PEM).")
+        key = read.text("key_file", "File with the key of this client (PEM).")
+    }
 
     /// A topic below the prefix: the type of a record, the name of a feature, or `status`.
     func topic(_ name: String) -> String { "\(prefix)/\(name)" }

@@ -24,15 +24,20 @@ extension SinkPlugin {
 }
 
 struct OS2LSettings: PluginSettings {
-    var address = Setting.text(
-        "address", default: "127.0.0.1", "Receiver: HOST, HOST:PORT or [IPv6]:PORT; without a port 9996, that of QLC+.")
+    var address: String
     /// In seconds.
-    var delay = Setting.milliseconds(
-        "delay_ms", default: 0, in: -10_000...60_000,
-        "Time by which messages are sent later (negative: earlier), added to that of lead_ms.")
-    var confidence = Setting.number("confidence", default: 0, in: 0...1, "Beats with less confidence are not sent.")
-    var pressesButtons = Setting.boolean(
-        "buttons", default: false, "Press a button with the name of each new preset, for 0.1 s.")
+    var delay: Double
+    var confidence: Double
+    var pressesButtons: Bool
+
+    init(_ read: inout SettingReader) {
+        address = read.text("address", default: "127.0.0.1", "Receiver: HOST, HOST:PORT or [IPv6]:PORT; without a port 9996, that of QLC+.")
+        delay = read.milliseconds(
+            "delay_ms", default: 0, in: -10_000...60_000,
+            "Time by which messages are sent later (negative: earlier), added to that of lead_ms.")
+        confidence = read.number("confidence", default: 0, in: 0...1, "Beats with less confidence are not sent.")
+        pressesButtons = read.boolean("buttons", default: false, "Press a button with the name of each new preset, for 0.1 s.")
+    }
 }
 
 /// The sink `os2l`: converts beats to messages with their times.

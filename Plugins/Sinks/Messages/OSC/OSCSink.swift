@@ -19,25 +19,33 @@ enum TimeTags: String, CaseIterable {
 
 /// The settings of the sink `osc`.
 struct OSCSettings: PluginSettings {
-    var target = Setting.text(
-        "target", default: "127.0.0.1:9000", example: "192.168.1.20:9000",
-        "Receiver: HOST[:PORT], through UDP, or tcp://HOST[:PORT]; default port 9000.")
-    var map = Setting.text(
-        "map", example: "touchdesigner",
-        "Field map: a file, or the name of a built-in map. Default: all selected features and events.")
-    var prefix = Setting.text(
-        "prefix", default: "/hemiola", "First part of the default addresses PREFIX/ANALYZER/FEATURE and PREFIX/RECORD.")
-    var usesBundles = Setting.boolean(
-        "bundles", default: true, "Join the messages of a batch to bundles; false: each message is a packet of its own.")
-    var timeTags = Setting.choice(
-        "time_tags", default: TimeTags.immediate,
-        "Time of a bundle: immediate, or event: that of the batch or event, for receivers whose clock is synchronized.")
+    var target: String
+    var map: String?
+    var prefix: String
+    var usesBundles: Bool
+    var timeTags: TimeTags
     /// Batches a second at most; 0: every batch.
-    var rate = Setting.hertz(
-        "rate_hz", default: 0, in: 0...1000, "Most batches in a second; 0: every batch. Events are always sent.")
+    var rate: Double
     /// In seconds.
-    var delay = MessageSender.delay()
-    var interface = MessageSender.interface()
+    var delay: Double
+    var interface: String?
+
+    init(_ read: inout SettingReader) {
+        target = read.text(
+            "target", default: "127.0.0.1:9000", example: "192.168.1.20:9000",
+            "Receiver: HOST[:PORT], through UDP, or tcp://HOST[:PORT]; default port 9000.")
+        map = read.text(
+            "map", example: "touchdesigner", "Field map: a file, or the name of a built-in map. Default: all selected features and events.")
+        prefix = read.text("prefix", default: "/hemiola", "First part of the default addresses PREFIX/ANALYZER/FEATURE and PREFIX/RECORD.")
+        usesBundles = read.boolean(
+            "bundles", default: true, "Join the messages of a batch to bundles; false: each message is a packet of its own.")
+        timeTags = read.choice(
+            "time_tags", default: TimeTags.immediate,
+            "Time of a bundle: immediate, or event: that of the batch or event, for receivers whose clock is synchronized.")
+        rate = read.hertz("rate_hz", default: 0, in: 0...1000, "Most batches in a second; 0: every batch. Events are always sent.")
+        delay = read.networkDelay()
+        interface = read.networkInterface()
+    }
 
     /// Validates the settings.
     ///

@@ -23,13 +23,21 @@ extension SinkPlugin {
 }
 
 struct WLEDSettings: PluginSettings {
-    var target = Setting.text(
-        "target", default: "239.0.0.1:11988", example: "192.168.1.30",
-        "Receiver: HOST[:PORT] of one device, or a multicast group; default port 11988.")
-    var peak = Setting.choice("peak", default: PeakSource.beat, "Events that are sent as peaks: beat, onset, or none.")
-    var rate = MessageSender.frameRate()
-    var delay = MessageSender.delay()
-    var interface = MessageSender.interface()
+    var target: String
+    var peak: PeakSource
+    var rate: Double
+    var delay: Double
+    var interface: String?
+
+    init(_ read: inout SettingReader) {
+        target = read.text(
+            "target", default: "239.0.0.1:11988", example: "192.168.1.30",
+            "Receiver: HOST[:PORT] of one device, or a multicast group; default port 11988.")
+        peak = read.choice("peak", default: PeakSource.beat, "Events that are sent as peaks: beat, onset, or none.")
+        rate = read.frameRate()
+        delay = read.networkDelay()
+        interface = read.networkInterface()
+    }
 }
 
 enum PeakSource: String, CaseIterable {

@@ -13,57 +13,73 @@ enum ChangeMode: String, CaseIterable {
 
 /// The settings of the sink `presets`. Times are in seconds.
 struct PresetSettings: PluginSettings {
-    var path = Setting.text(
-        "path", default: "-",
-        "File for the plan, with the placeholders {stem}, {name}, {dir} and {time}; -: standard output, unless another sink uses it "
-            + "or it is a terminal.")
-    private var chosenMode: ChangeMode? = Setting.choice(
-        "mode", "Kind of automatic changes. Default: bars if bars is set, beats if beats is set, else timer.")
-    var list = Setting.text(
-        "list", "Text file with one preset name per line, or folder of .milk and .json presets.")
-    var names = Setting.texts(
-        "names", "Preset names, added to those of list. Without list and names: the presets that the visualizer reports.")
-    var order = Setting.choice("order", default: PresetOrder.Kind.shuffle, "Order of the presets.")
-    var favourites = Setting.text(
-        "favourites", "File or folder as for list: automatic changes use these presets only.")
-    var skipped = Setting.text("skip", "File or folder as for list: automatic changes never use these presets.")
-    private var time = Setting.seconds(
-        "time_s", in: 0.1...86_400,
-        "Time on a preset. Default: 15 (milkdrop: 16, projectm: 30). Modes bars and beats use it while the beat is not reliable.")
-    private var spread = Setting.seconds(
-        "spread_s", in: 0...3600,
-        "Random part of the time: milkdrop and timer add 0 to this, projectm takes it as the standard deviation. Default: 0 (milkdrop: 10, projectm: 1)."
-    )
-    private var minimum = Setting.seconds(
-        "min_s", in: 0...86_400, "Minimum time on a preset. Default: 0 (projectm: 1, drop and segments: 8).")
-    private var maximum = Setting.seconds(
-        "max_s", in: 0.1...86_400, "Maximum time on a preset. Default: unlimited (drop and segments: 60).")
-    private var blend = Setting.seconds(
-        "blend_s", in: 0...60,
-        "Blend time between presets; 0: hard cut. Default: 1 (milkdrop: 2.7, requested changes 1.7; projectm: 3; drop: 0, requested changes 1)."
-    )
-    private var bars = Setting.integer("bars", in: 1...1024, "Bars per preset, for mode bars. Default: 8.")
-    private var beats = Setting.integer("beats", in: 1...4096, "Beats per preset, for mode beats. Default: 32.")
-    private var confidence = Setting.number(
-        "confidence", default: 0.3, in: 0...1, "Minimum confidence of the beat for modes bars and beats; below it the timer is used.")
-    private var hardCut = Setting.number(
-        "hard_cut", in: 0...100,
-        "Threshold for hard cuts: MilkDrop's level sum (default 2.5) or projectM's volume jump (default 2). 0 disables them.")
-    private var halfLife = Setting.seconds(
-        "hard_cut_halflife_s", default: 60, in: 0.1...3600,
-        "MilkDrop's half-life of the threshold after a hard cut; the excess is halved in half that time.")
-    private var earliest = Setting.seconds(
-        "hard_cut_after_s", default: 20, in: 0...3600, "Minimum time on a preset before a hard cut in mode projectm.")
-    private var rise = Setting.number(
-        "drop_db", default: 6, in: 1...60, unit: .decibels,
-        "Rise of the level that counts as a drop: mean of the last 0.2 s over mean of the last 3 s.")
+    var path: String
+    private var chosenMode: ChangeMode?
+    var list: String?
+    var names: [String]
+    var order: PresetOrder.Kind
+    var favourites: String?
+    var skipped: String?
+    private var time: Double?
+    private var spread: Double?
+    private var minimum: Double?
+    private var maximum: Double?
+    private var blend: Double?
+    private var bars: Int?
+    private var beats: Int?
+    private var confidence: Double
+    private var hardCut: Double?
+    private var halfLife: Double
+    private var earliest: Double
+    private var rise: Double
     /// nil: unset.
-    var state = Setting.text(
-        "state",
-        "File that stores the last preset and speed between runs, or none. Default: visualizer.json in the user's state folder for live runs, else none."
-    )
+    var state: String?
 
-    init() {}
+    init(_ read: inout SettingReader) {
+        path = read.text(
+            "path", default: "-",
+            "File for the plan, with the placeholders {stem}, {name}, {dir} and {time}; -: standard output, unless another sink uses it "
+                + "or it is a terminal.")
+        chosenMode = read.choice("mode", "Kind of automatic changes. Default: bars if bars is set, beats if beats is set, else timer.")
+        list = read.text("list", "Text file with one preset name per line, or folder of .milk and .json presets.")
+        names = read.texts(
+            "names", "Preset names, added to those of list. Without list and names: the presets that the visualizer reports.")
+        order = read.choice("order", default: PresetOrder.Kind.shuffle, "Order of the presets.")
+        favourites = read.text("favourites", "File or folder as for list: automatic changes use these presets only.")
+        skipped = read.text("skip", "File or folder as for list: automatic changes never use these presets.")
+        time = read.seconds(
+            "time_s", in: 0.1...86_400,
+            "Time on a preset. Default: 15 (milkdrop: 16, projectm: 30). Modes bars and beats use it while the beat is not reliable.")
+        spread = read.seconds(
+            "spread_s", in: 0...3600,
+            "Random part of the time: milkdrop and timer add 0 to this, projectm takes it as the standard deviation. Default: 0 (milkdrop: 10, projectm: 1)."
+        )
+        minimum = read.seconds("min_s", in: 0...86_400, "Minimum time on a preset. Default: 0 (projectm: 1, drop and segments: 8).")
+        maximum = read.seconds("max_s", in: 0.1...86_400, "Maximum time on a preset. Default: unlimited (drop and segments: 60).")
+        blend = read.seconds(
+            "blend_s", in: 0...60,
+            "Blend time between presets; 0: hard cut. Default: 1 (milkdrop: 2.7, requested changes 1.7; projectm: 3; drop: 0, requested changes 1)."
+        )
+        bars = read.integer("bars", in: 1...1024, "Bars per preset, for mode bars. Default: 8.")
+        beats = read.integer("beats", in: 1...4096, "Beats per preset, for mode beats. Default: 32.")
+        confidence = read.number(
+            "confidence", default: 0.3, in: 0...1, "Minimum confidence of the beat for modes bars and beats; below it the timer is used.")
+        hardCut = read.number(
+            "hard_cut", in: 0...100,
+            "Threshold for hard cuts: MilkDrop's level sum (default 2.5) or projectM's volume jump (default 2). 0 disables them.")
+        halfLife = read.seconds(
+            "hard_cut_halflife_s", default: 60, in: 0.1...3600,
+            "MilkDrop's half-life of the threshold after a hard cut; the excess is halved in half that time.")
+        earliest = read.seconds(
+            "hard_cut_after_s", default: 20, in: 0...3600, "Minimum time on a preset before a hard cut in mode projectm.")
+        rise = read.number(
+            "drop_db", default: 6, in: 1...60, unit: .decibels,
+            "Rise of the level that counts as a drop: mean of the last 0.2 s over mean of the last 3 s.")
+        state = read.text(
+            "state",
+            "File that stores the last preset and speed between runs, or none. Default: visualizer.json in the user's state folder for live runs, else none."
+        )
+    }
 
     private var mode: ChangeMode { chosenMode ?? (bars != nil ? .bars : beats != nil ? .beats : .timer) }
 

@@ -20,14 +20,20 @@ extension SinkPlugin {
 
 /// The settings of the sink `socket`.
 struct SocketSettings: PluginSettings {
-    var path = Setting.text(
-        "path", "Socket path. Default: hemiola.sock in XDG_RUNTIME_DIR, else in a private folder for temporary files.")
-    var payload = Setting.choice(
-        "payload", default: SamplePayload.json, "Sample format for clients that do not subscribe: json, base64, or bare (arrays only).")
-    var group = Setting.text(
-        "group", "Group (name or number) whose members may also connect. Requires a path that the group can access.")
-    var maxClients = Setting.integer("max_clients", default: 64, in: 1...1000, "Maximum number of connected clients.")
-    var exitsOnClose = Setting.boolean("exit_on_close", default: false, "End the run when a client sends closeViz.")
+    var path: String?
+    var payload: SamplePayload
+    var group: String?
+    var maxClients: Int
+    var exitsOnClose: Bool
+
+    init(_ read: inout SettingReader) {
+        path = read.text("path", "Socket path. Default: hemiola.sock in XDG_RUNTIME_DIR, else in a private folder for temporary files.")
+        payload = read.choice(
+            "payload", default: SamplePayload.json, "Sample format for clients that do not subscribe: json, base64, or bare (arrays only).")
+        group = read.text("group", "Group (name or number) whose members may also connect. Requires a path that the group can access.")
+        maxClients = read.integer("max_clients", default: 64, in: 1...1000, "Maximum number of connected clients.")
+        exitsOnClose = read.boolean("exit_on_close", default: false, "End the run when a client sends closeViz.")
+    }
 
     func check() throws(Problem) {
         if let path {

@@ -30,21 +30,31 @@ extension SinkPlugin {
 
 /// The settings of the sink `web`.
 struct WebSettings: PluginSettings {
-    var port = Setting.integer(
-        "port", default: 8043, in: 0...65_535, "TCP port. If it is in use, the next free one of the following 20 is used; 0: any free port."
-    )
-    var address = Setting.text(
-        "bind", default: "127.0.0.1",
-        "IP address to listen on: 127.0.0.1 for this machine only, 0.0.0.0 for all its networks. The connection is not encrypted.")
-    var page = Setting.text("page", "Folder with an index.html, or HTML file, to serve instead of the built-in page.")
-    var origins = Setting.texts("origin", "Origins of other servers' pages that may connect: http://localhost:5173.")
-    var handlers = Setting.texts(
-        "handlers", "Names of further message handlers for the page, in window.webkit.messageHandlers.")
-    var maxClients = Setting.integer("max_clients", default: 64, in: 1...1000, "Maximum number of connected clients.")
-    var opensBrowser = Setting.boolean(
-        "open", default: false,
-        "Open the page in the default browser of the desktop session. Its URL is then valid for this run only.")
-    var exitsOnClose = Setting.boolean("exit_on_close", default: false, "End the run when a page sends closeViz.")
+    var port: Int
+    var address: String
+    var page: String?
+    var origins: [String]
+    var handlers: [String]
+    var maxClients: Int
+    var opensBrowser: Bool
+    var exitsOnClose: Bool
+
+    init(_ read: inout SettingReader) {
+        port = read.integer(
+            "port", default: 8043, in: 0...65_535,
+            "TCP port. If it is in use, the next free one of the following 20 is used; 0: any free port."
+        )
+        address = read.text(
+            "bind", default: "127.0.0.1",
+            "IP address to listen on: 127.0.0.1 for this machine only, 0.0.0.0 for all its networks. The connection is not encrypted.")
+        page = read.text("page", "Folder with an index.html, or HTML file, to serve instead of the built-in page.")
+        origins = read.texts("origin", "Origins of other servers' pages that may connect: http://localhost:5173.")
+        handlers = read.texts("handlers", "Names of further message handlers for the page, in window.webkit.messageHandlers.")
+        maxClients = read.integer("max_clients", default: 64, in: 1...1000, "Maximum number of connected clients.")
+        opensBrowser = read.boolean(
+            "open", default: false, "Open the page in the default browser of the desktop session. Its URL is then valid for this run only.")
+        exitsOnClose = read.boolean("exit_on_close", default: false, "End the run when a page sends closeViz.")
+    }
 
     func check() throws(Problem) {
         if page == "" { throw Problem("the path is empty; is a variable of the shell unset?", at: "page") }

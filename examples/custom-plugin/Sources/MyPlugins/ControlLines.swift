@@ -9,7 +9,11 @@ extension SinkPlugin {
 }
 
 struct ControlLinesSettings: PluginSettings {
-    var path = Setting.text("path", default: "/tmp/controls", "The named pipe.")
+    var path: String
+
+    init(_ read: inout SettingReader) {
+        path = read.text("path", default: "/tmp/controls", "The named pipe.")
+    }
 }
 
 final class ControlLines: ControlSource {

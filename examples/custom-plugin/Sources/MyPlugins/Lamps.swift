@@ -9,7 +9,11 @@ extension SinkPlugin {
 }
 
 struct LampSettings: PluginSettings {
-    var count = Setting.integer("count", default: 4, in: 1...64, "The number of lamps.")
+    var count: Int
+
+    init(_ read: inout SettingReader) {
+        count = read.integer("count", default: 4, in: 1...64, "The number of lamps.")
+    }
 }
 
 final class Lamps: DirectingSink {

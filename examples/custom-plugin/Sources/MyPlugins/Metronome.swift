@@ -9,8 +9,13 @@ extension CapturePlugin {
 }
 
 struct MetronomeSettings: PluginSettings {
-    var tempo = Setting.number("bpm", default: 120, in: 30...300, unit: .beatsPerMinute, "The tempo.")
-    var duration = Setting.seconds("seconds", default: 10, in: 0.1...86_400, "The duration.")
+    var tempo: Double
+    var duration: Double
+
+    init(_ read: inout SettingReader) {
+        tempo = read.number("bpm", default: 120, in: 30...300, unit: .beatsPerMinute, "The tempo.")
+        duration = read.seconds("seconds", default: 10, in: 0.1...86_400, "The duration.")
+    }
 }
 
 final class Metronome: RewindableCapture {

@@ -9,8 +9,13 @@ extension SinkPlugin {
 }
 
 struct UDPSettings: PluginSettings {
-    var port = Setting.integer("port", default: 9000, in: 1...65_535, "The receiver's port.")
-    var host = Setting.text("host", default: "127.0.0.1", "The receiver's IPv4 address.")
+    var port: Int
+    var host: String
+
+    init(_ read: inout SettingReader) {
+        port = read.integer("port", default: 9000, in: 1...65_535, "The receiver's port.")
+        host = read.text("host", default: "127.0.0.1", "The receiver's IPv4 address.")
+    }
 }
 
 final class UDP: Sink {

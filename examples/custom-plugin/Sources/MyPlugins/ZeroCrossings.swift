@@ -9,7 +9,11 @@ extension AnalyzerPlugin {
 }
 
 struct ZeroCrossingSettings: PluginSettings {
-    var gate = Setting.number("gate", default: 0.001, in: 0...1, unit: .amplitude, "Samples below this amplitude are not counted.")
+    var gate: Double
+
+    init(_ read: inout SettingReader) {
+        gate = read.number("gate", default: 0.001, in: 0...1, unit: .amplitude, "Samples below this amplitude are not counted.")
+    }
 }
 
 final class ZeroCrossings: Analyzer, ControlHandler {

@@ -23,18 +23,30 @@ extension SinkPlugin {
 }
 
 struct ArtNetSettings: LightSettings {
-    var target = Setting.text(
-        "target", example: "192.168.1.40",
-        "Node: HOST[:PORT], or the broadcast address of the network; default port 6454. It has to be given.")
-    var universe = Setting.integer(
-        "universe", default: 0, in: 0...32_767, "First universe: Net, Sub-Net and Universe in one number (Port-Address).")
-    var start = Setting.firstChannel()
-    var pixels = Setting.pixels()
-    var map = Setting.channelMap()
-    var look = LightLook()
-    var rate = MessageSender.frameRate()
-    var delay = MessageSender.delay()
-    var interface = MessageSender.interface()
+    var target: String?
+    var universe: Int
+    var start: Int
+    var pixels: Int
+    var map: String?
+    var look: LightLook
+    var rate: Double
+    var delay: Double
+    var interface: String?
+
+    init(_ read: inout SettingReader) {
+        target = read.text(
+            "target", example: "192.168.1.40",
+            "Node: HOST[:PORT], or the broadcast address of the network; default port 6454. It has to be given.")
+        universe = read.integer(
+            "universe", default: 0, in: 0...32_767, "First universe: Net, Sub-Net and Universe in one number (Port-Address).")
+        start = read.firstChannel()
+        pixels = read.pixels()
+        map = read.channelMap()
+        look = LightLook(&read)
+        rate = read.frameRate()
+        delay = read.networkDelay()
+        interface = read.networkInterface()
+    }
 }
 
 /// The packet ArtDmx of Art-Net 4 (Artistic Licence, "Specification for the Art-Net 4 Ethernet Communication Protocol"): 18 bytes and 512

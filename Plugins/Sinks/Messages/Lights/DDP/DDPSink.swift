@@ -17,12 +17,19 @@ extension SinkPlugin {
 }
 
 struct DDPSettings: LightSettings {
-    var target = Setting.text(
-        "target", example: "192.168.1.30", "Controller: HOST[:PORT]; default port 4048. It has to be given.")
-    var pixels = Setting.pixels()
-    var look = LightLook()
-    var rate = MessageSender.frameRate()
-    var delay = MessageSender.delay()
+    var target: String?
+    var pixels: Int
+    var look: LightLook
+    var rate: Double
+    var delay: Double
+
+    init(_ read: inout SettingReader) {
+        target = read.text("target", example: "192.168.1.30", "Controller: HOST[:PORT]; default port 4048. It has to be given.")
+        pixels = read.pixels()
+        look = LightLook(&read)
+        rate = read.frameRate()
+        delay = read.networkDelay()
+    }
 }
 
 /// Messages of the Distributed Display Protocol, version 1 (http://www.3waylabs.com/ddp/): a header of 10 bytes and up to 480 RGB pixels.

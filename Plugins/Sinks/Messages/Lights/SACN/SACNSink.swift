@@ -27,20 +27,33 @@ extension SinkPlugin {
 }
 
 struct SACNSettings: LightSettings {
-    var target = Setting.text(
-        "target", example: "192.168.1.40",
-        "Receiver: HOST[:PORT]; default port 5568. Default: the multicast group of each universe.")
-    var universe = Setting.integer("universe", default: 1, in: 1...63_999, "First universe.")
-    var start = Setting.firstChannel()
-    var pixels = Setting.pixels()
-    var map = Setting.channelMap()
-    var look = LightLook()
-    var priority = Setting.integer(
-        "priority", default: 100, in: 0...200, "Priority over other sources of the same universe; 200 is the highest.")
-    var source = Setting.text("source", default: "Hemiola", "Name of this source, up to 63 bytes.")
-    var rate = MessageSender.frameRate()
-    var delay = MessageSender.delay()
-    var interface = MessageSender.interface()
+    var target: String?
+    var universe: Int
+    var start: Int
+    var pixels: Int
+    var map: String?
+    var look: LightLook
+    var priority: Int
+    var source: String
+    var rate: Double
+    var delay: Double
+    var interface: String?
+
+    init(_ read: inout SettingReader) {
+        target = read.text(
+            "target", example: "192.168.1.40", "Receiver: HOST[:PORT]; default port 5568. Default: the multicast group of each universe.")
+        universe = read.integer("universe", default: 1, in: 1...63_999, "First universe.")
+        start = read.firstChannel()
+        pixels = read.pixels()
+        map = read.channelMap()
+        look = LightLook(&read)
+        priority = read.integer(
+            "priority", default: 100, in: 0...200, "Priority over other sources of the same universe; 200 is the highest.")
+        source = read.text("source", default: "Hemiola", "Name of this source, up to 63 bytes.")
+        rate = read.frameRate()
+        delay = read.networkDelay()
+        interface = read.networkInterface()
+    }
 }
 
 /// Data packets of streaming ACN (ANSI E1.31-2018), 638 bytes each: root layer, framing layer, DMP layer with 512 channels.
