@@ -120,7 +120,7 @@ let plugins: [[Target]] = [
         exclude: ["DDP/README.md", "SACN/README.md", "ArtNet/README.md"], tests: ["NetworkSupport"]),
     plugin(
         "LinkSink", at: "Sinks/Messages/Link", uses: ["HemiolaNetwork", "HemiolaFiles"],
-        tests: ["LinkControlSink", "BeatAnalyzer", "ToneCapture", "HemiolaEngine"]),
+        tests: ["LinkControlSource", "BeatAnalyzer", "ToneCapture", "HemiolaEngine"]),
     plugin(
         "MIDISink", at: "Sinks/Messages/MIDI", uses: ["HemiolaFieldMaps", "HemiolaFiles", "CALSA"],
         tests: ["BeatAnalyzer", "LevelsAnalyzer", "ToneCapture", "HemiolaEngine"]),
@@ -143,16 +143,16 @@ let plugins: [[Target]] = [
         "WebSink", at: "Sinks/Visualizers/Web", uses: ["HemiolaBridge", "CQREncode", "CWebPage"],
         exclude: ["Page", "Pictures"], tests: ["BridgeSupport"]),
     plugin("ExecSink", at: "Sinks/Programs/Exec", tests: ["JSONLinesSink"]),
-    plugin("LinkControlSink", at: "Controls/Link", uses: ["HemiolaNetwork", "HemiolaFiles"], tests: nil),
+    plugin("LinkControlSource", at: "Controls/Link", uses: ["HemiolaNetwork", "HemiolaFiles"], tests: nil),
     plugin(
-        "MIDIControlSink", at: "Controls/MIDI", uses: ["HemiolaFieldMaps", "HemiolaFiles"],
+        "MIDIControlSource", at: "Controls/MIDI", uses: ["HemiolaFieldMaps", "HemiolaFiles"],
         tests: ["BeatAnalyzer", "ToneCapture", "HemiolaEngine"]),
-    plugin("OSCControlSink", at: "Controls/OSC", uses: ["HemiolaFieldMaps", "HemiolaNetwork"], tests: ["OSCSink", "BeatAnalyzer"]),
+    plugin("OSCControlSource", at: "Controls/OSC", uses: ["HemiolaFieldMaps", "HemiolaNetwork"], tests: ["OSCSink", "BeatAnalyzer"]),
 ]
 
 // SwiftNIO is for the sinks and controls of the network, `socket` and `web`. A package that depends on this one with `traits: []` excludes them.
 let needsNetwork: Set = [
-    "LightsSink", "LinkControlSink", "LinkSink", "MQTTSink", "OS2LSink", "OSCControlSink", "OSCSink", "SocketSink", "WLEDSink",
+    "LightsSink", "LinkControlSource", "LinkSink", "MQTTSink", "OS2LSink", "OSCControlSource", "OSCSink", "SocketSink", "WLEDSink",
     "WebSink",
 ]
 let everyPlugin: [Target.Dependency] = plugins.map(\.[0].name).map { name in

@@ -22,6 +22,8 @@ API = ROOT / ".build" / "api"
 CATALOGS = ["Sources/*/*.docc", "Plugins/*/*/*/*.docc"]
 FILES = ["*.md", "docs/**/*.*", "Plugins/**/README.md", "Plugins/**/Pictures/*", *(f"{path}/*.md" for path in CATALOGS),
          "examples/*/README.md", "examples/*/*.png", "python/*.md"]
+# The roles of plugins, and the titles of their lists.
+ROLES = {"capture": "Captures", "analyzer": "Analyzers", "sink": "Sinks", "control": "Control sources"}
 plugins = {}  # What a plugin declares, by the path of its page.
 
 
@@ -42,10 +44,10 @@ def on_files(files, config):
     heads = {(path.split("/")[1], (ROOT / path).read_text(encoding="utf-8").split(":")[0].split()[1]): path
              for path in glob.glob("Plugins/*/**/README.md", root_dir=ROOT, recursive=True)}
     for plugin in program("plugins", "--json"):
-        kinds = ["Sinks", "Controls"] if plugin["role"] == "sink" else [f"{plugin['role'].capitalize()}s"]
-        path = next((heads[kind, plugin["id"]] for kind in kinds if (kind, plugin["id"]) in heads), None)
+        kind = f"{plugin['role'].capitalize()}s"
+        path = heads.get((kind, plugin["id"]))
         if not path:
-            path = f"Plugins/{kinds[0]}/{plugin['id']}.md"
+            path = f"Plugins/{kind}/{plugin['id']}.md"
             generate(path, f"# {plugin['id']}\n\n{plugin['description']}\n")
         plugins[path] = plugin
     tree = program("--experimental-dump-help")["command"]
@@ -65,7 +67,7 @@ def on_files(files, config):
         if isinstance(item, dict):
             return [{title: [leaf for child in value for leaf in expanded(child)] if isinstance(value, list) else value}
                     for title, value in item.items()]
-        if item in ("capture", "analyzer", "sink"):
+        if item in ROLES:
             return [{plugin["id"]: path} for path, plugin in plugins.items() if plugin["role"] == item]
         return [path for path in files.src_uris if pathlib.PurePath(path).match(item)] if "*" in item else [item]
 
@@ -82,8 +84,8 @@ def on_page_markdown(markdown, page, config, files):
     if path == "docs/api.md":
         markdown = markdown.replace("<!-- libraries -->", "\n".join(libraries()))
     if path == "Plugins/README.md":
-        for role in ("capture", "analyzer", "sink"):
-            markdown += f"\n## {role.capitalize()}s\n\n" + table(["id", "what it does"], [
+        for role, title in ROLES.items():
+            markdown += f"\n## {title}\n\n" + table(["id", "what it does"], [
                 [f"[`{plugin['id']}`]({posixpath.relpath(target, 'Plugins')})", escape(plugin["description"])]
                 for target, plugin in plugins.items() if plugin["role"] == role])
     if path in plugins:

@@ -6,7 +6,7 @@ internal import Synchronization
 /// Reads messages of a device or of the network, and submits controls.
 ///
 /// A control source has one owner at a time, and needs no lock: `run` has a thread of its own, which starts after `open` and has ended
-/// before `close`. Pipelines name it as a sink.
+/// before `close`. A source that compares its device with the stream, in step with it, is a ``StreamFollower`` instead.
 ///
 /// Lifecycle: make → (`open` → `run` → `close`), again when the pipeline opens it again.
 public protocol ControlSource: AnyObject {
@@ -15,6 +15,24 @@ public protocol ControlSource: AnyObject {
     /// Reads and submits until a `wait` of the input returns false. May block there only. What goes wrong is reported by `warn`.
     func run(_ input: ControlInput)
     /// Closes what `open` has opened.
+    func close()
+}
+
+/// A control source that follows the stream: it reads its device in step with the batches, and has no thread of its own.
+///
+/// A follower has one owner at a time, and needs no lock. It may block without delaying the analysis. What goes wrong is reported by `warn`.
+///
+/// Lifecycle: make → (`open` → (`begin` → `write` … → `end`) per stream → `close`), again when the pipeline opens it again.
+public protocol StreamFollower: AnyObject {
+    /// Opens the device or the socket. A follower that throws here is not closed: it leaves nothing behind.
+    func open(_ input: ControlInput) throws(Problem)
+    /// A stream begins: once per file, and again when a live format changes.
+    func begin(_ stream: StreamHeader)
+    /// Consecutive batches of the stream, with the events that the plugin declares.
+    func write(_ batches: BatchBlock)
+    /// The stream is over.
+    func end(_ summary: StreamSummary)
+    /// Closes what `open` has opened, and releases the input.
     func close()
 }
 
@@ -27,7 +45,7 @@ public final class ControlInput: Sendable {
     /// Keys of the warnings that were given.
     private let given = Mutex<Set<String>>([])
 
-    /// The input of a source; for a sink that submits controls beside its batches.
+    /// The input of a source; also for a sink that submits controls beside its batches.
     ///
     /// - Throws: No file descriptor is left.
     public init(_ context: SinkContext) throws(Problem) {
@@ -74,23 +92,54 @@ public final class ControlInput: Sendable {
     }
 }
 
-extension SinkPlugin {
-    /// A kind of control source: a sink that writes nothing. A file is paced to real time for it. The parameters are those of a sink.
+/// A kind of control source. A file is paced to real time for it.
+public struct ControlPlugin: Plugin {
+    /// How the engine runs it: as a sink that writes nothing.
+    package let sink: SinkPlugin
+
+    public var about: PluginDescription { sink.about }
+
+    /// A kind of control source with a thread of its own, and how one is made.
     ///
-    /// - Parameter makeSource: Checks the settings; opens nothing.
+    /// - Parameters:
+    ///   - id: Kebab-case noun, stable for ever. In a pipeline it is called `ID-control`, unless the SPEC has `as=NAME`.
+    ///   - summary: One sentence for people.
+    ///   - settings: The type of its settings; `NoSettings.self`: there are none.
+    ///   - primary: The key that the first item without `=` of a SPEC stands for.
+    ///   - version: Raised when the controls' meaning changes.
+    ///   - libraries: The shared libraries that it calls.
+    ///   - usesNetwork: Whether it receives from other computers.
+    ///   - make: Checks the settings; opens nothing.
     public init<Settings: PluginSettings>(
         _ id: String, _ summary: String, settings: Settings.Type, primary: String? = nil, version: Int = 1,
         libraries: @escaping @autoclosure @Sendable () -> [SharedLibrary] = [], usesNetwork: Bool = false,
-        makeSource: @escaping @Sendable (Settings) throws(Problem) -> any ControlSource
+        make: @escaping @Sendable (Settings) throws(Problem) -> any ControlSource
     ) {
-        self.init(
+        sink = SinkPlugin(
             id, summary, settings: settings, primary: primary, version: version, libraries: libraries(), usesNetwork: usesNetwork,
-            needs: { _ in Needs(realTime: true) },
-            make: { settings throws(Problem) in ControlSourceSink(try makeSource(settings)) })
+            needs: { _ in SinkPlugin.Needs(realTime: true) },
+            make: { settings throws(Problem) in ControlSourceSink(try make(settings)) })
+    }
+
+    /// A kind of control source that follows the stream, and how one is made. The other parameters are those of a source with a thread.
+    ///
+    /// - Parameters:
+    ///   - analyzers: Analyzers that must run; those that are missing are added.
+    ///   - events: The record types that it reads.
+    ///   - make: Checks the settings; opens nothing.
+    public init<Settings: PluginSettings>(
+        _ id: String, _ summary: String, settings: Settings.Type, primary: String? = nil, version: Int = 1,
+        libraries: @escaping @autoclosure @Sendable () -> [SharedLibrary] = [], usesNetwork: Bool = false,
+        analyzers: [PluginSpec], events: [RecordType], make: @escaping @Sendable (Settings) throws(Problem) -> any StreamFollower
+    ) {
+        sink = SinkPlugin(
+            id, summary, settings: settings, primary: primary, version: version, libraries: libraries(), usesNetwork: usesNetwork,
+            needs: { _ in SinkPlugin.Needs(analyzers: analyzers, realTime: true, events: events) },
+            make: { settings throws(Problem) in StreamFollowerSink(try make(settings)) })
     }
 }
 
-/// A control source as the engine knows it.
+/// A control source with a thread, as the engine knows it.
 private final class ControlSourceSink: Sink {
     private let source: any ControlSource
     private var running: (input: ControlInput, thread: pthread_t)?
@@ -123,4 +172,19 @@ private final class ControlSourceSink: Sink {
         source.close()
         running = nil
     }
+}
+
+/// A follower as the engine knows it.
+private final class StreamFollowerSink: Sink {
+    private let follower: any StreamFollower
+
+    init(_ follower: any StreamFollower) {
+        self.follower = follower
+    }
+
+    func open(_ context: SinkContext) throws(Problem) { try follower.open(try ControlInput(context)) }
+    func begin(_ stream: StreamHeader) { follower.begin(stream) }
+    func write(_ batches: BatchBlock) { follower.write(batches) }
+    func end(_ summary: StreamSummary) { follower.end(summary) }
+    func close() { follower.close() }
 }

@@ -8,6 +8,8 @@ public struct PipelineConfiguration: Sendable, Hashable {
     public var analyzers: [PluginSpec]
     /// Where the batches go.
     public var sinks: [PluginSpec]
+    /// Where controls come from.
+    public var controls: [PluginSpec]
     /// Frames per batch: 256…8192, above 1024 a multiple of 256.
     public var batchFrames: Int
     /// Frames per second requested from a live capture; 0: the rate of the device, also when that changes; nil: the default rate of
@@ -34,13 +36,14 @@ public struct PipelineConfiguration: Sendable, Hashable {
 
     /// A configuration with the command line's defaults for what is left out. Nothing is checked before it is assembled.
     public init(
-        captures: [PluginSpec] = [], analyzers: [PluginSpec] = [], sinks: [PluginSpec] = [],
+        captures: [PluginSpec] = [], analyzers: [PluginSpec] = [], sinks: [PluginSpec] = [], controls: [PluginSpec] = [],
         batchFrames: Int = Batching.defaultFrames, sampleRate: Int? = nil, isPaced: Bool = false, usesLookAhead: Bool? = nil,
         seed: UInt64? = nil, jobCount: Int = 1, selection: [String] = [], syncsFiles: Bool = false
     ) {
         self.captures = captures
         self.analyzers = analyzers
         self.sinks = sinks
+        self.controls = controls
         self.batchFrames = batchFrames
         self.sampleRate = sampleRate
         self.isPaced = isPaced

@@ -9,6 +9,8 @@ public struct PluginRegistry: Sendable {
     public private(set) var analyzers: [AnalyzerPlugin]
     /// The kinds of sink.
     public private(set) var sinks: [SinkPlugin]
+    /// The kinds of control source.
+    public private(set) var controls: [ControlPlugin]
     /// What runs when nothing is named.
     public var defaultAnalyzers: [PluginSpec]
     /// The capture of `hemiola listen`; its primary setting takes the name of a device. nil: there is no live capture.
@@ -16,18 +18,22 @@ public struct PluginRegistry: Sendable {
 
     /// A registry of just these plugins.
     public init(
-        captures: [CapturePlugin] = [], analyzers: [AnalyzerPlugin] = [], sinks: [SinkPlugin] = [],
+        captures: [CapturePlugin] = [], analyzers: [AnalyzerPlugin] = [], sinks: [SinkPlugin] = [], controls: [ControlPlugin] = [],
         defaultAnalyzers: [PluginSpec] = [], liveCapture: PluginSpec? = nil
     ) {
         self.captures = captures
         self.analyzers = analyzers
         self.sinks = sinks
+        self.controls = controls
         self.defaultAnalyzers = defaultAnalyzers
         self.liveCapture = liveCapture
     }
 
-    /// The declarations of all plugins: captures, analyzers, sinks.
-    package var declarations: [PluginDescription] { captures.map(\.about) + analyzers.map(\.about) + sinks.map(\.about) }
+    /// The declarations of all plugins: captures, analyzers, sinks, control sources.
+    package var declarations: [PluginDescription] {
+        let analysis = captures.map(\.about) + analyzers.map(\.about)
+        return analysis + sinks.map(\.about) + controls.map(\.about)
+    }
 
     /// The record types and controls that the plugins declare, with those of the plugin API.
     public var catalog: RecordCatalog {
@@ -38,12 +44,13 @@ public struct PluginRegistry: Sendable {
 
     /// This registry and more plugins; one with the id of an older one takes its place.
     public func adding(
-        captures: [CapturePlugin] = [], analyzers: [AnalyzerPlugin] = [], sinks: [SinkPlugin] = []
+        captures: [CapturePlugin] = [], analyzers: [AnalyzerPlugin] = [], sinks: [SinkPlugin] = [], controls: [ControlPlugin] = []
     ) -> PluginRegistry {
         var sum = self
         sum.captures = Self.merged(self.captures, captures)
         sum.analyzers = Self.merged(self.analyzers, analyzers)
         sum.sinks = Self.merged(self.sinks, sinks)
+        sum.controls = Self.merged(self.controls, controls)
         return sum
     }
 
@@ -57,6 +64,13 @@ public struct PluginRegistry: Sendable {
         let name = item.prefix { $0 != "." }.recordName
         let named = analyzers.filter { $0.about.id.recordName == name }
         return named.isEmpty ? analyzers.filter { $0.about.records.contains { $0.name == item } } : named
+    }
+
+    /// The control source that pipelines named as a sink of this id, such as `midi-control`, before control sources had a role of their own;
+    /// nil: there is none, or there is such a sink.
+    package func control(namedAsSink id: String) -> ControlPlugin? {
+        if sinks.contains(where: { $0.about.id == id }) { return nil }
+        return controls.first { PluginSpec($0.about.id).controlName == id }
     }
 
     /// The sound files among the files of a folder: those that the capture `file` reads; nil: there is no such capture.

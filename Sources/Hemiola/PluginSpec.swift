@@ -32,6 +32,10 @@ public struct PluginSpec: Sendable, Hashable {
     /// The name of an analyzer in the pipeline and in its records: `musical_key` for the id `musical-key`.
     public var analyzerName: String { alias ?? id.recordName }
 
+    /// The name of a control source in the pipeline and in the records of its controls: `midi-control` for the id `midi`, which may also be
+    /// that of a sink.
+    public var controlName: String { alias ?? "\(id)-control" }
+
     /// Reads a SPEC.
     public init(parsing text: String) throws(Problem) {
         // By scalars, here and below: a combining mark behind a colon, a comma or a quote would hide it in a character of its own.

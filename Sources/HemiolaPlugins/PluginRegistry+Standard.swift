@@ -14,7 +14,7 @@ internal import HemiolaPictures
 internal import JSONLinesSink
 internal import LevelsAnalyzer
 internal import LoudnessAnalyzer
-internal import MIDIControlSink
+internal import MIDIControlSource
 internal import MIDISink
 internal import MusicalKeyAnalyzer
 internal import NotesSink
@@ -32,11 +32,11 @@ internal import VisualizerAnalyzer
 
 #if Network
     internal import LightsSink
-    internal import LinkControlSink
+    internal import LinkControlSource
     internal import LinkSink
     internal import MQTTSink
     internal import OS2LSink
-    internal import OSCControlSink
+    internal import OSCControlSource
     internal import OSCSink
     internal import SocketSink
     internal import WLEDSink
@@ -51,16 +51,19 @@ extension PluginRegistry {
             .levels, .loudness, .silence, .spectrum, .visualizer, .beat, .constantQ, .chroma, .musicalKey, .chords, .pitch, .structure,
             .vamp, .exec,
         ],
-        sinks: ([.audio, .beats, .csv, .exec, .jsonLines, .midi, .midiControl, .notes, .picture, .presets, .summary] + networkSinks)
+        sinks: ([.audio, .beats, .csv, .exec, .jsonLines, .midi, .notes, .picture, .presets, .summary] + networkSinks)
             .sorted { $0.about.id < $1.about.id },
+        controls: ([.midi] + networkControls).sorted { $0.about.id < $1.about.id },
         defaultAnalyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat")],
         liveCapture: PluginSpec("pulse"))
 
     #if Network
         private static let networkSinks: [SinkPlugin] = [
-            .artnet, .ddp, .link, .linkControl, .mqtt, .os2l, .osc, .oscControl, .sacn, .socket, .web, .wled,
+            .artnet, .ddp, .link, .mqtt, .os2l, .osc, .sacn, .socket, .web, .wled,
         ]
+        private static let networkControls: [ControlPlugin] = [.link, .osc]
     #else
         private static let networkSinks: [SinkPlugin] = []
+        private static let networkControls: [ControlPlugin] = []
     #endif
 }

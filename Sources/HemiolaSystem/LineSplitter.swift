@@ -6,16 +6,16 @@ internal import Glibc
 ///     lines.append(bytes)                         // for each piece
 ///     while let line = lines.next() { … }
 ///     if let line = lines.finish() { … }          // at the end of the bytes
-package struct LineSplitter: Sendable {
+public struct LineSplitter: Sendable {
     /// A line without its separator.
-    package struct Line: Sendable, Hashable {
+    public struct Line: Sendable, Hashable {
         /// The line; of a line above the limit, the first bytes.
-        package var bytes: [UInt8]
+        public var bytes: [UInt8]
         /// Whether the line is longer than the limit. It is returned as soon as the limit is exceeded, and its rest is skipped.
-        package var isCut = false
+        public var isCut = false
 
         /// A line.
-        package init(_ bytes: [UInt8], isCut: Bool = false) {
+        public init(_ bytes: [UInt8], isCut: Bool = false) {
             self.bytes = bytes
             self.isCut = isCut
         }
@@ -38,10 +38,12 @@ package struct LineSplitter: Sendable {
     /// Whether the bytes up to the next separator are the rest of a line above the limit.
     private var isSkipping = false
 
+    /// A splitter without bytes.
+    ///
     /// - Parameters:
     ///   - limit: The largest length of a line in bytes.
     ///   - separator: The byte that ends a line.
-    package init(limit: Int = .max, separator: UInt8 = UInt8(ascii: "\n")) {
+    public init(limit: Int = .max, separator: UInt8 = UInt8(ascii: "\n")) {
         self.limit = limit
         self.separator = separator
     }
@@ -50,7 +52,7 @@ package struct LineSplitter: Sendable {
     package var pendingCount: Int { bytes.count - start }
 
     /// Adds bytes.
-    package mutating func append(_ more: some Collection<UInt8>) {
+    public mutating func append(_ more: some Collection<UInt8>) {
         if start > 0 {
             bytes.removeSubrange(..<start)
             (searched, start) = (searched - start, 0)
@@ -59,7 +61,7 @@ package struct LineSplitter: Sendable {
     }
 
     /// The next line that is complete or longer than the limit; nil: there is none yet.
-    package mutating func next() -> Line? {
+    public mutating func next() -> Line? {
         while let end = nextSeparator() {
             let line = bytes[start..<end]
             (start, searched) = (end + 1, end + 1)
@@ -79,7 +81,7 @@ package struct LineSplitter: Sendable {
     }
 
     /// The bytes after the last separator, at the end of all bytes; nil: there are none. Call when ``next()`` has returned nil.
-    package mutating func finish() -> Line? {
+    public mutating func finish() -> Line? {
         let rest = bytes[start...]
         (bytes, start, searched) = ([], 0, 0)
         defer { isSkipping = false }

@@ -12,6 +12,8 @@ public struct Place: Sendable, Hashable, CustomStringConvertible {
         case analyzers
         /// The sinks.
         case sinks
+        /// The control sources.
+        case controls
         /// The features that are selected.
         case select
     }
@@ -53,6 +55,9 @@ public struct Place: Sendable, Hashable, CustomStringConvertible {
 
     /// A sink, or a setting of it.
     public static func sink(_ index: Int? = nil, _ key: String? = nil) -> Place { Place(.sinks, index, key) }
+
+    /// A control source, or a setting of it.
+    public static func control(_ index: Int? = nil, _ key: String? = nil) -> Place { Place(.controls, index, key) }
 
     /// The key of this place, in an element; nil: in the whole.
     public func below(_ element: Place?) -> Place {

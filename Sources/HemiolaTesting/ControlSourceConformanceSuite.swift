@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// Checks the rules that every control source follows.
 ///
-///     try ControlSourceConformanceSuite(.midiControl, settings: pipe) { keyboard.send([0x90, 39, 100]) }.run()
+///     try ControlSourceConformanceSuite(.midi, settings: pipe) { keyboard.send([0x90, 39, 100]) }.run()
 ///
 /// Checked are:
 ///
@@ -15,7 +15,7 @@ internal import Synchronization
 /// - a closed source leaves neither descriptors nor threads behind
 /// - messages become controls that the program declares, from the source's name; the first refusal of a control is reported, and no other
 ///
-/// A source that reads its device in step with batches, and so is written as a ``/Hemiola/Sink``, gets batches meanwhile.
+/// A ``/Hemiola/StreamFollower`` gets batches meanwhile.
 public struct ControlSourceConformanceSuite {
     /// Leaks are told from what other tests open meanwhile by their number.
     private static let openings = 100
@@ -25,7 +25,7 @@ public struct ControlSourceConformanceSuite {
     /// The descriptors and threads of the process are counted for one source at a time: another one may leak.
     private static let counting = Mutex<Void>(())
 
-    private let plugin: SinkPlugin
+    private let plugin: ControlPlugin
     private let settings: () -> String
     private let catalog: RecordCatalog
     private let send: () -> Void
@@ -41,7 +41,7 @@ public struct ControlSourceConformanceSuite {
     ///   - controls: The controls that the program declares.
     ///   - send: Sends a message of which the source makes a control, always the same one. Called repeatedly.
     public init(
-        _ plugin: SinkPlugin, settings: @escaping @autoclosure () -> String = "", controls: [ControlType] = ControlType.presetControls,
+        _ plugin: ControlPlugin, settings: @escaping @autoclosure () -> String = "", controls: [ControlType] = ControlType.presetControls,
         send: @escaping () -> Void
     ) {
         self.plugin = plugin
@@ -64,10 +64,13 @@ public struct ControlSourceConformanceSuite {
         try report.throwIfFailed(plugin.about.id)
     }
 
+    /// The name of the source in a pipeline.
+    private var name: String { PluginSpec(plugin.about.id).controlName }
+
     /// A source; nil: its settings are wrong, which is reported.
     private func makeSource(_ report: inout ConformanceReport) throws(Problem) -> (any Sink)? {
         guard let values = report.settings(settings(), of: plugin.about) else { return nil }
-        return try plugin.make(values)
+        return try plugin.sink.make(values)
     }
 
     private func checkLeaks(_ report: inout ConformanceReport) throws(Problem) {
@@ -80,7 +83,7 @@ public struct ControlSourceConformanceSuite {
             for _ in 0..<Self.openings {
                 guard let source = try makeSource(&report) else { return }
                 sources.append(source)
-                try source.open(SinkContext(name: plugin.about.id, catalog: catalog, isLive: true))
+                try source.open(SinkContext(name: name, catalog: catalog, isLive: true))
                 try close(source, &report)
             }
             leaksDescriptors = leaksDescriptors && Self.count("fd") >= descriptors + Self.openings / 2
@@ -93,12 +96,12 @@ public struct ControlSourceConformanceSuite {
 
     private func checkControls(_ source: any Sink, _ report: inout ConformanceReport) throws(Problem) {
         let received = Received()
-        try source.open(received.context(plugin.about.id, catalog))
+        try source.open(received.context(name, catalog))
         // The source waits for messages, and is closed meanwhile.
         MonotonicTime.sleep(for: 0.05)
         try close(source, &report)
 
-        try source.open(received.context(plugin.about.id, catalog))
+        try source.open(received.context(name, catalog))
         try source.begin(.test(isLive: true, catalog: catalog))
         let end = MonotonicTime.now + patience
         var number: Int64 = 0
@@ -112,7 +115,7 @@ public struct ControlSourceConformanceSuite {
         guard let repeated = received.repeated else { return report.fail("No control is submitted twice, although messages are sent.") }
         for (control, origin) in received.controls {
             report.require(catalog.control(control.name) != nil, "The control \(control.name) is not declared by the program.")
-            report.require(origin == plugin.about.id, "The origin of a control is \"\(origin)\" instead of \"\(plugin.about.id)\".")
+            report.require(origin == name, "The origin of a control is \"\(origin)\" instead of \"\(name)\".")
         }
         let count = received.warnings.count { $0.contains(repeated) }
         report.require(count == 1, "The refusals of a control are reported \(count) times instead of once.")

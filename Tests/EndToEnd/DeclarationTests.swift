@@ -129,7 +129,7 @@ import Testing
 
     @Test(arguments: ["bash", "zsh", "fish"]) func `completions: every plugin and setting, from the program`(shell: String) throws {
         let script = try script(for: shell)
-        for (role, option) in [("capture", "--capture"), ("analyzer", "--analyzer"), ("sink", "--sink")] {
+        for (role, option) in [("capture", "--capture"), ("analyzer", "--analyzer"), ("sink", "--sink"), ("control", "--control")] {
             // The script calls the program for the values of this option.
             #expect(script.contains("---completion analyze -- \(option)"))
             func candidates(_ prefix: String) throws -> [String] {

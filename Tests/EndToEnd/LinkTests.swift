@@ -139,7 +139,7 @@ import Testing
                 return try peer.exchange(for: 0.01)
             }
         }
-        let arguments = ["analyze", "--capture", "tone:clicks,bpm=180,seconds=36", "--sink", "link-control"]
+        let arguments = ["analyze", "--capture", "tone:clicks,bpm=180,seconds=36", "--control", "link"]
         let run = try run(arguments + Self.clicks, in: network) { run in
             guard let time = run.beats.last?.time else { return }
             if time > 6, parities.isEmpty { try shift(run) }

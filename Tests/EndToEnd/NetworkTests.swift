@@ -61,6 +61,27 @@ import Testing
         }
     }
 
+    @Test(arguments: [["--control", "osc:"], ["--sink", "osc-control:"]])
+    func `osc as a sink and as a control source: messages leave, and the control has the name of its source`(option: [String]) throws {
+        let (receiver, port) = (try DatagramReceiver(), try LoopbackPort.reserve())
+        let program = try Hemiola.start([
+            "analyze", "--capture", "tone:clicks,seconds=600", "--realtime", "--quiet", "--select", "beat,control", "--sink", "json-lines",
+            "--sink", "osc:127.0.0.1:\(receiver.port)", option[0], "\(option[1])\(port)",
+        ])
+        var origin: String?
+        while origin == nil, let line = try program.readLine(timeout: Hemiola.timeout) {
+            let record = try #require(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+            if record["type"] as? String == "control" { origin = record["from"] as? String }
+            // With each beat, because the first may come before the port is open.
+            receiver.send(Array("/hemiola/tap\0\0\0\0,\0\0\0".utf8), to: port)
+        }
+        #expect(origin == "osc-control")
+        #expect(receiver.receive() != nil)
+        program.send(SIGINT)
+        let outcome = try program.finish(timeout: Hemiola.timeout)
+        #expect(outcome.errors == "")
+    }
+
     @Test func `os2l: a receiver that could never be reached is exit code 3`() throws {
         let outcome = try Hemiola.run(
             ["analyze", Hemiola.minuet, "--duration", "6", "--quiet", "--sink", "os2l:127.0.0.1:\(try LoopbackPort.reserve())"])

@@ -54,7 +54,7 @@ private let sinks = PluginRegistry.standard.sinks.map(\.about.id).joined(separat
 
     @Test(arguments: [
         ("devic: x", ["d.yaml:1:1: devic: unknown key; did you mean device?"]),
-        ("batch: 512", ["d.yaml:1:1: batch: unknown key; keys: device, analyzers, sinks"]),
+        ("batch: 512", ["d.yaml:1:1: batch: unknown key; keys: device, analyzers, sinks, controls"]),
         ("device: [a]", ["d.yaml:1:1: device: a list is not the name of a device"]),
         ("device: ''", [#"d.yaml:1:1: device: "" is not the name of a device"#]),
         (
@@ -64,7 +64,7 @@ private let sinks = PluginRegistry.standard.sinks.map(\.about.id).joined(separat
                 #"d.yaml:4:5: sinks[1]: there is no sink "sockt"; did you mean socket?"#,
             ]
         ),
-        ("- levels", ["d.yaml:1:1: the defaults are a map with the keys device, analyzers, sinks"]),
+        ("- levels", ["d.yaml:1:1: the defaults are a map with the keys device, analyzers, sinks, controls"]),
         ("device: a\ndevice: b", ["d.yaml:2:1: device is already given in line 1"]),
         (
             "sinks: [live-line]",
@@ -133,6 +133,14 @@ private let sinks = PluginRegistry.standard.sinks.map(\.about.id).joined(separat
     @Test func `--sink: replaces the sinks; -o is added to them`() throws {
         #expect(try configuration(["--sink", "csv:/tmp/a.csv"], Self.whole).sinks.map(\.id) == ["csv"])
         #expect(try configuration(["-o", "/tmp/a.csv"], Self.whole).sinks.map(\.id) == ["csv", "web", "json-lines"])
+    }
+
+    @Test func `--control: replaces the control sources; --sink does not`() throws {
+        let text = "controls: [link, {id: osc, address: \"127.0.0.1:9002\"}]"
+        #expect(try file(text).keys == ["controls"])
+        #expect(try configuration([], text).controls.map(\.id) == ["link", "osc"])
+        #expect(try configuration(["--sink", "csv:/tmp/a.csv"], text).controls.map(\.id) == ["link", "osc"])
+        #expect(try configuration(["--control", "midi:/dev/midi1"], text).controls == [PluginSpec("midi", primary: .text("/dev/midi1"))])
     }
 
     @Test func `sink that needs standard output: written there instead of the status line and JSON Lines`() throws {

@@ -26,6 +26,9 @@ import Testing
         ("analyze a --quiet=3", ["--quiet", "'3'", "hemiola analyze --help"]), ("schema x y", ["'x', 'y'", "hemiola schema --help"]),
         ("doctor --foo", ["'--foo'", "hemiola doctor --help"]), ("analyze", ["no input", "--files-from"]), ("analyze ", ["empty"]),
         ("analyze - -", ["-", "once"]), ("analyze - --files-from -", ["standard input", "file"]),
+        ("analyze a --control mdi:x", ["--control mdi:x", "no control source \"mdi\"", "did you mean midi?"]),
+        ("analyze a --control osc:addres=1", ["--control osc:addres=1", "did you mean address?"]),
+        ("analyze a --control link --output-dir b", ["--output-dir", "--control"]),
         ("analyze -0 a", ["--null", "--files-from"]),
         ("analyze a --select beat,,end", ["--select", "beat,,end"]), ("analyze a --select beet", ["\"beet\"", "beat"]),
         ("analyze a --batch 1500", ["--batch: 1500", "1280", "1536"]), ("analyze a --batch 255", ["--batch: 255", "256...8192"]),
@@ -70,6 +73,7 @@ import Testing
         let lists = [
             ("frobnicate", Root.commandNames), ("schema --analyzer +nothing", registry.analyzers.map(\.about.id)),
             ("analyze a --sink foo", registry.sinks.map(\.about.id) + [SinkPlugin.terminalID]),
+            ("analyze a --control foo", registry.controls.map(\.about.id)),
         ]
         for (command, names) in lists {
             let failure = failure(of: command.split(separator: " ").map(String.init))

@@ -73,6 +73,7 @@ import Testing
               - {id: spectrum, as: coarse, bands: 8, scale: mel-slaney, magnitudes: yes, max_hz: null, min_hz: 30.5}
             sinks:
               - {id: json-lines, path: out.jsonl, append: true, select: [levels, end], lead_ms: -5}
+            controls: [link, {id: osc, as: faders, address: "127.0.0.1:9002"}]
             batch: 512
             rate: 48000
             realtime: true
@@ -88,6 +89,8 @@ import Testing
             configuration.analyzers[1].settings
                 == ["bands": .integer(8), "scale": .text("mel-slaney"), "magnitudes": .text("yes"), "min_hz": .number(30.5)])
         #expect(configuration.sinks[0].settings["select"] == .list([.text("levels"), .text("end")]))
+        #expect(
+            configuration.controls == [PluginSpec("link"), PluginSpec("osc", as: "faders", settings: ["address": .text("127.0.0.1:9002")])])
         #expect(configuration.batchFrames == 512 && configuration.sampleRate == 48_000 && configuration.seed == 7)
         #expect(configuration.jobCount == 3)
         #expect(configuration.isPaced)
@@ -156,6 +159,12 @@ import Testing
             "p.yaml:2:1: select: \"beet\" is not a record type, analyzer or feature of this pipeline; did you mean beat?"
         ),
         ("inputs: x\nsinks: [jsonlines]", "p.yaml:2:9: sinks[0]: there is no sink \"jsonlines\"; did you mean json-lines?"),
+        ("inputs: x\ncontrols: [mdi]", "p.yaml:2:12: controls[0]: there is no control source \"mdi\"; did you mean midi?"),
+        (
+            "inputs: x\ncontrols: [{id: link, quantm: 3}]",
+            "p.yaml:2:23: controls[0].quantm: link has no such setting; did you mean quantum?"
+        ),
+        ("inputs: x\ncontrol: [link]", "p.yaml:2:1: control: unknown key; did you mean controls?"),
         ("x: é\r\ny: \u{1}", "p.yaml:2:4: control characters are not allowed"),
     ])
     func `problem: reported with line and column`(text: String, line: String) {
@@ -168,6 +177,7 @@ import Testing
         "inputs: ['a \"b\"\\n: #.wav', 'no', '1', 'ä, ö']\nanalyzers: [{id: spectrum, as: x, min_hz: 0.1}, 'spectrum:bands=3']",
         "inputs: x\nsinks: [{id: json-lines, path: y, lead_ms: -0.5, select: [levels.rms_db]}]\nbatch: 256\nrate: 8000\nseed: 9007199254740991\njobs: 2",
         "inputs: x\nselect: [levels, end]\nrealtime: true\nsync: true\nsinks: []",
+        "inputs: x\nsinks: ['osc-control:9003']\ncontrols: [link, {id: osc, as: faders, on_error: skip}, 'midi:/dev/midi1']",
         "inputs: x\nsinks: [{id: json-lines, path: 'a.{n}.jsonl', rotate_s: 3600, rotate_mb: 100}]",
     ])
     func `printed pipeline: parses to the same pipeline, prints the same text`(text: String) throws {
@@ -176,6 +186,8 @@ import Testing
         let (one, other) = (try configuration(text), try configuration(whole))
         #expect(one.captures.map(\.name) == other.captures.map(\.name))
         #expect(one.analyzers.map(\.name) == other.analyzers.map(\.name))
+        #expect(one.sinks.map(\.name) == other.sinks.map(\.name))
+        #expect(one.controls.map(\.controlName) == other.controls.map(\.controlName))
         #expect(one.batchFrames == other.batchFrames && one.sampleRate == other.sampleRate && one.isPaced == other.isPaced)
         #expect(one.seed == other.seed && one.jobCount == other.jobCount && one.selection == other.selection)
         let format = StreamFormat(sampleRate: 48_000, channelCount: 2)

@@ -21,12 +21,11 @@ import Testing
 
     @Test func `list: all plugins, grouped by role`() throws {
         let lines = try text().split(separator: "\n").map(String.init)
-        let registry = PluginRegistry.standard
-        let all = registry.captures.map(\.about) + registry.analyzers.map(\.about) + registry.sinks.map(\.about)
-        for about in all {
+        for about in PluginRegistry.standard.declarations {
             #expect(lines.count { $0.hasPrefix("  \(about.id) ") && $0.hasSuffix(about.summary) } == 1)
         }
-        #expect(lines.filter { ["captures", "analyzers", "sinks"].contains($0) } == ["captures", "analyzers", "sinks"])
+        let roles = ["captures", "analyzers", "sinks", "control sources"]
+        #expect(lines.filter { roles.contains($0) } == roles)
     }
 
     @Test func `page: settings, examples, outputs, latency, causality`() throws {
@@ -98,6 +97,7 @@ import Testing
                 case .capture: configuration.captures = [spec]
                 case .analyzer: configuration.analyzers = [spec]
                 case .sink: configuration.sinks = [spec]
+                case .control: configuration.controls = [spec]
                 }
                 do {
                     _ = try PluginRegistry.standard.assemble(configuration)
@@ -125,6 +125,15 @@ import Testing
         #expect(outputs.first?["name"] as? String == "bands_db" && outputs.first?["count"] as? Int == 64)
         let one = try #require(try JSONSerialization.jsonObject(with: Data(text("tone", "--json").utf8)) as? [[String: Any]])
         #expect(one.count == 1)
+    }
+
+    @Test func `id of a sink and of a control source: both pages; ID-control: that of the control source`() throws {
+        let page = try text("osc")
+        #expect(page.hasPrefix("osc: a sink, version ") && page.contains("\nosc: a control source, version "))
+        #expect(page.contains("\nSettings of every control source\n  on_error "))
+        let objects = try #require(try JSONSerialization.jsonObject(with: Data(text("osc", "--json").utf8)) as? [[String: Any]])
+        #expect(objects.map { $0["role"] as? String } == ["sink", "control"])
+        #expect(try text("osc-control").hasPrefix("osc: a control source, version "))
     }
 
     @Test func `unknown name: suggests the nearest`() {

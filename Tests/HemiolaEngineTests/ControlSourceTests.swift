@@ -1,5 +1,6 @@
 import Glibc
 import Hemiola
+import HemiolaEngine
 import HemiolaRecords
 import HemiolaSystem
 import HemiolaTesting
@@ -46,13 +47,13 @@ private final class Calls: Sendable {
 }
 
 @Suite(.timeLimit(.minutes(5))) struct ControlSourceTests {
-    private func plugin(_ fault: Ticker.Fault = .none, _ calls: Calls = Calls()) -> SinkPlugin {
-        SinkPlugin("ticker", "Submits controls.", settings: NoSettings.self, makeSource: { _ in Ticker(fault, calls) })
+    private func plugin(_ fault: Ticker.Fault = .none, _ calls: Calls = Calls()) -> ControlPlugin {
+        ControlPlugin("ticker", "Submits controls.", settings: NoSettings.self, make: { _ in Ticker(fault, calls) })
     }
 
     @Test func `opened and closed twice: the thread has ended before close`() throws {
         let calls = Calls()
-        let sink = try plugin(.none, calls).make(settings: "")
+        let sink = try plugin(.none, calls).sink.make(settings: "")
         for _ in 0..<2 {
             try sink.open(SinkContext(name: "ticker"))
             try sink.close()
@@ -62,10 +63,44 @@ private final class Calls: Sendable {
 
     @Test func `open throws: neither run nor closed`() throws {
         let calls = Calls()
-        let sink = try plugin(.failsToOpen, calls).make(settings: "")
+        let sink = try plugin(.failsToOpen, calls).sink.make(settings: "")
         #expect(throws: Problem.self) { try sink.open(SinkContext(name: "ticker")) }
         #expect(calls.all == ["open"])
     }
+
+    // MARK: - Pipelines
+
+    private func assemble(sinks: [PluginSpec] = [], _ controls: [PluginSpec]) throws -> Pipeline {
+        let registry = PluginRegistry(captures: [.scripted([])], sinks: [.collecting(CollectingSink())], controls: [plugin()])
+        return try registry.assemble(PipelineConfiguration(captures: [PluginSpec("scripted")], sinks: sinks, controls: controls))
+    }
+
+    @Test func `names in a pipeline: ID-control or as=, each once`() throws {
+        let pipeline = try assemble(
+            sinks: [PluginSpec("collecting"), PluginSpec("collecting", as: "pads")],
+            [PluginSpec("ticker"), PluginSpec("ticker"), PluginSpec("ticker", as: "pads")])
+        #expect(pipeline.sinkNames == ["collecting", "pads", "ticker-control", "ticker-control-2", "pads-2"])
+        #expect(pipeline.isPaced)
+    }
+
+    @Test func `named as a sink ID-control: the same source`() throws {
+        let pipeline = try assemble(sinks: [PluginSpec("ticker-control")], [PluginSpec("ticker")])
+        #expect(pipeline.sinkNames == ["ticker-control", "ticker-control-2"])
+        #expect(pipeline.isPaced)
+    }
+
+    @Test func `unknown control source, and a setting of sinks: a problem with its place`() throws {
+        let error = #expect(throws: Problem.self) {
+            try assemble([PluginSpec("tikcer"), PluginSpec("ticker", settings: ["lead_ms": .integer(1)])])
+        }
+        #expect(
+            error?.all.map(\.description) == [
+                "controls[0]: there is no control source \"tikcer\"; did you mean ticker?",
+                "controls[1].lead_ms: ticker has no such setting; there are: on_error, min_version",
+            ])
+    }
+
+    // MARK: - Conformance
 
     @Test func `source without a fault: conforms`() throws {
         try ControlSourceConformanceSuite(plugin(), send: {}).run()

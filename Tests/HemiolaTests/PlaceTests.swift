@@ -5,8 +5,9 @@ import Testing
 @Suite struct PlaceTests {
     @Test(
         arguments: [
-            (.sink(1, "period_s"), "sinks[1].period_s"), (.capture(0), "captures[0]"), (.analyzer(), "analyzers"),
-            (.analyzer(nil, "bands"), "analyzers.bands"), (Place(.select, 2), "select[2]"), (.key("batch"), "batch"),
+            (.sink(1, "period_s"), "sinks[1].period_s"), (.capture(0), "captures[0]"), (.control(2), "controls[2]"),
+            (.analyzer(), "analyzers"), (.analyzer(nil, "bands"), "analyzers.bands"), (Place(.select, 2), "select[2]"),
+            (.key("batch"), "batch"),
         ] as [(Place, String)])
     func `place: written like a path of a pipeline file`(place: Place, text: String) {
         #expect(place.description == text)

@@ -16,14 +16,19 @@ import Testing
         SinkPlugin(id, "A sink.", settings: NoSettings.self) { _ throws(Problem) in throw Problem("never made") }
     }
 
+    private func control(_ id: String) -> ControlPlugin {
+        ControlPlugin(id, "A control source.", settings: NoSettings.self, make: { _ throws(Problem) in throw Problem("never made") })
+    }
+
     @Test func `adding plugins: appended to the existing ones`() {
         let registry = PluginRegistry(
             captures: [capture("file")], analyzers: [analyzer("levels")], defaultAnalyzers: [PluginSpec("levels")]
         )
-        .adding(captures: [capture("mine")], analyzers: [analyzer("mood")], sinks: [sink("lamp")])
+        .adding(captures: [capture("mine")], analyzers: [analyzer("mood")], sinks: [sink("lamp")], controls: [control("keys")])
         #expect(registry.captures.map(\.about.id) == ["file", "mine"])
         #expect(registry.analyzers.map(\.about.id) == ["levels", "mood"])
         #expect(registry.sinks.map(\.about.id) == ["lamp"])
+        #expect(registry.controls.map(\.about.id) == ["keys"])
         #expect(registry.defaultAnalyzers == [PluginSpec("levels")])
     }
 
@@ -37,6 +42,13 @@ import Testing
         let registry = PluginRegistry(sinks: [sink("one")])
         _ = registry.adding(sinks: [sink("two")])
         #expect(registry.sinks.map(\.about.id) == ["one"])
+    }
+
+    @Test func `control source named as a sink: by ID-control, unless a sink has that id`() {
+        let registry = PluginRegistry(controls: [control("midi"), control("osc")])
+        #expect(registry.control(namedAsSink: "osc-control")?.about.id == "osc")
+        #expect(registry.control(namedAsSink: "osc") == nil && registry.control(namedAsSink: "link-control") == nil)
+        #expect(registry.adding(sinks: [sink("osc-control")]).control(namedAsSink: "osc-control") == nil)
     }
 
     @Test func `catalog: the types of the plugin API, then those of all plugins, each once`() {

@@ -5,25 +5,22 @@ internal import HemiolaRecords
 internal import HemiolaSignal
 internal import HemiolaSystem
 
-extension SinkPlugin {
+extension ControlPlugin {
     /// Submits tempo and beats of the Ableton Link session as controls.
-    public static let linkControl = linkControlSink { context throws(Problem) in try LinkSession(context, sharesStart: false) }
+    public static let link = linkFollower { context throws(Problem) in try LinkSession(context, sharesStart: false) }
 
-    /// The sink with a function that joins a session.
-    static func linkControlSink(
+    /// The control source with a function that joins a session.
+    static func linkFollower(
         joining join: @escaping @Sendable (SinkContext) throws(Problem) -> any LinkTimeline
-    ) -> SinkPlugin {
-        SinkPlugin(
-            "link-control", "Follows the Ableton Link session: submits its tempo, beats and bars as controls of the beat tracker.",
-            settings: LinkSettings.self, usesNetwork: true,
-            needs: { _ in Needs(analyzers: [PluginSpec("beat")], realTime: true, events: [.beat]) },
-            make: { settings in
-                LinkFollower(settings, joining: join)
-            })
+    ) -> ControlPlugin {
+        ControlPlugin(
+            "link", "Follows the Ableton Link session: submits its tempo, beats and bars as controls of the beat tracker.",
+            settings: LinkSettings.self, usesNetwork: true, analyzers: [PluginSpec("beat")], events: [.beat],
+            make: { settings in LinkFollower(settings, joining: join) })
     }
 }
 
-/// The settings of the sink `link-control`.
+/// The settings of the control source `link`.
 struct LinkSettings: PluginSettings {
     var quantum: Int
     /// In seconds.
@@ -38,10 +35,8 @@ struct LinkSettings: PluginSettings {
     }
 }
 
-/// The sink `link-control`: writes nothing. It reads the session a few times per second, between two batches, and submits controls.
-///
-/// It is no `ControlSource`: it compares the session with the beats of the tracker in step with the batches, without a thread of its own.
-final class LinkFollower: Sink {
+/// Reads the session a few times per second, between two batches, compares it with the beats of the tracker, and submits controls.
+final class LinkFollower: StreamFollower {
     private struct State {
         /// nil: closed.
         var joined: (session: any LinkTimeline, input: ControlInput)?
@@ -68,9 +63,8 @@ final class LinkFollower: Sink {
         state = State(controls: initial)
     }
 
-    func open(_ context: SinkContext) throws(Problem) {
-        let input = try ControlInput(context)
-        state = State(joined: (try join(context), input), controls: initial)
+    func open(_ input: ControlInput) throws(Problem) {
+        state = State(joined: (try join(input.context), input), controls: initial)
     }
 
     func begin(_ stream: StreamHeader) {
@@ -93,7 +87,6 @@ final class LinkFollower: Sink {
         for control in state.controls.advance(to: end, batch: length, session: peers > 0 ? now : nil) { submit(control, input) }
     }
 
-    func write(_ events: [Event]) {}
     func end(_ summary: StreamSummary) {}
 
     func close() {

@@ -5,15 +5,15 @@ internal import HemiolaFiles
 internal import HemiolaRecords
 internal import HemiolaSystem
 
-extension SinkPlugin {
+extension ControlPlugin {
     /// Reads MIDI messages and submits them as controls: tap, nudge, next preset, speed.
-    public static let midiControl = SinkPlugin(
-        "midi-control", "Reads notes and controllers of a MIDI device as controls: tap, nudge, presets, speed.",
+    public static let midi = ControlPlugin(
+        "midi", "Reads notes and controllers of a MIDI device as controls: tap, nudge, presets, speed.",
         settings: MIDIControlSettings.self, primary: "port",
-        makeSource: { settings throws(Problem) in try MIDIControl(settings) })
+        make: { settings throws(Problem) in try MIDIControl(settings) })
 }
 
-/// The settings of `midi-control`.
+/// The settings of the control source `midi`.
 struct MIDIControlSettings: PluginSettings {
     var port: String?
     var channel: Int?
@@ -40,7 +40,7 @@ final class MIDIControl: ControlSource {
 
     init(_ settings: MIDIControlSettings) throws(Problem) {
         guard let path = settings.port, !path.isEmpty else {
-            throw Problem("name a device or a named pipe, as in midi-control:/dev/snd/midiC1D0", at: "port")
+            throw Problem("name a device or a named pipe, as in midi:/dev/snd/midiC1D0", at: "port")
         }
         if settings.map.isEmpty { throw Problem("the path is empty; is a variable of the shell unset?", at: "map") }
         self.path = path

@@ -4,15 +4,15 @@ internal import HemiolaNetwork
 internal import HemiolaRecords
 internal import HemiolaSystem
 
-extension SinkPlugin {
+extension ControlPlugin {
     /// Receives OSC messages and submits them as controls.
-    public static let oscControl = SinkPlugin(
-        "osc-control", "Receives Open Sound Control (OSC) messages as controls: tap, nudge, presets, speed, blackout.",
+    public static let osc = ControlPlugin(
+        "osc", "Receives Open Sound Control (OSC) messages as controls: tap, nudge, presets, speed, blackout.",
         settings: OSCControlSettings.self, primary: "address", usesNetwork: true,
-        makeSource: { settings throws(Problem) in OSCControl(settings, at: try settings.check()) })
+        make: { settings throws(Problem) in OSCControl(settings, at: try settings.check()) })
 }
 
-/// The settings of `osc-control`.
+/// The settings of the control source `osc`.
 struct OSCControlSettings: PluginSettings {
     var address: String
     var map: String?

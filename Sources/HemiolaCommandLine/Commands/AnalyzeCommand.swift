@@ -37,7 +37,8 @@ struct AnalyzeCommand: Command {
 
             Files are read twice: beat, chords, musical-key, pitch and structure read the whole file before the first record is \
             written, which makes their results better. --causal reads a file once and writes what "listen" would have written. \
-            So do pipes, --realtime, --replay-controls and live sinks (web, lights, MIDI, OSC and others), unless --whole-file is given.
+            So do pipes, --realtime, --control, --replay-controls and live sinks (web, lights, MIDI, OSC and others), \
+            unless --whole-file is given.
 
             A <spec> is a plugin's id and its settings: id:key=value,key=value. A value without a key sets the plugin's \
             main setting, as in json-lines:song.jsonl,select=header+end. Write \\, for a comma in a value. as=NAME names \

@@ -24,7 +24,7 @@ struct CheckCommand: Command {
 
             A field map, which is a list of entries, is validated against the features of all analyzers with their default settings, and \
             the declared records; a map of controls, whose entries begin with messages such as /fader/1 and note.36, against the declared \
-            controls. A map is for the setting map of a sink: hemiola plugins osc, hemiola plugins osc-control.
+            controls. A map is for the setting map of a sink or a control source: hemiola plugins osc.
 
             Examples:
               hemiola check pipeline.yaml

@@ -19,7 +19,9 @@ extension ConfigurationBuilder {
             return "--output \(path): \(message)"
         case (.sinks, let index?) where configuration.sinks.indices.contains(index):
             return Self.line("--sink", texts[.sink(index)], configuration.sinks[index], place.key, message)
-        case (.captures, nil), (.analyzers, nil), (.sinks, nil): return message
+        case (.controls, let index?) where configuration.controls.indices.contains(index):
+            return Self.line("--control", texts[.control(index)], configuration.controls[index], place.key, message)
+        case (.captures, nil), (.analyzers, nil), (.sinks, nil), (.controls, nil): return message
         case (.select, nil): return "--select: \(message)"
         case (nil, _) where ["batch", "rate", "seed", "jobs"].contains(place.key): return "--\(place): \(message)"
         default: return problem.description

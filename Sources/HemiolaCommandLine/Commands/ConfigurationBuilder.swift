@@ -10,8 +10,6 @@ struct ConfigurationBuilder {
     private static let notes = "notes"
     /// The sink that sends to MIDI devices, and the beginning of their paths.
     private static let (midi, midiDevice) = ("midi", "/dev/snd/midi")
-    /// The end of the ids of sinks that read controls.
-    private static let controlInput = "-control"
     /// Extensions of `--output`, without `.zst`, and the sinks that write them.
     private static let sinksByExtension = [
         ".jsonl": SinkPlugin.jsonLinesID, ".json": SinkPlugin.jsonLinesID, "": SinkPlugin.jsonLinesID, ".csv": "csv", ".mid": notes,
@@ -22,7 +20,7 @@ struct ConfigurationBuilder {
     /// Supplies the inputs while the pipeline runs; nil: the captures of the configuration are all inputs.
     var source: OrderedSource?
     private var registry: PluginRegistry
-    /// The option text of each capture, analyzer and sink that an option names.
+    /// The option text of each capture, analyzer, sink and control source that an option names.
     private(set) var texts: [Place: String] = [:]
     /// The index of the sink that writes to the path of `--output`.
     private(set) var outputIndex: Int?
@@ -48,7 +46,7 @@ struct ConfigurationBuilder {
         try set(options.writing, defaultSink: defaultSink, isAdded: isAdded)
     }
 
-    /// Sets sinks, selection and durability.
+    /// Sets sinks, control sources, selection and durability.
     ///
     /// - Parameters:
     ///   - defaultSink: The sink that writes to standard output when the options name no sink.
@@ -57,6 +55,7 @@ struct ConfigurationBuilder {
         try select(options.select)
         configuration.syncsFiles = options.durability.sync
         try setSinks(options.sinks, output: options.output, defaultSink: defaultSink, isAdded: isAdded)
+        try addControls(options.controls)
     }
 
     /// Selects the items of `--select`.
@@ -87,17 +86,11 @@ struct ConfigurationBuilder {
         }
     }
 
-    /// Adds the inputs of `--control`: `midi:PORT` is the sink `midi-control:PORT`, which writes nothing and submits controls.
-    mutating func addControlInputs(_ texts: [String]) throws(Failure) {
-        for text in texts {
-            var spec = try Self.spec(text, of: "--control")
-            let ids = registry.sinks.map(\.about.id).filter { $0.hasSuffix(Self.controlInput) }
-            guard ids.contains(spec.id + Self.controlInput) else {
-                let known = ids.map { $0.dropLast(Self.controlInput.count) }.joined(separator: ", ")
-                throw Failure("--control \(text): there is no input for controls \"\(spec.id)\"; there are: \(known)")
-            }
-            spec.id += Self.controlInput
-            configuration.sinks.append(spec)
+    /// Adds the control sources of `--control`.
+    mutating func addControls(_ options: [String]) throws(Failure) {
+        for text in options {
+            texts[.control(configuration.controls.count)] = text
+            configuration.controls.append(try Self.spec(text, of: "--control"))
         }
     }
 
@@ -225,8 +218,8 @@ struct ConfigurationBuilder {
         return needs.firstIndex { $0?.standardOutput == true } ?? needs.firstIndex { $0?.spareStandardOutput == true }
     }
 
-    /// Whether all sinks write to standard output.
-    var writesToStandardOutputOnly: Bool { configuration.sinks.allSatisfy(needsStandardOutput) }
+    /// Whether all sinks write to standard output, and no control source acts on the inputs meanwhile.
+    var writesToStandardOutputOnly: Bool { configuration.controls.isEmpty && configuration.sinks.allSatisfy(needsStandardOutput) }
 
     private func needsStandardOutput(_ spec: PluginSpec) -> Bool {
         needs(of: spec)?.standardOutput == true

@@ -2,7 +2,8 @@ internal import ArgumentParser
 internal import Hemiola
 internal import HemiolaSystem
 
-/// The user's defaults file, `hemiola/defaults.yaml` in the configuration folder: device, analyzers and sinks of `hemiola listen`.
+/// The user's defaults file, `hemiola/defaults.yaml` in the configuration folder: device, analyzers, sinks and control
+/// sources of `hemiola listen`.
 ///
 /// Other commands do not read it: their results depend on their arguments only.
 struct DefaultsFile {
@@ -24,10 +25,14 @@ struct DefaultsFile {
     var device: String?
     var analyzers: [PluginSpec]?
     var sinks: [PluginSpec]?
+    var controls: [PluginSpec]?
 
     /// The keys that the file sets.
     var keys: [String] {
-        [device == nil ? nil : "device", analyzers == nil ? nil : "analyzers", sinks == nil ? nil : "sinks"].compactMap { $0 }
+        [
+            device == nil ? nil : "device", analyzers == nil ? nil : "analyzers", sinks == nil ? nil : "sinks",
+            controls == nil ? nil : "controls",
+        ].compactMap { $0 }
     }
 
     /// The path of the file; nil when the environment has neither `XDG_CONFIG_HOME` nor `HOME`.
@@ -89,6 +94,7 @@ struct DefaultsFile {
         device = file.device
         if file.given.contains("analyzers") { analyzers = file.configuration.analyzers }
         if file.given.contains("sinks") { sinks = file.configuration.sinks }
+        if file.given.contains("controls") { controls = file.configuration.controls }
     }
 }
 

@@ -37,10 +37,11 @@ struct ListenCommand: Command {
             is never replaced: use {time}, the start of the run, in the path. rotate_s=3600 starts a new file every hour: \
             --sink json-lines:evening.jsonl,rotate_s=3600
 
-            $XDG_CONFIG_HOME/hemiola/defaults.yaml (by default ~/.config/hemiola/defaults.yaml) can set device, analyzers and sinks \
-            in the form of a pipeline file. Options replace them: --device and --capture the device, --analyzer the analyzers \
-            (+<spec> adds to them), --sink the sinks, which are written besides the status line or JSON Lines. --no-defaults \
-            ignores the file, "hemiola check --print" shows the result. Other commands do not read it.
+            $XDG_CONFIG_HOME/hemiola/defaults.yaml (by default ~/.config/hemiola/defaults.yaml) can set device, analyzers, sinks \
+            and controls in the form of a pipeline file. Options replace them: --device and --capture the device, --analyzer the \
+            analyzers (+<spec> adds to them), --sink the sinks, which are written besides the status line or JSON Lines, and \
+            --control the control sources. --no-defaults ignores the file, "hemiola check --print" shows the result. Other \
+            commands do not read it.
 
             If the sound server or the device disappears, capture resumes when it is back. Lost audio is recorded as a gap.
 
@@ -79,13 +80,6 @@ struct ListenCommand: Command {
 
     @OptionGroup(title: "Pipeline") var options: PipelineOptions
 
-    @Option(
-        name: .customLong("control"),
-        help: ArgumentHelp(
-            "Read controls (tap, nudge, presets, speed) from midi:DEVICE, or the tempo from Ableton Link: link; repeatable.",
-            valueName: "spec"))
-    var controlInputs: [String] = []
-
     @OptionGroup var replay: ReplayOptions
 
     @OptionGroup var console: ConsoleOptions
@@ -108,7 +102,7 @@ struct ListenCommand: Command {
     }
 
     /// - Parameters:
-    ///   - defaults: Device, analyzers and sinks for which no option is given.
+    ///   - defaults: Device, analyzers, sinks and control sources for which no option is given.
     ///   - display: The sink that shows the sound on a terminal; nil: none. A sink that needs standard output replaces it.
     func builder(
         with registry: PluginRegistry, defaults: DefaultsFile? = nil, display: String? = nil
@@ -137,7 +131,7 @@ struct ListenCommand: Command {
         builder.configuration.sampleRate = rate.sampleRate
         builder.configuration.duration = try duration.map { text throws(Failure) in try InputOptions.seconds(text, of: "--duration") }
         if let sinks = defaults?.sinks, applied.contains("sinks") { try builder.add(sinks, besides: defaultSink) }
-        try builder.addControlInputs(controlInputs)
+        if let controls = defaults?.controls, applied.contains("controls") { builder.configuration.controls += controls }
         if json { builder.addStandardOutputSink(SinkPlugin.jsonLinesID) }
         if let display { builder.addStandardOutputSink(display) }
         return builder
@@ -156,6 +150,7 @@ struct ListenCommand: Command {
             switch key {
             case "device": device == nil && capture.captures.isEmpty
             case "analyzers": options.analyzing.analyzers.allSatisfy { $0.hasPrefix("+") }
+            case "controls": options.writing.controls.isEmpty
             default: options.writing.sinks.isEmpty
             }
         }

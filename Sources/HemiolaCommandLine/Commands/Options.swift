@@ -196,7 +196,7 @@ struct LookAheadOptions: ParsableArguments {
     var usesLookAhead: Bool? { wholeFile ? true : causal ? false : nil }
 }
 
-/// Analyzers, sinks and batch size of `analyze` and `listen`.
+/// Analyzers, sinks, control sources and batch size of `analyze` and `listen`.
 struct PipelineOptions: ParsableArguments {
     @OptionGroup var analyzing: AnalyzerOptions
 
@@ -214,7 +214,7 @@ struct PipelineOptions: ParsableArguments {
     var seed: UInt64?
 }
 
-/// Sinks, output file and records of `analyze`, `listen` and `replay`.
+/// Sinks, output file, control sources and records of `analyze`, `listen` and `replay`.
 struct OutputOptions: ParsableArguments {
     @Option(
         name: .customLong("sink"),
@@ -229,6 +229,14 @@ struct OutputOptions: ParsableArguments {
             "Write to a file: .jsonl, .csv (table) or .mid (notes). Default: standard output. Placeholders: {stem}, {name}, {dir}, {time}.",
             valueName: "path"), completion: .file())
     var outputs: [String] = []
+
+    @Option(
+        name: .customLong("control"),
+        help: ArgumentHelp(
+            "Receive controls from this source; repeatable. As in midi:DEVICE (tap, nudge, presets, speed), osc:9001, or link for the tempo "
+                + "of Ableton Link.",
+            valueName: "spec"), completion: Completions.controlSource)
+    var controls: [String] = []
 
     /// The only output path.
     var output: String? { outputs.first }

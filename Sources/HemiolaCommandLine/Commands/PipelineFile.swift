@@ -19,10 +19,10 @@ struct PipelineFile {
             switch self {
             case .pipeline:
                 [
-                    "min_version", "captures", "inputs", "analyzers", "sinks", "batch", "rate", "realtime", "whole_file", "seed", "jobs",
-                    "select", "sync",
+                    "min_version", "captures", "inputs", "analyzers", "sinks", "controls", "batch", "rate", "realtime", "whole_file",
+                    "seed", "jobs", "select", "sync",
                 ]
-            case .defaults: ["device", "analyzers", "sinks"]
+            case .defaults: ["device", "analyzers", "sinks", "controls"]
             }
         }
     }
@@ -40,7 +40,7 @@ struct PipelineFile {
     /// The position in the text of every place of the file.
     private(set) var positions: [Place: TextPosition] = [:]
     /// The place in the file of each element of the configuration's lists. Elements that could not be read are in neither.
-    private var elements: [Place.List: [Place]] = [.captures: [], .analyzers: [], .sinks: []]
+    private var elements: [Place.List: [Place]] = [.captures: [], .analyzers: [], .sinks: [], .controls: []]
     private let registry: PluginRegistry
 
     /// Reads a file's text.
@@ -114,6 +114,7 @@ struct PipelineFile {
         case "inputs": read(.inputs, entry)
         case "analyzers": read(.analyzers, entry)
         case "sinks": read(.sinks, entry)
+        case "controls": read(.controls, entry)
         case "batch": read(entry, "a whole number of frames", into: \.batchFrames) { Int($0) }
         case "rate":
             read(entry, "a whole number of hertz or native", into: \.sampleRate) { SampleRateOption(argument: $0).map(\.sampleRate) }
@@ -187,6 +188,7 @@ struct PipelineFile {
             switch list {
             case .analyzers: (.analyzers, \.analyzers)
             case .sinks: (.sinks, \.sinks)
+            case .controls: (.controls, \.controls)
             default: (.captures, \.captures)
             }
         // A given list replaces the default, even when it is empty. captures and inputs are joined.
@@ -299,7 +301,13 @@ extension PipelineFile {
         text += list(
             "sinks",
             configuration.sinks.map {
-                settings(of: $0, registry.sinks.first(id: $0.id), common: PluginRegistry.commonSinkSettings)
+                let about = registry.sinks.first(id: $0.id) ?? registry.control(namedAsSink: $0.id)?.about
+                return settings(of: $0, about, common: PluginRegistry.commonSinkSettings)
+            })
+        text += list(
+            "controls",
+            configuration.controls.map {
+                settings(of: $0, registry.controls.first(id: $0.id), common: PluginRegistry.commonSettings)
             })
         text += "batch: \(configuration.batchFrames)\n"
         text += "rate: \(configuration.sampleRate.map(String.init) ?? "null")\n"

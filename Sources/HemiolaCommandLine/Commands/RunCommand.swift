@@ -19,6 +19,7 @@ struct RunCommand: Command {
                 - {id: spectrum, bands: 32, as: coarse}
               sinks:                         # default: JSON Lines on standard output
                 - {id: json-lines, path: song.jsonl}
+              controls: ["osc:9001"]         # control sources; default: none
               batch: 1024                    # frames per batch
               rate: 48000                    # in Hz, for live captures; or native
               realtime: false                # process at real-time speed

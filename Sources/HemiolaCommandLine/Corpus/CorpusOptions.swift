@@ -83,6 +83,9 @@ extension AnalyzeCommand {
         let writing = options.writing
         if writing.output != nil { throw Failure("--output-dir and --output exclude each other: the results are in the folder") }
         if !writing.sinks.isEmpty { throw Failure("--output-dir and --sink exclude each other; choose the format with --output-format") }
+        if !writing.controls.isEmpty {
+            throw Failure("--output-dir and --control exclude each other: files of a folder are analysed as fast as possible")
+        }
         if summary { throw Failure("--output-dir and --summary exclude each other; write one table of all songs with --summary -o FILE") }
         if !capture.captures.isEmpty { throw Failure("--output-dir and --capture exclude each other; name files or folders") }
         if realtime { throw Failure("--output-dir and --realtime exclude each other: files of a folder are analysed as fast as possible") }

@@ -43,15 +43,15 @@ struct Completions: Sendable {
     static let sink = kind { completions, prefix in
         completions.specs(prefix, completions.registry.sinks, common: PluginRegistry.commonSinkSettings)
     }
+    static let controlSource = kind { completions, prefix in
+        completions.specs(prefix, completions.registry.controls, common: PluginRegistry.commonSettings)
+    }
     static let capture = kind { completions, prefix in
         completions.specs(prefix, completions.registry.captures, common: PluginRegistry.commonSettings)
     }
     static let device = kind { completions, _ in completions.devices }
     static let selection = kind { completions, prefix in completions.selections(prefix) }
-    static let plugin = kind { completions, _ in
-        let registry = completions.registry
-        return (registry.captures.map(\.about) + registry.analyzers.map(\.about) + registry.sinks.map(\.about)).map(\.id)
-    }
+    static let plugin = kind { completions, _ in completions.registry.declarations.map(\.id) }
     static let control = kind { completions, _ in ControlMessage.types(completions.registry.catalog) }
     static let controlField = CompletionKind.custom { words, index, prefix in
         let completions = current.withLock { $0 }

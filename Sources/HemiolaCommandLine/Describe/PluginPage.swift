@@ -7,7 +7,10 @@ internal import HemiolaSystem
 /// The declarations of a plugin, as text and JSON.
 struct PluginPage {
     enum Role: String, CaseIterable {
-        case capture, analyzer, sink
+        case capture, analyzer, sink, control
+
+        /// As people read it.
+        var title: String { self == .control ? "control source" : rawValue }
     }
 
     /// The format for which the outputs of an analyzer are listed.
@@ -22,16 +25,21 @@ struct PluginPage {
     /// SPECs that the plugin accepts.
     let examples: [String]
 
-    /// The pages of a registry, in its order: captures, analyzers, sinks.
+    /// The pages of a registry, in its order: captures, analyzers, sinks, control sources.
     static func all(of registry: PluginRegistry) -> [PluginPage] {
-        registry.captures.map(Self.init) + registry.analyzers.map(Self.init) + registry.sinks.map(Self.init)
+        var pages: [PluginPage] = registry.captures.map(Self.init)
+        pages += registry.analyzers.map(Self.init)
+        pages += registry.sinks.map(Self.init)
+        pages += registry.controls.map(Self.init)
+        return pages
     }
 
-    /// The pages of an id, which an analyzer and a sink may share.
+    /// The pages of an id, which plugins of several roles may share.
     static func pages(_ name: String, of registry: PluginRegistry) throws(Failure) -> [PluginPage] {
         let all = all(of: registry)
         let found = all.filter { $0.about.id == name }
         if !found.isEmpty { return found }
+        if let control = registry.control(namedAsSink: name) { return [Self(control)] }
         let ids = all.map(\.about.id)
         let hint = name.nearest(in: ids).map { "did you mean \($0)?" } ?? "plugins: \(ids.joined(separator: ", "))"
         throw Failure("unknown plugin \"\(name)\"; \(hint)")
@@ -58,6 +66,12 @@ struct PluginPage {
     private init(_ plugin: SinkPlugin) {
         self.init(.sink, plugin.about, common: PluginRegistry.commonSinkSettings, outputs: nil) { values in
             (try? plugin.make(values)) != nil
+        }
+    }
+
+    private init(_ plugin: ControlPlugin) {
+        self.init(.control, plugin.about, common: PluginRegistry.commonSettings, outputs: nil) { values in
+            (try? plugin.sink.make(values)) != nil
         }
     }
 
@@ -109,7 +123,7 @@ extension PluginPage {
         for role in Role.allCases {
             let rows = pages.filter { $0.role == role }
             if rows.isEmpty { continue }
-            text += "\(text.isEmpty ? "" : "\n")\(role.rawValue)s\n"
+            text += "\(text.isEmpty ? "" : "\n")\(role.title)s\n"
             for page in rows { text += "  \(page.about.id.padded(to: width))  \(page.about.summary)\n" }
         }
         return text + "\nFor the settings of a plugin: hemiola plugins NAME\n"
@@ -117,9 +131,9 @@ extension PluginPage {
 
     /// - Parameter columns: The width of the terminal.
     func text(columns: Int) -> String {
-        var text = "\(about.id): \(role == .analyzer ? "an" : "a") \(role.rawValue), version \(about.version)\n\(about.summary)\n"
+        var text = "\(about.id): \(role == .analyzer ? "an" : "a") \(role.title), version \(about.version)\n\(about.summary)\n"
         text += section("Settings", about.settings, columns)
-        text += section("Settings of every \(role.rawValue)", common, columns)
+        text += section("Settings of every \(role.title)", common, columns)
         if !examples.isEmpty {
             text += "\nSPEC\n" + examples.map { "  \($0)\n" }.joined()
             if let primary = about.primary {

@@ -37,7 +37,8 @@ extension PluginRegistry {
     /// Number of files in parallel: each needs a thread and about 10 MB.
     private static let jobCounts = 1...256
 
-    /// Settings that every capture and analyzer accepts in addition to its own. A plugin that declares one of them handles it itself.
+    /// Settings that every capture, analyzer and control source accepts in addition to its own. A plugin that declares one of them handles it
+    /// itself.
     public static let commonSettings = CommonSettings.fields
 
     /// Settings that every sink accepts in addition to its own.
@@ -98,7 +99,9 @@ extension PluginRegistry {
         let hasCaptures = source == nil && (recording == nil || !configuration.captures.isEmpty)
         let captures = hasCaptures ? assembleInputs(configuration, &problems) : []
         let inputs = recording == nil ? captures : []
-        var sinkEntries = assembleSinks(configuration, catalog, &problems)
+        var names = SinkNames()
+        var sinkEntries = assembleSinks(configuration, catalog, &names, &problems)
+        sinkEntries += assembleControls(configuration, catalog, &names, &problems)
         let required = recording == nil ? sinkEntries.flatMap(\.entry.needs.analyzers) : []
         var analyzerEntries = assembleAnalyzers(configuration, catalog, required: required, &problems)
         if recording == nil {
@@ -373,13 +376,12 @@ extension PluginRegistry {
     // MARK: - Sinks
 
     private func assembleSinks(
-        _ configuration: PipelineConfiguration, _ catalog: RecordCatalog, _ problems: inout [Problem]
+        _ configuration: PipelineConfiguration, _ catalog: RecordCatalog, _ names: inout SinkNames, _ problems: inout [Problem]
     ) -> [(place: Place, entry: Pipeline.SinkEntry)] {
         var sinkEntries: [(place: Place, entry: Pipeline.SinkEntry)] = []
-        var names = SinkNames()
         for (index, spec) in configuration.sinks.enumerated() {
             let place = Place.sink(index)
-            guard let plugin = found(spec.id, in: sinks, role: "sink", place, &problems),
+            guard let plugin = foundSink(spec.id, place, &problems),
                 let (values, commonValues) = values(from: spec, of: plugin.about, Self.commonSinkSettings, place, &problems)
             else { continue }
             do throws(Problem) {
@@ -411,6 +413,37 @@ extension PluginRegistry {
             }
         }
         return sinkEntries
+    }
+
+    /// The sink of an id, or the control source that was a sink of this id.
+    private func foundSink(_ id: String, _ place: Place, _ problems: inout [Problem]) -> SinkPlugin? {
+        if let control = control(namedAsSink: id) { return control.sink }
+        return found(id, in: sinks, role: "sink", place, &problems)
+    }
+
+    /// The control sources, which run as sinks.
+    private func assembleControls(
+        _ configuration: PipelineConfiguration, _ catalog: RecordCatalog, _ names: inout SinkNames, _ problems: inout [Problem]
+    ) -> [(place: Place, entry: Pipeline.SinkEntry)] {
+        var entries: [(place: Place, entry: Pipeline.SinkEntry)] = []
+        for (index, spec) in configuration.controls.enumerated() {
+            let place = Place.control(index)
+            guard let plugin = found(spec.id, in: controls, role: "control source", place, &problems)?.sink,
+                let (values, common) = values(from: spec, of: plugin.about, Self.commonSettings, place, &problems)
+            else { continue }
+            do throws(Problem) {
+                let source = try PluginInstance { () throws(Problem) in try plugin.make(values) }
+                // It writes nothing: no selection is its own, and it gets only the events that it needs.
+                let entry = Pipeline.SinkEntry(
+                    name: names.unused(spec.controlName), about: plugin.about, sink: source, hasDirector: false,
+                    selection: Selection(items: [], catalog: catalog), summaryItems: [], needs: plugin.needs(values),
+                    policy: ErrorPolicy(values, common))
+                entries.append((place, entry))
+            } catch {
+                problems += error.all.map { $0.below(place) }
+            }
+        }
+        return entries
     }
 
     /// Reports sinks and inputs whose results would be written to the same path.
@@ -593,7 +626,7 @@ extension SinkPlugin.Output {
     fileprivate var isReplacedFile: Bool { replacesFile && !path.isEmpty && !OutputTarget(path).isSpecial }
 }
 
-/// Unique names of sinks, for reports: further sinks of the same name get a number.
+/// Unique names of sinks and control sources, for reports and for the records of their controls: further ones of the same name get a number.
 private struct SinkNames {
     private var taken: Set<String> = []
     /// The last number tried for a name.

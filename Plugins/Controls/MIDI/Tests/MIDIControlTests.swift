@@ -12,7 +12,7 @@ import TestSupport
 import Testing
 import ToneCapture
 
-@testable import MIDIControlSink
+@testable import MIDIControlSource
 
 /// A pseudo-terminal or a named pipe as the device.
 @Suite(.mayNotHang) struct MIDIControlTests {
@@ -66,7 +66,7 @@ import ToneCapture
     }
 
     private func sink(_ settings: String) throws -> any Sink {
-        try SinkPlugin.midiControl.make(SinkPlugin.midiControl.about.values(from: PluginSpec(parsing: "midi-control:\(settings)")))
+        try ControlPlugin.midi.sink.make(ControlPlugin.midi.about.values(from: PluginSpec(parsing: "midi:\(settings)")))
     }
 
     private func names(_ messages: [[UInt8]]) async throws -> [String] {
@@ -149,11 +149,12 @@ import ToneCapture
         // Each call of the sink comes after what the last one has brought is collected.
         let calls = Watched(0)
         let collected = CollectingSink { _, _ in calls.change { $0 += 1 } }
-        let registry = PluginRegistry(captures: [.tone], analyzers: [.beat], sinks: [.midiControl, .collecting(collected, as: "listener")])
+        let registry = PluginRegistry(
+            captures: [.tone], analyzers: [.beat], sinks: [.collecting(collected, as: "listener")], controls: [.midi])
         let pipeline = try registry.assemble(
             PipelineConfiguration(
                 captures: [try PluginSpec(parsing: "tone:clicks,seconds=600")], analyzers: [PluginSpec("beat")],
-                sinks: [try PluginSpec(parsing: "midi-control:\(keyboard.path)"), PluginSpec("listener")], isPaced: true))
+                sinks: [PluginSpec("listener")], controls: [try PluginSpec(parsing: "midi:\(keyboard.path)")], isPaced: true))
         async let outcome = pipeline.run { _ in }
         defer { pipeline.stop() }
         @Sendable func wait(until condition: @escaping @Sendable () -> Bool) async throws {
@@ -219,6 +220,6 @@ import ToneCapture
         let path = folder("pipe")
         try #require(mkfifo(path, 0o600) == 0)
         let pipe = try FileHandle(forUpdating: URL(filePath: path))
-        try ControlSourceConformanceSuite(.midiControl, settings: path) { try? pipe.write(contentsOf: Data([0x90, 39, 1])) }.run()
+        try ControlSourceConformanceSuite(.midi, settings: path) { try? pipe.write(contentsOf: Data([0x90, 39, 1])) }.run()
     }
 }

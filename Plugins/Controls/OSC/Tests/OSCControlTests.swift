@@ -9,7 +9,7 @@ import HemiolaTesting
 import TestSupport
 import Testing
 
-@testable import OSCControlSink
+@testable import OSCControlSource
 @testable import OSCSink
 
 @Suite struct OSCDecoderTests {
@@ -100,7 +100,7 @@ import Testing
 
         init(_ settings: String = "") throws {
             port = try LoopbackPort.reserve()
-            sink = try SinkPlugin.oscControl.make(settings: "\(port)\(settings)")
+            sink = try ControlPlugin.osc.sink.make(settings: "\(port)\(settings)")
             sender = try MessageSender(to: NetworkTarget(host: "127.0.0.1", port: port), SinkContext(name: "test"))
             try sink.open(OSCControlTests.context(inbox, by: clock))
         }
@@ -198,12 +198,12 @@ import Testing
 
     @Test func `port in use, map with a typo: errors with the remedy`() throws {
         let receiver = try DatagramReceiver()
-        let busy = try SinkPlugin.oscControl.make(settings: "127.0.0.1:\(receiver.port)")
+        let busy = try ControlPlugin.osc.sink.make(settings: "127.0.0.1:\(receiver.port)")
         let error = #expect(throws: Problem.self) { try busy.open(OSCControlTests.context(SubmittedControls())) }
         #expect(error?.message.hasSuffix("Address already in use; end the program that uses the port, or use another") == true)
         let folder = try TemporaryFolder()
         let map = try folder.write("- {when: /push, to: tpa}", to: "map.yaml")
-        let wrong = try SinkPlugin.oscControl.make(settings: "9001,map=\(map)")
+        let wrong = try ControlPlugin.osc.sink.make(settings: "9001,map=\(map)")
         let fault = #expect(throws: Problem.self) { try wrong.open(OSCControlTests.context(SubmittedControls())) }
         #expect(fault?.message == "\(map):1:3: [0].to: there is no control \"tpa\"; did you mean tap?")
     }
@@ -218,6 +218,6 @@ import Testing
             port = (try? LoopbackPort.reserve()) ?? 0
             return "\(port)"
         }
-        try ControlSourceConformanceSuite(.oscControl, settings: next()) { [encoder] in socket.send(encoder.bytes, to: port) }.run()
+        try ControlSourceConformanceSuite(.osc, settings: next()) { [encoder] in socket.send(encoder.bytes, to: port) }.run()
     }
 }

@@ -14,7 +14,7 @@ extension Fuzzer {
         let written = spec.written
         require(parsed(written) == spec, "\(spec) is written \(written), which is \(String(describing: parsed(written)))")
         tryChecks(of: spec)
-        let configuration = PipelineConfiguration(captures: [spec], analyzers: [spec], sinks: [spec])
+        let configuration = PipelineConfiguration(captures: [spec], analyzers: [spec], sinks: [spec], controls: [spec])
         do throws(Problem) {
             _ = try PluginRegistry.standard.assemble(configuration)
         } catch {
@@ -40,7 +40,8 @@ extension Fuzzer {
     /// A valid value is valid and unchanged when it is checked again.
     private func tryChecks(of spec: PluginSpec) {
         let registry = PluginRegistry.standard
-        let plugins = registry.captures.map(\.about) + registry.analyzers.map(\.about) + registry.sinks.map(\.about)
+        var plugins = registry.captures.map(\.about) + registry.analyzers.map(\.about) + registry.sinks.map(\.about)
+        plugins += registry.controls.map(\.about)
         let raws = Array(spec.settings.values) + (spec.primary.map { [$0] } ?? [])
         for setting in plugins.flatMap(\.settings) {
             for raw in raws {

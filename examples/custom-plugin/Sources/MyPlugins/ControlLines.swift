@@ -1,11 +1,11 @@
 import Glibc
 import Hemiola
 
-extension SinkPlugin {
+extension ControlPlugin {
     /// Submits the controls whose names are written to a named pipe.
-    public static let controlLines = SinkPlugin(
-        "control-lines", "Reads the names of controls from a named pipe.", settings: ControlLinesSettings.self, primary: "path",
-        makeSource: { settings in ControlLines(path: settings.path) })
+    public static let lines = ControlPlugin(
+        "lines", "Reads the names of controls from a named pipe.", settings: ControlLinesSettings.self, primary: "path",
+        make: { settings in ControlLines(path: settings.path) })
 }
 
 struct ControlLinesSettings: PluginSettings {
@@ -28,16 +28,21 @@ final class ControlLines: ControlSource {
     }
 
     func run(_ input: ControlInput) {
+        // A read may end in the middle of a line.
+        var lines = LineSplitter(limit: 1000)
         var bytes = [UInt8](repeating: 0, count: 4096)
         while input.wait(for: pipe) {
             let count = max(0, read(pipe, &bytes, bytes.count))
-            for name in String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n") {
-                if let type = input.context.catalog.control(String(name)) {
-                    input.submit(Control(type))
-                } else {
-                    input.warn("there is no control \(name)", once: "unknown")
-                }
-            }
+            lines.append(bytes[..<count])
+            while let line = lines.next() { submit(String(decoding: line.bytes, as: UTF8.self), to: input) }
+        }
+    }
+
+    private func submit(_ name: String, to input: ControlInput) {
+        if let type = input.context.catalog.control(name) {
+            input.submit(Control(type))
+        } else {
+            input.warn("there is no control \(name)", once: "unknown")
         }
     }
 

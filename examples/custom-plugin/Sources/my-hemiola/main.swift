@@ -3,4 +3,5 @@ import HemiolaPlugins
 import MyPlugins
 
 CommandLine.run(
-    with: .standard.adding(captures: [.metronome], analyzers: [.zeroCrossings], sinks: [.udp, .meter, .lamps, .controlLines]))
+    with: .standard.adding(
+        captures: [.metronome], analyzers: [.zeroCrossings], sinks: [.udp, .meter, .lamps], controls: [.lines]))

@@ -10,36 +10,42 @@ import TestSupport
 import Testing
 import ToneCapture
 
-@testable import LinkControlSink
+@testable import LinkControlSource
 @testable import LinkSink
 
-/// The sinks with a simulated session; Tests/EndToEnd/LinkTests has a real one.
+/// The sink and the control source with a simulated session; Tests/EndToEnd/LinkTests has a real one.
 @Suite(.mayNotHang) struct LinkSinkTests {
     private func sender(_ session: SimulatedSession) -> SinkPlugin {
         .linkSink { _, _ throws(Problem) in session }
     }
 
-    private func follower(_ session: SimulatedSession) -> SinkPlugin {
-        .linkControlSink { _ throws(Problem) in session }
+    private func follower(_ session: SimulatedSession) -> ControlPlugin {
+        .linkFollower { _ throws(Problem) in session }
     }
 
     private var now: Double { ProcessInfo.processInfo.systemUptime }
 
-    /// Runs clicks through the tracker, with a sink.
-    private func play(_ clicks: String, _ sink: SinkPlugin, _ settings: String = "") async throws -> [Event] {
+    /// Runs clicks through the tracker, with a sink or a control source.
+    private func play(
+        _ clicks: String, sinks: [SinkPlugin] = [], controls: [ControlPlugin] = [], _ settings: String = ""
+    ) async throws -> [Event] {
         let collected = CollectingSink()
-        let registry = PluginRegistry(captures: [.tone], analyzers: [.beat], sinks: [sink, .collecting(collected, as: "listener")])
+        let registry = PluginRegistry(
+            captures: [.tone], analyzers: [.beat], sinks: sinks + [.collecting(collected, as: "listener")], controls: controls)
+        func specs(_ plugins: [any Plugin]) throws -> [PluginSpec] {
+            try plugins.map { try PluginSpec(parsing: "\($0.about.id):\(settings)") }
+        }
         let pipeline = try registry.assemble(
             PipelineConfiguration(
                 captures: [try PluginSpec(parsing: "tone:clicks,\(clicks)")], analyzers: [PluginSpec("beat")],
-                sinks: [try PluginSpec(parsing: "\(sink.about.id):\(settings)"), PluginSpec("listener")], isPaced: true))
+                sinks: specs(sinks) + [PluginSpec("listener")], controls: specs(controls), isPaced: true))
         _ = await pipeline.run { _ in }
         return collected.streams.flatMap(\.events)
     }
 
     @Test func `clicks: the session has their tempo within 0.1 %; start_stop starts and stops the peers`() async throws {
         let session = SimulatedSession(beatsPerMinute: 97, peers: 1)
-        _ = try await play("bpm=128,seconds=12", sender(session), "start_stop=true")
+        _ = try await play("bpm=128,seconds=12", sinks: [sender(session)], "start_stop=true")
         let state = session.state(at: 0, quantum: 4)
         #expect(session.hasPlayed && !state.isPlaying)
         #expect(abs(state.beatsPerMinute / 128 - 1) < 0.001, "\(state)")
@@ -48,7 +54,7 @@ import ToneCapture
     @Test func `session of 90 BPM, clicks of 180 BPM: the tracker has the session's tempo and every second click`() async throws {
         // The session's beats are on the clicks; which of them is unknown to the tracker.
         let session = SimulatedSession(beatsPerMinute: 90, peers: 1, beat: 0, at: now)
-        let events = try await play("bpm=180,seconds=14", follower(session))
+        let events = try await play("bpm=180,seconds=14", controls: [follower(session)])
         let controls = events.compactMap(\.control)
         #expect(controls.contains { $0.control.name == "lockTempo" && $0.origin == "link-control" })
         let beats = events.filter { $0.type == .beat && $0.time > 6 }
@@ -58,7 +64,7 @@ import ToneCapture
 
     @Test func `peers come and go: reported, and the tempo is unlocked`() throws {
         let (session, reports, clock) = (SimulatedSession(beatsPerMinute: 100), SubmittedControls(), VirtualClock())
-        let sink = try follower(session).make(settings: "")
+        let sink = try follower(session).sink.make(settings: "")
         try sink.open(reports.context("link-control", controls: AnalyzerPlugin.beat.about.controls, clock: clock))
         try sink.begin(.test(isLive: true))
         var number: Int64 = 0
@@ -90,7 +96,7 @@ import ToneCapture
     @Test func `conformance tests: passed`() throws {
         try SinkConformanceSuite(sender(SimulatedSession(peers: 1)), settings: "start_stop=true").run()
         let session = SimulatedSession(peers: 1)
-        try SinkConformanceSuite(follower(session)).run()
+        try SinkConformanceSuite(follower(session).sink).run()
         var tempo = 100.0
         // Each new tempo is locked.
         try ControlSourceConformanceSuite(follower(session), controls: AnalyzerPlugin.beat.about.controls) {

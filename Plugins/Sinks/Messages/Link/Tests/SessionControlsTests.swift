@@ -1,7 +1,7 @@
 import HemiolaNetwork
 import Testing
 
-@testable import LinkControlSink
+@testable import LinkControlSource
 
 /// Batches of 23 ms end, and the session is read at the times that are requested.
 @Suite struct SessionControlsTests {
