@@ -38,7 +38,7 @@ public protocol StreamFollower: AnyObject {
 
 /// Where a control source submits its controls, and how it waits for messages. Thread-safe.
 public final class ControlInput: Sendable {
-    /// Its name in the pipeline, the declared controls (`catalog`), and `inform`.
+    /// Its name in the pipeline, the declared controls (`records.catalog`), the clock (`timing.clock`), and `messages`.
     public let context: SinkContext
     private let wakeUp: WakeUp
     private let isStopped = Atomic(false)
@@ -67,7 +67,7 @@ public final class ControlInput: Sendable {
     /// - Parameter key: What the warning is about, such as a control or an address: later warnings with the same key are not printed.
     ///   The number of keys must be bounded.
     public func warn(_ text: String, once key: String) {
-        if given.withLock({ $0.insert(key).inserted }) { context.warn("\(context.name): \(text)") }
+        if given.withLock({ $0.insert(key).inserted }) { context.messages.warn("\(context.name): \(text)") }
     }
 
     /// Waits until a descriptor can be read without blocking, has an error, or was closed by the peer.

@@ -175,15 +175,15 @@ public struct SinkPlugin: Plugin {
         public var realTime: Bool
         /// It writes to standard output, which no other sink can use then.
         public var standardOutput: Bool
-        /// It writes to standard output as long as no other sink does (`SinkContext.mayUseStandardOutput`).
+        /// It writes to standard output as long as no other sink does (``RecordChoice/mayUseStandardOutput``).
         public var spareStandardOutput: Bool
-        /// It sends each event at the event's time: `lead_ms` is passed to it (`SinkContext.lead`), and events arrive as soon as they are
+        /// It sends each event at the event's time: `lead_ms` is passed to it (``SinkTiming/lead``), and events arrive as soon as they are
         /// detected.
         public var schedulesEvents: Bool
         /// The record types that it reads: it gets their events although the user's selection leaves them out. It writes only
         /// selected ones.
         public var events: [RecordType]
-        /// It writes ``HemiolaRecords/SummaryRecord``s: `select` chooses among their values (`SinkContext.summary`).
+        /// It writes ``HemiolaRecords/SummaryRecord``s: `select` chooses among their values (``RecordChoice/summary``).
         public var summaries: Bool
         /// The files that it writes, so that no two results are written to one path.
         public var outputs: [Output]

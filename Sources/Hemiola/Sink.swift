@@ -36,80 +36,94 @@ extension Sink {
 public struct SinkContext: Sendable {
     /// Its name in this pipeline.
     public var name: String
+    /// What it writes.
+    public var records: RecordChoice
+    /// When batches and events come, and by which clock.
+    public var timing: SinkTiming
+    /// Submits controls of this sink's clients, and reports lost data.
+    public var controls: ControlPort
+    /// Prints lines for the user.
+    public var messages: SinkMessages
+    /// What all sinks of the run share.
+    public var run: RunScope
+
+    /// A context; by default for tests: everything is selected, controls are refused, messages go nowhere, and no other sink is in the run.
+    public init(
+        name: String, records: RecordChoice = RecordChoice(), timing: SinkTiming = SinkTiming(), controls: ControlPort = .closed,
+        messages: SinkMessages = SinkMessages(), run: RunScope = RunScope()
+    ) {
+        self.name = name
+        self.records = records
+        self.timing = timing
+        self.controls = controls
+        self.messages = messages
+        self.run = run
+    }
+}
+
+/// What a sink writes.
+public struct RecordChoice: Sendable {
+    /// All record types and controls that the program declares.
+    public var catalog: RecordCatalog
     /// The records that it writes. Events arrive already selected, with those that it declares as needed; the sink itself selects header,
     /// batches and end.
     public var selection: Selection
     /// The values of summaries that it writes, when it declares `summaries`.
     public var summary: SummarySelection?
-    /// All record types and controls that the program declares.
-    public var catalog: RecordCatalog
+    /// Whether this sink may write to standard output, when it declares `spareStandardOutput`.
+    public var mayUseStandardOutput: Bool
+
+    /// A choice from its parts; by default everything.
+    public init(
+        catalog: RecordCatalog = .standard, selection: Selection = .all, summary: SummarySelection? = nil, mayUseStandardOutput: Bool = true
+    ) {
+        self.catalog = catalog
+        self.selection = selection
+        self.summary = summary
+        self.mayUseStandardOutput = mayUseStandardOutput
+    }
+}
+
+/// When batches and events come to a sink.
+public struct SinkTiming: Sendable {
     /// Whether batches come as time passes, from a live capture or a paced file: then every line is flushed at once.
     public var isLive: Bool
     /// The clock of the run, for whatever waits or has a time of its own.
     public var clock: any MonotonicClock
     /// Seconds by which the sink sends events before (negative: after) they occur, when it declares `schedulesEvents`; else 0.
     public var lead: Double
-    /// Whether this sink may write to standard output, when it declares `spareStandardOutput`.
-    public var mayUseStandardOutput: Bool
-    /// Submits controls of this sink's clients.
-    public var controls: ControlPort
-    /// Prints one line for the user: a warning, after which the run continues.
+
+    /// A timing from its parts; by default that of a file.
+    public init(isLive: Bool = false, clock: any MonotonicClock = .system, lead: Double = 0) {
+        self.isLive = isLive
+        self.clock = clock
+        self.lead = lead
+    }
+}
+
+/// Prints lines of a sink for the user. Thread-safe.
+public struct SinkMessages: Sendable {
+    /// Prints one line: a warning, after which the run continues.
     public var warn: @Sendable (String) -> Void
-    /// Prints one line of information for the user, such as the URL of a page, and below it a figure of several lines, which only a
-    /// terminal shows. An empty figure is none.
+    /// Prints one line of information, such as the URL of a page, and below it a figure of several lines, which only a terminal shows. An
+    /// empty figure is none.
     public var inform: @Sendable (_ text: String, _ figure: [String]) -> Void
     /// Prints what a user needs to use the sink, also with `--quiet`: the URL of a page, and below it a figure as that of `inform`.
     public var announce: @Sendable (_ text: String, _ figure: [String]) -> Void
     /// Prints a line that a program of the sink has printed. Unlike warnings, lines that are alike are all printed.
     public var relay: @Sendable (String) -> Void
-    /// Ends the run in order, as `Pipeline.stop()` does, because a client requested it.
-    public var endRun: @Sendable () -> Void
-    /// The start of the run, in seconds since 1970. For the names of files; nothing that is analysed may depend on it.
-    public var startTime: Int
-    /// The number of the run in this process, 1…; 0 outside a run. The sinks of one run have the same number.
-    public var run: Int
-    /// Whether files and their folders are synchronized with the disk when they are complete.
-    public var syncsFiles: Bool
-    /// Whether all inputs were taken to their ends, or as far as they could be read. Final when the sink is closed; false then if the
-    /// run was stopped before.
-    public var isRunComplete: @Sendable () -> Bool
-    /// Whether another program waits for the records of each input: an output of several inputs gets the record `failure` of an input
-    /// without streams, and is flushed at the end of each input.
-    public var answersInputs: Bool
-    /// Whether the result of an interrupted input is kept, if it replaces no other; false: it is removed.
-    public var keepsInterruptedResults: Bool
 
-    /// A context; by default for tests, with a closed control port and everything selected.
+    /// Messages that call these closures; by default nothing is printed.
     public init(
-        name: String, selection: Selection = .all, summary: SummarySelection? = nil, catalog: RecordCatalog = .standard,
-        isLive: Bool = false, clock: any MonotonicClock = .system, lead: Double = 0, mayUseStandardOutput: Bool = true,
-        controls: ControlPort = .closed, warn: @escaping @Sendable (String) -> Void = { _ in },
+        warn: @escaping @Sendable (String) -> Void = { _ in },
         inform: @escaping @Sendable (_ text: String, _ figure: [String]) -> Void = { _, _ in },
         announce: @escaping @Sendable (_ text: String, _ figure: [String]) -> Void = { _, _ in },
-        relay: @escaping @Sendable (String) -> Void = { _ in },
-        endRun: @escaping @Sendable () -> Void = {}, startTime: Int = 0, run: Int = 0, syncsFiles: Bool = false,
-        isRunComplete: @escaping @Sendable () -> Bool = { true }, answersInputs: Bool = false, keepsInterruptedResults: Bool = true
+        relay: @escaping @Sendable (String) -> Void = { _ in }
     ) {
-        self.name = name
-        self.selection = selection
-        self.summary = summary
-        self.catalog = catalog
-        self.isLive = isLive
-        self.clock = clock
-        self.lead = lead
-        self.mayUseStandardOutput = mayUseStandardOutput
-        self.controls = controls
         self.warn = warn
         self.inform = inform
         self.announce = announce
         self.relay = relay
-        self.endRun = endRun
-        self.startTime = startTime
-        self.run = run
-        self.syncsFiles = syncsFiles
-        self.isRunComplete = isRunComplete
-        self.answersInputs = answersInputs
-        self.keepsInterruptedResults = keepsInterruptedResults
     }
 }
 

@@ -46,7 +46,7 @@ extension Document {
 
 /// The sink that writes documents to files: one file for all inputs, one per input, or rotated files.
 ///
-/// - From files (`SinkContext.isLive` is false), a file is written beside its path as `.NAME.XXXXXX.partial` and renamed when it is
+/// - From files (`SinkTiming.isLive` is false), a file is written beside its path as `.NAME.XXXXXX.partial` and renamed when it is
 ///   complete. A run that is incomplete, or of which no input could be analysed, does not replace an old file.
 /// - In real time, a file is at its path from the start and is kept, also when the run fails. An existing file with data is refused unless
 ///   the options append.
@@ -201,7 +201,7 @@ public final class DocumentFile: Sink {
                 streams.hasFailure = true
             }
             done = 1
-            if context?.answersInputs == true { for file in files { try file.flush() } } else { try flushIfDue() }
+            if context?.run.answersInputs == true { for file in files { try file.flush() } } else { try flushIfDue() }
         }
     }
 
@@ -266,7 +266,7 @@ public final class DocumentFile: Sink {
         try finishFiles()
         try openFiles(number: number + 1)
         meter.beginFile()
-        context?.warn("\(cause); the recording continues in \(path.name)")
+        context?.messages.warn("\(cause); the recording continues in \(path.name)")
     }
 
     /// Opens the files of the next document.
@@ -274,14 +274,14 @@ public final class DocumentFile: Sink {
     /// - Parameter first: The smallest number. In real time the numbers of existing files are skipped, because they are never replaced.
     private func openFiles(number first: Int) throws(Problem) {
         guard let context else { return }
-        let time = PathTemplate.timeText(context.startTime)
+        let time = PathTemplate.timeText(context.run.startTime)
         func paths(_ number: Int) -> [String] {
             self.paths(context) { template in
                 (first > 1 ? template.numbered() : template).path(.init(input: input, time: time, number: number))
             }
         }
         number = first
-        if context.isLive, options.appends != true, first > 1 || template.isNumbered {
+        if context.timing.isLive, options.appends != true, first > 1 || template.isNumbered {
             // A path without the number is refused when it is opened.
             while zip(paths(number), paths(number + 1)).contains(where: { $0 != $1 && OutputTarget($0).isOccupied }) { number += 1 }
         }
@@ -289,7 +289,7 @@ public final class DocumentFile: Sink {
         do throws(Problem) {
             for path in paths(number) { opened.append(try OutputFile(path, options, context)) }
         } catch {
-            throw context.isLive ? error : error.withoutRetry
+            throw context.timing.isLive ? error : error.withoutRetry
         }
         (files, streams) = (opened, Streams())
         document = try makeDocument(opened, context)
@@ -328,14 +328,14 @@ public final class DocumentFile: Sink {
             let isAtPath = try file.finish(ending)
             // A new file of failures alone is whole.
             let isWhole = isAtPath && !streams.hasBegun
-            if ending != .replace, !isWhole, !file.target.isSpecial, context.keepsInterruptedResults {
+            if ending != .replace, !isWhole, !file.target.isSpecial, context.run.keepsInterruptedResults {
                 let isFailed = streams.hasError || streams.hasFailure
                 let cause = isFailed ? "the input was not analysed to its end" : "the run was interrupted"
                 let result =
                     isAtPath
                     ? "the file holds the records up to that point"
                     : file.target.isOccupied ? "the old file is unchanged" : "no file was written"
-                context.warn("\(file.target.name): \(cause); \(result)")
+                context.messages.warn("\(file.target.name): \(cause); \(result)")
             }
         }
         files = []
@@ -344,10 +344,10 @@ public final class DocumentFile: Sink {
     /// Where the files go, by the way in which their streams ended.
     private func ending(_ context: SinkContext) -> OutputFile.Ending {
         let isWhole = options.kind == .whole
-        if context.isLive, !isWhole { return .replace }
-        let isIncompleteRun = !template.isPerInput && stream?.isLive == false && !context.isRunComplete()
+        if context.timing.isLive, !isWhole { return .replace }
+        let isIncompleteRun = !template.isPerInput && stream?.isLive == false && !context.run.isComplete
         let wasInterrupted = streams.isStreamOpen || streams.hasInterruption || isIncompleteRun
-        if !context.keepsInterruptedResults { return wasInterrupted ? .discard : .replace }
+        if !context.run.keepsInterruptedResults { return wasInterrupted ? .discard : .replace }
         if !wasInterrupted, streams.hasCompleteStream { return .replace }
         if isWhole, wasInterrupted { return .discard }
         // Either all files of a document get their paths, or none: they would be of different runs.

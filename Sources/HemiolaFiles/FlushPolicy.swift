@@ -11,7 +11,7 @@ public enum FlushPolicy: String, CaseIterable, Sendable {
 
     /// Whether each line is written at once.
     ///
-    /// - Parameter isLive: Whether the run takes place in real time (`SinkContext.isLive`).
+    /// - Parameter isLive: Whether the run takes place in real time (`SinkTiming.isLive`).
     public func flushesEachLine(isLive: Bool) -> Bool {
         self == .line || self == .auto && isLive
     }

@@ -98,7 +98,7 @@ public final class OutputFile {
     /// - Throws: The target cannot be opened. Nothing has been written then.
     init(_ path: String, _ options: FileOptions, _ context: SinkContext) throws(Problem) {
         target = OutputTarget(path)
-        (mode, kind) = (Mode(options, isLive: context.isLive), options.kind)
+        (mode, kind) = (Mode(options, isLive: context.timing.isLive), options.kind)
         let compression = options.compression.compression(of: path, level: options.level)
         precondition(mode != .append || compression == nil, "a zstd frame cannot be appended to a file safely")
         precondition(mode != .append || kind != .sound, "writes to a file that is appended to have no offset")
@@ -107,8 +107,8 @@ public final class OutputFile {
         }
         // With O_APPEND, Linux ignores the offset of a write.
         let append = kind == .sound ? 0 : O_APPEND
-        flushesEachLine = options.flush.flushesEachLine(isLive: context.isLive)
-        syncsAtEnd = context.syncsFiles
+        flushesEachLine = options.flush.flushesEachLine(isLive: context.timing.isLive)
+        syncsAtEnd = context.run.syncsFiles
         offersAppend = options.appends != nil && compression == nil
         name = target.name
         isTerminal = target.isTerminal && compression == nil

@@ -13,7 +13,7 @@ public final class RecordDocument: Document {
     /// The content of a newly opened file.
     public init(_ file: OutputFile, _ context: SinkContext) {
         self.file = file
-        (selection, answersInputs) = (context.selection, context.answersInputs)
+        (selection, answersInputs) = (context.records.selection, context.run.answersInputs)
     }
 
     public func begin(_ stream: StreamHeader, at frame: Int64) {

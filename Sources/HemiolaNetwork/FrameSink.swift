@@ -64,7 +64,7 @@ public final class FrameSink<Source: FrameSource>: DirectingSink {
         var outputs: [MessageSender] = []
         do throws(Problem) {
             for receiver in receivers { outputs.append(try MessageSender(to: receiver, interface: interface, context)) }
-            sender = FrameSender(source, to: outputs, FrameTiming(rate: rate), delay: delay, by: context.clock)
+            sender = FrameSender(source, to: outputs, FrameTiming(rate: rate), delay: delay, by: context.timing.clock)
         } catch {
             for output in outputs { try? output.close(within: 0) }
             throw error

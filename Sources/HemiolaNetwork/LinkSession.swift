@@ -58,11 +58,14 @@ public final class LinkSession: LinkTimeline, @unchecked Sendable {
     /// than 0.5 s. A peer whose last peer has left begins a new session: one that was begun here at the same time, after a quick restart of the
     /// program, could replace it, and the peer would have the initial tempo.
     private static let joinDelay = 1.0
-    /// The runs that have a session.
-    private static let runs = Mutex<Set<Int>>([])
+
+    /// Whether a run has a session.
+    private final class RunState: Sendable {
+        let hasSession = Atomic(false)
+    }
 
     private let session: OpaquePointer
-    private let run: Int
+    private let run: RunState
 
     /// Joins the session of the network, or begins one, a second later. Until then there are no peers.
     ///
@@ -73,8 +76,8 @@ public final class LinkSession: LinkTimeline, @unchecked Sendable {
     ///   - sharesStart: Whether start and stop are shared with the peers.
     /// - Throws: That the run has a session, that the system has no resources, or that the program was built without Link.
     public init(_ context: SinkContext, sharesStart: Bool) throws(Problem) {
-        run = context.run
-        guard run == 0 || Self.runs.withLock({ [run] in $0.insert(run).inserted }) else {
+        run = context.run.shared(RunState.self) { RunState() }
+        if run.hasSession.exchange(true, ordering: .acquiringAndReleasing) {
             let remedy = "use --sink link or --control link, and only one of it"
             throw Problem("\(context.name): this run is in the Link session already; \(remedy)")
         }
@@ -82,7 +85,7 @@ public final class LinkSession: LinkTimeline, @unchecked Sendable {
         // Unsafe: a C function, which fills the pointer or returns a text that is never freed.
         let fault = clink_open(Self.initialTempo, sharesStart, Self.joinDelay, &opened)
         guard let opened else {
-            Self.leave(run)
+            run.hasSession.store(false, ordering: .releasing)
             throw Problem("\(context.name): \(fault.map { String(cString: $0) } ?? "Ableton Link cannot be started")")
         }
         session = opened
@@ -90,11 +93,7 @@ public final class LinkSession: LinkTimeline, @unchecked Sendable {
 
     deinit {
         clink_close(session)
-        Self.leave(run)
-    }
-
-    private static func leave(_ run: Int) {
-        runs.withLock { _ = $0.remove(run) }
+        run.hasSession.store(false, ordering: .releasing)
     }
 
     public var peerCount: Int { clink_peers(session) }

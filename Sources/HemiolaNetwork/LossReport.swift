@@ -69,7 +69,7 @@ struct LossReport {
         if warns, isFaulty, lostSinceWarning > 0 { warn("\(lostSinceWarning) messages were lost") }
     }
 
-    private func warn(_ text: String) { context.warn("\(context.name): \(receiver): \(text)") }
+    private func warn(_ text: String) { context.messages.warn("\(context.name): \(receiver): \(text)") }
 
     private mutating func report(_ count: Int, isOngoing: Bool, at now: Double) {
         if count == 0, isOngoing || lost == 0 { return }

@@ -70,7 +70,7 @@ public final class MessageSender: @unchecked Sendable {
         _ context: SinkContext
     ) throws(Problem) {
         self.target = target
-        loop = MessageLoop(context.clock)
+        loop = MessageLoop(context.timing.clock)
         timer = LoopTimer(on: loop)
         title = "\(context.name): \(target)"
         self.spacing = spacing

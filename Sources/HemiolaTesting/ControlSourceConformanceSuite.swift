@@ -83,7 +83,7 @@ public struct ControlSourceConformanceSuite {
             for _ in 0..<Self.openings {
                 guard let source = try makeSource(&report) else { return }
                 sources.append(source)
-                try source.open(SinkContext(name: name, catalog: catalog, isLive: true))
+                try source.open(SinkContext(name: name, records: RecordChoice(catalog: catalog), timing: SinkTiming(isLive: true)))
                 try close(source, &report)
             }
             leaksDescriptors = leaksDescriptors && Self.count("fd") >= descriptors + Self.openings / 2
@@ -147,13 +147,13 @@ public struct ControlSourceConformanceSuite {
 
         func context(_ name: String, _ catalog: RecordCatalog) -> SinkContext {
             SinkContext(
-                name: name, catalog: catalog, isLive: true,
+                name: name, records: RecordChoice(catalog: catalog), timing: SinkTiming(isLive: true),
                 controls: ControlPort(
                     submit: { control, origin, reply in
                         self.state.withLock { $0.controls.append((control, origin)) }
                         reply?(.refused("not in this test"))
                     }, report: { _ in }),
-                warn: { text in self.state.withLock { $0.warnings.append(text) } })
+                messages: SinkMessages(warn: { text in self.state.withLock { $0.warnings.append(text) } }))
         }
     }
 }

@@ -63,7 +63,8 @@ public struct SinkConformanceSuite: Sendable {
         let catalog = RecordCatalog.sample(with: plugin.about)
         for selection in [Selection.all, Selection(items: ["beat", "sample.level"], catalog: catalog)] {
             guard let sink = plugin.make(values, &report) else { return }
-            let context = SinkContext(name: plugin.about.id, selection: selection, catalog: catalog, isLive: isLive)
+            let context = SinkContext(
+                name: plugin.about.id, records: RecordChoice(catalog: catalog, selection: selection), timing: SinkTiming(isLive: isLive))
             do throws(Problem) {
                 try sink.open(context)
                 let empty = SampleStream.empty(isLive: isLive, catalog: catalog)
@@ -92,7 +93,7 @@ public struct SinkConformanceSuite: Sendable {
         guard let sink = plugin.make(values, &report) else { return }
         let catalog = RecordCatalog.sample(with: plugin.about)
         let stream = SampleStream.all(isLive: false, hasSamples: hasSamples, catalog: catalog)[0]
-        let context = SinkContext(name: plugin.about.id, catalog: catalog)
+        let context = SinkContext(name: plugin.about.id, records: RecordChoice(catalog: catalog))
         do throws(Problem) {
             try sink.open(context)
             try sink.close()
@@ -161,7 +162,7 @@ public struct DirectorConformanceSuite: Sendable {
             guard let sink = plugin.make(values, &report) else { return }
             guard let sink = sink as? any DirectingSink else { return report.fail("The sink is not a DirectingSink.") }
             do throws(Problem) {
-                try sink.open(SinkContext(name: plugin.about.id, catalog: .sample(with: plugin.about)))
+                try sink.open(SinkContext(name: plugin.about.id, records: RecordChoice(catalog: .sample(with: plugin.about))))
                 outputs.append(process(try sink.makeDirector(), &report))
                 try sink.close()
             } catch {

@@ -100,10 +100,10 @@ import Testing
         try await trial.run()
         #expect(Set(sink.collector.streams[0].events.map(\.type.name)) == Set(types))
         // The sink writes only selected events.
-        #expect(sink.collector.context?.selection.contains("gap") == false)
+        #expect(sink.collector.context?.records.selection.contains("gap") == false)
     }
 
-    @Test func `endRun of a sink: ends the run`() async throws {
+    @Test func `sink that ends the run: the stream is interrupted`() async throws {
         let sink = HandlerSink()
         let outcome = try await Trial(
             [silence(batches: 2), .call { sink.endRun() }, .idle(), silence(batches: 50)], isLive: true, analyzers: [.witness()],
@@ -136,7 +136,7 @@ private final class HandlerSink: DirectingSink, Sendable {
             make: { [self] _ throws(Problem) in self })
     }
 
-    func endRun() { collector.context?.endRun() }
+    func endRun() { collector.context?.run.end() }
 
     func makeDirector() throws(Problem) -> sending any Director { HandlingDirector(handled, refusal) }
     func open(_ context: SinkContext) throws(Problem) { try collector.open(context) }

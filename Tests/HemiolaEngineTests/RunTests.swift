@@ -53,7 +53,7 @@ import Testing
     private func completeness(_ steps: [CaptureStep], jobs: Int = 1, stopping running: Shared<Pipeline?>) async throws -> [Bool] {
         let log = Log<Bool>()
         let sink = CollectingSink(before: { call, sink in
-            if call == .close, let context = sink.context { log.append(context.isRunComplete()) }
+            if call == .close, let context = sink.context { log.append(context.run.isComplete) }
         })
         var trial = Trial([], sinks: [.collecting(sink)])
         trial.captures = [.scripted(as: "first", [silence(batches: 1)]), .scripted(as: "second", steps)]
@@ -125,7 +125,7 @@ import Testing
         _ = await pipeline.run { notices.append($0) }
         #expect(abs(clock.now - start - 13_230.0 / 44_100) < 0.001)
         #expect(notices.count("pacing") == 1)
-        #expect(sink.context?.isLive == true)
+        #expect(sink.context?.timing.isLive == true)
         #expect(sink.streams[0].header.isLive == false)
         #expect(sink.streams[0].blocks == Array(repeating: 1, count: 13))
         let unpaced = try await Trial([.samples(music)], analyzers: [.witness()]).stream()

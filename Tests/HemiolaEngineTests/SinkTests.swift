@@ -219,9 +219,21 @@ import Testing
         ]
         try await trial.run()
         let context = try #require(sink.context)
-        #expect(context.name == "mine" && context.isLive)
-        #expect(context.selection.contains("header") && context.selection.contains("batch") && !context.selection.contains("end"))
-        #expect(context.selection.contains("levels", "peak_db") && !context.selection.contains("levels", "rms_db"))
+        #expect(context.name == "mine" && context.timing.isLive)
+        #expect(
+            context.records.selection.contains("header") && context.records.selection.contains("batch")
+                && !context.records.selection.contains("end"))
+        #expect(context.records.selection.contains("levels", "peak_db") && !context.records.selection.contains("levels", "rms_db"))
+    }
+
+    @Test func `scope of a run: the same for all its sinks, another in the next run`() async throws {
+        let (first, second) = (CollectingSink(), CollectingSink())
+        let trial = Trial([silence(batches: 1)], sinks: [.collecting(first, as: "first"), .collecting(second, as: "second")])
+        try await trial.run()
+        let run = try #require(first.context?.run)
+        #expect(second.context?.run === run)
+        try await trial.run()
+        #expect(first.context?.run !== run)
     }
 
     @Test func `sink that retains its context: deallocated after the run`() async throws {
@@ -295,8 +307,8 @@ import Testing
         var trial = Trial([silence(batches: 60)], analyzers: [.earlyBeats], sinks: [timed, .collecting(plain, as: "plain")])
         trial.configuration.sinks = [PluginSpec("timed", settings: ["lead_ms": .number(-150)]), PluginSpec("plain")]
         try await trial.run()
-        #expect(sink.context?.lead == -0.15)
-        #expect(plain.context?.lead == 0)
+        #expect(sink.context?.timing.lead == -0.15)
+        #expect(plain.context?.timing.lead == 0)
         #expect(sink.streams == plain.streams && !sink.streams[0].events.isEmpty)
     }
 

@@ -56,7 +56,7 @@ import Testing
     @Test func `two streams of an input in files of one stream: the second has a number`() throws {
         let warnings = Mutex<[String]>([])
         let sink = try sink("{stem}.txt", FileOptions(capacity: .stream))
-        try sink.open(SinkContext(name: "test", warn: { text in warnings.withLock { $0.append(text) } }))
+        try sink.open(SinkContext(name: "test", messages: SinkMessages(warn: { text in warnings.withLock { $0.append(text) } })))
         try write(["one.wav", "one.wav", "two.wav"], to: sink)
         try sink.close()
         #expect(folder.names == ["one.0002.txt", "one.txt", "two.txt"])
@@ -75,7 +75,7 @@ import Testing
 
     @Test(arguments: [true, false]) func `error of a document: a live file keeps its lines, any other is removed`(isLive: Bool) throws {
         let sink = try sink("a.txt")
-        try sink.open(SinkContext(name: "test", isLive: isLive))
+        try sink.open(SinkContext(name: "test", timing: SinkTiming(isLive: isLive)))
         try write(["one.wav"], to: sink, isLive: isLive)
         let error = #expect(throws: Problem.self) { try write(["bad"], to: sink, isLive: isLive) }
         #expect(error?.message == "a bad stream; kept")
@@ -89,7 +89,7 @@ import Testing
         for (isComplete, names) in [(true, ["a.txt", "b.txt"]), (false, ["b.txt"])] {
             try folder.write("old", to: "b.txt")
             let sink = try sink("a.txt") { [folder] _, expand in [expand(try! PathTemplate(folder("a.txt"))), folder("b.txt")] }
-            try sink.open(SinkContext(name: "test", isRunComplete: { isComplete }))
+            try sink.open(SinkContext(name: "test", run: RunScope(isComplete: { isComplete })))
             try write(["one.wav"], to: sink)
             try sink.close()
             #expect(folder.names == names)

@@ -12,7 +12,7 @@ import Testing
         let folder = try TemporaryFolder()
         let name = PathText.text(of: [0x61, 0xE9])
         for _ in 0..<(isLive && options.appends == nil ? 1 : 2) {
-            let file = try OutputFile("\(folder.path)/new/\(name)", options, SinkContext(name: "test", isLive: isLive))
+            let file = try OutputFile("\(folder.path)/new/\(name)", options, SinkContext(name: "test", timing: SinkTiming(isLive: isLive)))
             file.buffer.append("line\n")
             #expect(try file.finish(.replace))
         }

@@ -26,10 +26,10 @@ import Testing
                         drops.withLock { $0.append(drop) }
                         isNew.signal()
                     }),
-                warn: { [self] text in
+                messages: SinkMessages(warn: { [self] text in
                     warnings.withLock { $0.append(text) }
                     isNew.signal()
-                })
+                }))
         }
 
         var lines: [String] { warnings.withLock { $0 } }

@@ -73,7 +73,7 @@ final class LinkFollower: StreamFollower {
 
     func write(_ batches: BatchBlock) {
         guard let (session, input) = state.joined else { return }
-        note(batches, input.context.clock.now)
+        note(batches, input.context.timing.clock.now)
         let last = batches[batches.count - 1]
         guard let end = state.clock.time(of: state.format.seconds(at: last.endFrame)) else { return }
         for index in 0..<batches.count {
@@ -112,20 +112,20 @@ final class LinkFollower: StreamFollower {
             state.peers = peers
             if peers == 0 { (state.reportedTempo, state.lastTempo) = (nil, nil) }
             let consequence = peers == 0 ? "; the tempo follows the music" : ""
-            input.context.inform("\(name): \(LinkSession.describePeers(peers))\(consequence)", [])
+            input.context.messages.inform("\(name): \(LinkSession.describePeers(peers))\(consequence)", [])
         }
         guard peers > 0 else { return }
         let tempo = LinkSession.describeTempo(now.beatsPerMinute)
         let isSteady = state.lastTempo.map { LinkSession.describeTempo($0) == tempo } ?? false
         if isSteady, state.reportedTempo.map({ LinkSession.describeTempo($0) != tempo }) ?? true {
-            input.context.inform("\(name): the tempo of the session is \(tempo)", [])
+            input.context.messages.inform("\(name): the tempo of the session is \(tempo)", [])
             state.reportedTempo = now.beatsPerMinute
         }
         state.lastTempo = now.beatsPerMinute
     }
 
     private func submit(_ control: SessionControls.Submission, _ input: ControlInput) {
-        guard let type = input.context.catalog.control(control.name),
+        guard let type = input.context.records.catalog.control(control.name),
             let control = try? Control(type, fields: { $0 == type.fields.first ? control.value : nil })
         else { return }
         input.submit(control)

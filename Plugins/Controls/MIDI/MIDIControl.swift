@@ -51,7 +51,7 @@ final class MIDIControl: ControlSource {
     func open(_ input: ControlInput) throws(Problem) {
         // A program may lack controls of the built-in map; a name in a file is an error.
         routes = try ControlRoutes(
-            FieldMap.load(map, .input), controls: input.context.catalog.controls, skipsUnknown: !FieldMap.isPath(map),
+            FieldMap.load(map, .input), controls: input.context.records.catalog.controls, skipsUnknown: !FieldMap.isPath(map),
             checkingMessages: MIDISource.fault)
         device = try MIDIDevice.open(path, for: .input)
     }
@@ -61,15 +61,15 @@ final class MIDIControl: ControlSource {
         var pedals = MIDIPedals()
         var buffer = [UInt8](repeating: 0, count: Self.blockSize)
         var delay = RetryDelay(longest: 2)
-        while device < 0 ? input.wait(seconds: delay.nextAttempt - input.context.clock.now) : input.wait(for: device) {
+        while device < 0 ? input.wait(seconds: delay.nextAttempt - input.context.timing.clock.now) : input.wait(for: device) {
             if device < 0 {
                 device = (try? MIDIDevice.open(path, for: .input)) ?? -1
                 if device >= 0 {
-                    input.context.inform("\(path): connected again", [])
+                    input.context.messages.inform("\(path): connected again", [])
                     delay.reset()
                     parser = MIDIParser()
                 } else {
-                    delay.noteFailure(at: input.context.clock.now)
+                    delay.noteFailure(at: input.context.timing.clock.now)
                 }
                 continue
             }
@@ -79,9 +79,9 @@ final class MIDIControl: ControlSource {
                 submit(parser.messages(in: buffer[..<count]), &pedals, to: input)
             } else if count == 0 || code != EAGAIN && code != EINTR {
                 let cause = MIDIDevice.cause(count == 0 ? EIO : code)
-                input.context.warn("\(path): the device is gone: \(cause); trying to connect again")
+                input.context.messages.warn("\(path): the device is gone: \(cause); trying to connect again")
                 close()
-                delay.noteFailure(at: input.context.clock.now)
+                delay.noteFailure(at: input.context.timing.clock.now)
             }
         }
     }

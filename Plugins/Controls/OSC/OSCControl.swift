@@ -61,7 +61,7 @@ final class OSCControl: ControlSource {
     func open(_ input: ControlInput) throws(Problem) {
         routes = try map.map { path throws(Problem) in
             try ControlRoutes(
-                FieldMap.load(path, .input), controls: input.context.catalog.controls, checkingMessages: OSCAddress.fault)
+                FieldMap.load(path, .input), controls: input.context.records.catalog.controls, checkingMessages: OSCAddress.fault)
         }
         do throws(Problem) {
             listener = try DatagramListener(endpoint)
@@ -84,7 +84,7 @@ final class OSCControl: ControlSource {
                     input.warn("a packet that is not OSC 1.0 was ignored", once: "packet")
                 }
             }
-            let now = input.context.clock.now
+            let now = input.context.timing.clock.now
             if now - second >= 1 { (second, count) = (now, 0) }
             for control in controls(of: messages, input) {
                 count += 1
@@ -116,8 +116,8 @@ final class OSCControl: ControlSource {
         // Other addresses are for other receivers of the same messages.
         guard message.address.hasPrefix(prefix) else { return nil }
         let name = String(message.address.dropFirst(prefix.count))
-        guard let type = input.context.catalog.control(name) else {
-            let hint = name.nearest(in: input.context.catalog.controls.map(\.name)).map { "; did you mean \($0)?" } ?? ""
+        guard let type = input.context.records.catalog.control(name) else {
+            let hint = name.nearest(in: input.context.records.catalog.controls.map(\.name)).map { "; did you mean \($0)?" } ?? ""
             input.warn("there is no control \"\(name.onOneLine)\"\(hint)", once: "unknown")
             return nil
         }

@@ -111,7 +111,8 @@ public final class Bridge: Sendable {
         return Bridge(
             hub, server, subscriptions,
             BatchEncoder(
-                sink: context.name, selection: context.selection, catalog: StreamCatalog(context.catalog), counters: counters))
+                sink: context.name, selection: context.records.selection, catalog: StreamCatalog(context.records.catalog),
+                counters: counters))
     }
 
     /// Begins a stream.

@@ -15,8 +15,7 @@ final class BridgeHub {
 
     let counters: BridgeCounters
     private let settings: BridgeSettings
-    private let run: Int
-    private let endRun: @Sendable () -> Void
+    private let run: RunScope
     private let subscriptions: SubscriptionUnion
     private var clients: [BridgeClient] = []
     private var lastNumber = 0
@@ -37,18 +36,17 @@ final class BridgeHub {
         self.counters = counters
         name = context.name
         controls = context.controls
-        catalog = StreamCatalog(context.catalog)
+        catalog = StreamCatalog(context.records.catalog)
         run = context.run
-        endRun = context.endRun
-        calls = PageCalls.join(run: context.run, on: loop)
-        pageErrors = PageErrorLog(on: loop, warn: context.warn)
+        calls = PageCalls.join(context.run, on: loop)
+        pageErrors = PageErrorLog(on: loop, warn: context.messages.warn)
         self.settings = settings
         self.subscriptions = subscriptions
         self.loop = loop
     }
 
     deinit {
-        PageCalls.leave(run: run)
+        PageCalls.leave(run)
     }
 
     // MARK: - Clients
@@ -105,7 +103,7 @@ final class BridgeHub {
 
     /// Handles a client's `closeViz`.
     func clientDidClose() {
-        if exitsOnClose { endRun() }
+        if exitsOnClose { run.end() }
     }
 
     /// Closes every client after its waiting lines have been sent, or after a time limit.

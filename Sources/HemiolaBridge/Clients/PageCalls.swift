@@ -1,3 +1,4 @@
+internal import Hemiola
 internal import NIOCore
 internal import Synchronization
 
@@ -290,25 +291,25 @@ private struct FileTransfer {
 }
 
 extension PageCalls {
-    /// The objects of the runs in this process, and how many bridges use each.
-    private static let shared = Mutex<[Int: (calls: NIOLoopBound<PageCalls>, count: Int)]>([:])
+    /// The object of a run, as long as bridges use it.
+    private final class RunState: Sendable {
+        let current = Mutex<(calls: NIOLoopBound<PageCalls>, users: Int)?>(nil)
+    }
 
-    /// The object that all bridges of a run share.
-    ///
-    /// - Parameter run: Its number; 0: the bridge is not part of a run, and shares it with none.
-    static func join(run: Int, on loop: any EventLoop) -> PageCalls {
-        if run == 0 { return PageCalls(on: loop) }
-        return shared.withLock { shared in
-            let calls = shared[run]?.calls ?? NIOLoopBound(PageCalls(on: loop), eventLoop: loop)
-            shared[run] = (calls, (shared[run]?.count ?? 0) + 1)
+    /// The object that all bridges of a run share. Each leaves it once.
+    static func join(_ run: RunScope, on loop: any EventLoop) -> PageCalls {
+        run.shared(RunState.self) { RunState() }.current.withLock { current in
+            let calls = current?.calls ?? NIOLoopBound(PageCalls(on: loop), eventLoop: loop)
+            current = (calls, (current?.users ?? 0) + 1)
             return calls
         }.value
     }
 
-    static func leave(run: Int) {
-        shared.withLock { shared in
-            guard let entry = shared.removeValue(forKey: run), entry.count > 1 else { return }
-            shared[run] = (entry.calls, entry.count - 1)
+    /// A bridge uses the object no longer. The last one ends it, so that a sink which is opened again finds no old pages.
+    static func leave(_ run: RunScope) {
+        run.shared(RunState.self) { RunState() }.current.withLock { current in
+            guard let (calls, users) = current else { return }
+            if users > 1 { current = (calls, users - 1) } else { current = nil }
         }
     }
 }

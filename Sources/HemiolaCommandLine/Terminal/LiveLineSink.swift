@@ -50,7 +50,7 @@ final class LiveLineSink: Sink, Sendable {
     }
 
     func open(_ context: SinkContext) {
-        state.withLock { $0.clock = context.clock }
+        state.withLock { $0.clock = context.timing.clock }
         guard System.KeyReader.isPossible else { return }
         let reader = System.KeyReader { [self] bytes in
             for key in state.withLock({ $0.keys.keys(in: bytes) }) {

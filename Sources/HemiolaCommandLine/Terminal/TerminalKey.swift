@@ -57,10 +57,10 @@ enum TerminalKey: Sendable, Hashable {
         case .double: name = "doubleTempo"
         case .next: name = "nextPreset"
         case .previous: name = "previousPreset"
-        case .quit: return context.endRun()
+        case .quit: return context.run.end()
         case .layout, .nextLayout, .theme, .channels, .help, .click: return
         }
-        guard let type = context.catalog.control(name) else { return show("\(done): no plugin declares this control") }
+        guard let type = context.records.catalog.control(name) else { return show("\(done): no plugin declares this control") }
         var control = Control(type)
         (control["bpm"], control["min_bpm"], control["max_bpm"]) = (tempo, slowest, fastest)
         context.controls.submit(control, from: context.name) { reply in

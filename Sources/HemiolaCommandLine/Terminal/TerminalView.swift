@@ -75,7 +75,7 @@ final class TerminalView: Sink, Sendable {
                 show(message)
             }
         }
-        state.withLock { ($0.clock, $0.lead) = (context.clock, context.lead) }
+        state.withLock { ($0.clock, $0.lead) = (context.timing.clock, context.timing.lead) }
         if System.KeyReader.isPossible {
             let reader = System.KeyReader { [self] bytes in
                 for key in state.withLock({ $0.keys.keys(in: bytes) }) { handle(key, context) }

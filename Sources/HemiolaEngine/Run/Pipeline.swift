@@ -244,9 +244,9 @@ public final class Pipeline: Sendable {
         defer { inbox.close() }
         var sinks: [SinkThread] = []
         var directors: [PipelineDirector] = []
-        let run = Self.runCount.add(1, ordering: .relaxed).newValue
+        let scope = makeScope(startTime: startTime)
         for (index, entry) in sinkEntries.enumerated() {
-            let context = context(of: index, run: run, startTime: startTime, inbox: inbox, report: report)
+            let context = context(of: index, in: scope, inbox: inbox, report: report)
             let queue = BoundedQueue<StreamItem>(capacity: isLive ? liveBlocks : Self.offlineBlocks, isLive ? .dropOldest : .wait)
             let runner: SinkRunner
             do throws(Problem) {
@@ -321,28 +321,36 @@ public final class Pipeline: Sendable {
     /// Whether inputs may be analysed ahead of their turn: a director processes the streams in their order, and so do all sinks in real time.
     var mayRunAhead: Bool { !isRealTime && !sinkEntries.contains(where: \.hasDirector) }
 
-    /// The number of runs of this process.
-    private static let runCount = Atomic<Int>(0)
-
     /// The batch rate is known only when the source is open; the capacity is computed for 48 kHz.
     private var liveBlocks: Int { max(4, Int(Self.liveSeconds * 48_000 / Double(batching.batchFrames))) }
 
+    /// Sinks may keep it for longer than the pipeline.
+    private func makeScope(startTime: Int) -> RunScope {
+        RunScope(
+            startTime: startTime, syncsFiles: configuration.syncsFiles, answersInputs: supply?.source.results == .sharedOutput,
+            keepsInterruptedResults: supply?.source.results != .filePerInput,
+            isComplete: { [weak self] in self?.isComplete.load(ordering: .acquiring) ?? false }, end: { [weak self] in self?.stop() })
+    }
+
     private func context(
-        of index: Int, run: Int, startTime: Int, inbox: ControlInbox, report: @escaping @Sendable (PipelineNotice) -> Void
+        of index: Int, in scope: RunScope, inbox: ControlInbox, report: @escaping @Sendable (PipelineNotice) -> Void
     ) -> SinkContext {
         let entry = sinkEntries[index]
         let name = entry.name
         // One sink writes to standard output: the one that needs it, else the first that can use it.
         let writer = sinkEntries.firstIndex(where: \.needs.standardOutput) ?? sinkEntries.firstIndex(where: \.needs.spareStandardOutput)
         return SinkContext(
-            name: name, selection: entry.selection, summary: entry.summary, catalog: catalog, isLive: isLive || isPaced, clock: clock,
-            lead: entry.needs.schedulesEvents ? entry.lead ?? 0 : 0, mayUseStandardOutput: writer == nil || writer == index,
-            controls: inbox.port(of: index), warn: { report(.sinkWarning(sink: name, $0)) },
-            inform: { report(.sinkInformation(sink: name, $0, figure: $1)) },
-            announce: { report(.sinkAddress(sink: name, $0, figure: $1)) }, relay: { report(.sinkOutput(sink: name, $0)) },
-            endRun: { [weak self] in self?.stop() }, startTime: startTime, run: run, syncsFiles: configuration.syncsFiles,
-            isRunComplete: { [weak self] in self?.isComplete.load(ordering: .acquiring) ?? false },
-            answersInputs: supply?.source.results == .sharedOutput, keepsInterruptedResults: supply?.source.results != .filePerInput)
+            name: name,
+            records: RecordChoice(
+                catalog: catalog, selection: entry.selection, summary: entry.summary,
+                mayUseStandardOutput: writer == nil || writer == index),
+            timing: SinkTiming(
+                isLive: isLive || isPaced, clock: clock, lead: entry.needs.schedulesEvents ? entry.lead ?? 0 : 0),
+            controls: inbox.port(of: index),
+            messages: SinkMessages(
+                warn: { report(.sinkWarning(sink: name, $0)) }, inform: { report(.sinkInformation(sink: name, $0, figure: $1)) },
+                announce: { report(.sinkAddress(sink: name, $0, figure: $1)) }, relay: { report(.sinkOutput(sink: name, $0)) }),
+            run: scope)
     }
 
     /// Notes an input that was analysed, and whose result cannot be written.

@@ -186,7 +186,7 @@ final class SinkRunner {
         while error.remedy == .retry || error.remedy == .reopen {
             if attempt >= attemptLimit { break }
             attempt += 1
-            context.clock.sleep(for: RetryDelay.seconds(after: attempt))
+            context.timing.clock.sleep(for: RetryDelay.seconds(after: attempt))
             do throws(Problem) {
                 if error.remedy == .reopen {
                     try? close()
@@ -231,7 +231,7 @@ final class SinkRunner {
     }
 
     private var attemptLimit: Int {
-        if queue.policy == .wait { return context.isLive && policy.onError != .retry ? Self.pacedAttempts : Self.offlineAttempts }
+        if queue.policy == .wait { return context.timing.isLive && policy.onError != .retry ? Self.pacedAttempts : Self.offlineAttempts }
         return queue.isClosing ? Self.lastAttempts : .max
     }
 

@@ -65,20 +65,21 @@ public final class ClientSinkFixture: Sendable {
 
     private func context(_ selection: Selection) -> SinkContext {
         SinkContext(
-            name: name, selection: selection, catalog: Self.catalog, isLive: true,
+            name: name, records: RecordChoice(catalog: Self.catalog, selection: selection), timing: SinkTiming(isLive: true),
             controls: ControlPort(
                 submit: { [self] control, origin, reply in
                     note { $0.submitted.append(Submission(control: control, origin: origin, reply: reply)) }
                 }, report: { [self] loss in note { $0.drops.append(loss) } }),
-            warn: { [self] text in note { $0.warnings.append(text) } },
-            inform: { [self] text, figure in note { $0.information.append((text, figure)) } },
-            announce: { [self] text, figure in
-                note { state in
-                    state.information.append((text, figure))
-                    state.announcements.append(text)
-                }
-            },
-            endRun: { [self] in note { $0.endRunCount += 1 } })
+            messages: SinkMessages(
+                warn: { [self] text in note { $0.warnings.append(text) } },
+                inform: { [self] text, figure in note { $0.information.append((text, figure)) } },
+                announce: { [self] text, figure in
+                    note { state in
+                        state.information.append((text, figure))
+                        state.announcements.append(text)
+                    }
+                }),
+            run: RunScope(end: { [self] in note { $0.endRunCount += 1 } }))
     }
 
     // The elements are copied: ThreadSanitizer does not see reference counts, and reports a race for an array whose buffer was shared.

@@ -23,14 +23,15 @@ public final class SubmittedControls: Sendable {
     /// - Parameter types: The controls that the program declares.
     public func context(_ name: String, controls types: [ControlType] = [], clock: any MonotonicClock = .system) -> SinkContext {
         SinkContext(
-            name: name, catalog: RecordCatalog(controls: types), isLive: true, clock: clock,
+            name: name, records: RecordChoice(catalog: RecordCatalog(controls: types)), timing: SinkTiming(isLive: true, clock: clock),
             controls: ControlPort(
                 submit: { control, _, reply in
                     self.state.change { $0.controls.append(control) }
                     reply?(.done)
                 }, report: { _ in }),
-            warn: { text in self.state.change { $0.warnings.append(text) } },
-            inform: { text, _ in self.state.change { $0.information.append(text) } })
+            messages: SinkMessages(
+                warn: { text in self.state.change { $0.warnings.append(text) } },
+                inform: { text, _ in self.state.change { $0.information.append(text) } }))
     }
 
     /// Waits for a control or a message after which a condition holds.

@@ -60,9 +60,9 @@ public final class VirtualNetwork {
     /// A context of a sink in this network.
     public func context(_ name: String, lead: Double = 0, selection: Selection = .all) -> SinkContext {
         SinkContext(
-            name: name, selection: selection, isLive: true, clock: clock, lead: lead,
+            name: name, records: RecordChoice(selection: selection), timing: SinkTiming(isLive: true, clock: clock, lead: lead),
             controls: ControlPort(submit: { _, _, _ in }, report: { [state] drop in state.drops.withLock { $0.append(drop) } }),
-            warn: { [warnings] in warnings.append($0) })
+            messages: SinkMessages(warn: { [warnings] in warnings.append($0) }))
     }
 
     /// Seconds since the network was made.

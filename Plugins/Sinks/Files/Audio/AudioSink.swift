@@ -34,7 +34,7 @@ extension SinkPlugin {
             let encoding = settings.encoding == .auto ? isFLAC ? .bits24 : .float : settings.encoding
             let options = FileOptions(.sound, capacity: .stream, compression: .none, rotation: settings.rotation)
             return DocumentFile(template, options) { files, context in
-                AudioDocument(files[0], warn: context.warn) { file, format throws(Problem) in
+                AudioDocument(files[0], warn: context.messages.warn) { file, format throws(Problem) in
                     if isFLAC { return try FLACEncoder(file, format, encoding) }
                     return try WAVEncoder(file, format, encoding)
                 }

@@ -25,7 +25,7 @@ extension SinkPlugin {
                 flush: .line,
                 compression: .none)
             return DocumentFile(template, options) { files, context in
-                BeatDocument(files[0], format, isPerInput: template.isPerInput, warn: context.warn)
+                BeatDocument(files[0], format, isPerInput: template.isPerInput, warn: context.messages.warn)
             }
         })
 }

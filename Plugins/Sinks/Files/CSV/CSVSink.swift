@@ -33,7 +33,7 @@ extension SinkPlugin {
             let options = FileOptions(
                 .table, appends: settings.appends, flush: settings.flush, compression: settings.compression, level: settings.level,
                 rotation: settings.rotation)
-            return DocumentFile(rows, options, paths: places.paths) { files, context in CSVDocument(files, context.selection) }
+            return DocumentFile(rows, options, paths: places.paths) { files, context in CSVDocument(files, context.records.selection) }
         })
 }
 

@@ -40,9 +40,9 @@ struct TablePlaces: Sendable {
 
     /// The paths of the tables for which the selection has something: that of the batches first.
     func paths(_ context: SinkContext, _ expand: (PathTemplate) -> String) -> [String] {
-        let hasRows = context.selection.contains("batch")
+        let hasRows = context.records.selection.contains("batch")
         let rows = hasRows ? [expand(path)] : []
-        guard context.catalog.events.contains(where: { context.selection.contains($0.name) }) else { return rows }
+        guard context.records.catalog.events.contains(where: { context.records.selection.contains($0.name) }) else { return rows }
         switch eventsPlace {
         case .none: return rows
         case .at(let events): return rows + [expand(events)]

@@ -24,7 +24,7 @@ extension SinkPlugin {
             return DocumentFile(
                 try PathTemplate(settings.path, at: "path", isNumbered: true),
                 FileOptions(.whole, capacity: .input, flush: .block, compression: .none)
-            ) { files, context in PictureDocument(files[0], settings, options, warn: context.warn) }
+            ) { files, context in PictureDocument(files[0], settings, options, warn: context.messages.warn) }
         })
 }
 

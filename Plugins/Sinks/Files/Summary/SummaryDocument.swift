@@ -19,7 +19,7 @@ final class SummaryDocument: Document {
     init(_ file: OutputFile, _ format: SummaryFormat, _ context: SinkContext) {
         self.file = file
         self.format = format
-        selection = context.summary
+        selection = context.records.summary
     }
 
     func begin(_ stream: StreamHeader, at frame: Int64) throws(Problem) {

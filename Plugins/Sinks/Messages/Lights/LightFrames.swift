@@ -39,9 +39,9 @@ struct LightFrames<Messages: LightProtocol>: FrameSource {
     static func sink(_ messages: Messages, _ settings: some LightSettings, universes: (count: Int, start: Int)? = nil) -> any Sink {
         FrameSink(to: messages.receivers, interface: settings.interface, rate: settings.rate, delay: settings.delay) {
             context throws(Problem) -> LightFrames in
-            if settings.look.allowsStrobe { context.warn("strobe=true: lights can flash more than three times a second") }
+            if settings.look.allowsStrobe { context.messages.warn("strobe=true: lights can flash more than three times a second") }
             let map = try settings.map.map { path throws(Problem) in try FieldMap.load(path) }
-            return LightFrames(messages, settings, universes: universes, map: map, lead: context.lead)
+            return LightFrames(messages, settings, universes: universes, map: map, lead: context.timing.lead)
         }
     }
 

@@ -87,7 +87,7 @@ final class LinkSender: Sink {
     }
 
     func write(_ batches: BatchBlock) {
-        let now = state.context.clock.now
+        let now = state.context.timing.clock.now
         note(batches, now)
         reportPeers(now)
         for index in 0..<batches.count {
@@ -98,17 +98,17 @@ final class LinkSender: Sink {
     }
 
     func write(_ events: [Event]) {
-        let now = state.context.clock.now
+        let now = state.context.timing.clock.now
         reportPeers(now)
         for event in events { add(event, now) }
     }
 
     func end(_ summary: StreamSummary) {
-        pause(state.context.clock.now)
+        pause(state.context.timing.clock.now)
     }
 
     func close() {
-        if settings.sharesStart { state.context.clock.sleep(for: Self.farewell) }
+        if settings.sharesStart { state.context.timing.clock.sleep(for: Self.farewell) }
         // The session is left when this reference to it is gone.
         state.session = nil
     }
@@ -119,14 +119,15 @@ final class LinkSender: Sink {
 
     private func add(_ event: Event, _ now: Double) {
         guard let session = state.session, let beat = Beat(event),
-            let time = state.clock.time(of: event.time - state.context.lead + settings.delay)
+            let time = state.clock.time(of: event.time - state.context.timing.lead + settings.delay)
         else { return }
         let peerTempo = state.alignment.add(
             SessionAlignment.AnnouncedBeat(
                 time: time, period: 60 / beat.beatsPerMinute, position: beat.position, confidence: beat.confidence), now: now, to: session)
         if let peerTempo, now - state.lastReport >= Self.reportInterval {
             let (theirs, ours) = (LinkSession.describeTempo(peerTempo), LinkSession.describeTempo(60 / state.alignment.grid.period))
-            state.context.inform("\(state.context.name): a peer set the tempo to \(theirs); that of the music, \(ours), is set again", [])
+            state.context.messages.inform(
+                "\(state.context.name): a peer set the tempo to \(theirs); that of the music, \(ours), is set again", [])
             state.lastReport = now
         }
         if settings.sharesStart, !state.isPlaying, state.alignment.isFollowing {
@@ -147,6 +148,6 @@ final class LinkSender: Sink {
         let count = session.peerCount
         if count > state.peers { state.alignment.notePeer(now: now) }
         state.peers = count
-        state.context.inform("\(state.context.name): \(LinkSession.describePeers(count))", [])
+        state.context.messages.inform("\(state.context.name): \(LinkSession.describePeers(count))", [])
     }
 }

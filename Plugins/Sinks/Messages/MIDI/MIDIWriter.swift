@@ -44,7 +44,7 @@ final class MIDIWriter: Sink {
     func open(_ context: SinkContext) throws(Problem) {
         let thread = ClockThread(
             MIDIOutput(ClockSchedule(hold: settings.hold, continues: settings.resume == .continue)))
-        var new = State(context: context, shift: settings.delay - context.lead)
+        var new = State(context: context, shift: settings.delay - context.timing.lead)
         new.map = try settings.map.map { path throws(Problem) in try FieldMap.load(path) }
         do throws(Problem) {
             let port = try settings.openPort()
@@ -52,7 +52,7 @@ final class MIDIWriter: Sink {
             new.wasOpen = true
         } catch {
             guard error.remedy == .retry else { throw error }
-            context.inform("\(error.message); waiting for one", [])
+            context.messages.inform("\(error.message); waiting for one", [])
             new.delay.noteFailure(at: MonotonicTime.now)
         }
         let code = thread.start()
@@ -135,7 +135,7 @@ final class MIDIWriter: Sink {
         guard let thread = state.thread, let context = state.context else { return }
         let (code, isGone) = thread.withOutput { ($0.takeFault(), $0.port == nil) }
         if let code {
-            context.warn("\(settings.name): the receiver is gone: \(MIDIDevice.cause(code)); trying to connect again")
+            context.messages.warn("\(settings.name): the receiver is gone: \(MIDIDevice.cause(code)); trying to connect again")
             state.delay.noteFailure(at: now)
         }
         guard isGone, now >= state.delay.nextAttempt else { return }
@@ -147,7 +147,7 @@ final class MIDIWriter: Sink {
             }
             state.mapping?.forget()
             if state.wasOpen {
-                context.inform("\(settings.name): connected again", [])
+                context.messages.inform("\(settings.name): connected again", [])
                 if lost > 0 { context.controls.report(drop(lost, context)) }
             }
             state.delay.reset()
@@ -172,7 +172,7 @@ final class MIDIWriter: Sink {
         context.controls.report(drop(lost, context, isOngoing: state.isLosing && lost > 0))
         state.isLosing = lost > 0
         if lost > 0, !state.isLossReported, thread.withOutput({ $0.port != nil }) {
-            context.warn("\(settings.name): the receiver does not read; MIDI messages are lost until it does")
+            context.messages.warn("\(settings.name): the receiver does not read; MIDI messages are lost until it does")
             state.isLossReported = true
         }
     }

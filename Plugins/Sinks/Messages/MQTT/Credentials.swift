@@ -30,7 +30,7 @@ struct Credentials {
         }
         var status = stat()
         if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0, status.st_uid == geteuid() {
-            context.warn("\(context.name): \(path) can be read by other users; remove the permission: chmod 600 '\(path)'")
+            context.messages.warn("\(context.name): \(path) can be read by other users; remove the permission: chmod 600 '\(path)'")
         }
         bytes = Array(bytes.prefix { $0 != UInt8(ascii: "\n") })
         if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }

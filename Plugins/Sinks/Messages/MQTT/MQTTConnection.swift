@@ -163,7 +163,7 @@ final class MQTTConnection: @unchecked Sendable {
         }
         guard let problem else { return }
         guard wasConnected, settings.qualityOfService == 0 else { throw problem }
-        context.warn(problem.message)
+        context.messages.warn(problem.message)
     }
 
     /// Waits while a condition is met.
@@ -186,7 +186,7 @@ final class MQTTConnection: @unchecked Sendable {
             var code = mosquitto_connect_async(client, broker.host, Int32(broker.port), Self.keepAlive)
             while code == 0 { code = mosquitto_loop(client, -1, 1) }
             guard lose(code, SystemCallError.last) else { return }
-            context.clock.sleep(for: Self.pause)
+            context.timing.clock.sleep(for: Self.pause)
         }
     }
 
@@ -208,7 +208,7 @@ final class MQTTConnection: @unchecked Sendable {
             return information
         }
         condition.signal()
-        if let information { context.inform(information, []) }
+        if let information { context.messages.inform(information, []) }
     }
 
     /// A message was written (QoS 0) or acknowledged (QoS 1 and 2).
@@ -249,7 +249,7 @@ final class MQTTConnection: @unchecked Sendable {
             return (!isRefused && !isClosing, isNew)
         }
         condition.signal()
-        if continues, isNew { context.warn("\(context.name): cannot reach \(broker): \(reason); trying again") }
+        if continues, isNew { context.messages.warn("\(context.name): cannot reach \(broker): \(reason); trying again") }
         return continues
     }
 
@@ -323,7 +323,7 @@ final class MQTTConnection: @unchecked Sendable {
 
     /// Reports losses: as a `dropped` record when an outage begins and when it ends, and once a second at most else.
     private func reportLosses(isEnd: Bool = false) {
-        let now = context.clock.now
+        let now = context.timing.clock.now
         let isOngoing = !isEnd && (hasRecordOfOutage || now < nextReport)
         guard unreported != (0, 0) || isEnd && lost > 0 else { return }
         context.controls.report(

@@ -109,7 +109,7 @@ final class MQTTPublisher: Sink {
     func open(_ context: SinkContext) throws(Problem) {
         let credentials = try Credentials(user: settings.user, passwordFile: settings.passwordFile, context)
         map = try settings.map.map { path throws(Problem) in try FieldMap.load(path) }
-        selection = context.selection
+        selection = context.records.selection
         connection = try MQTTConnection(to: broker, settings, credentials, context)
     }
 

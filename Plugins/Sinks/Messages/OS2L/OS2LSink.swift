@@ -78,7 +78,7 @@ final class OS2LSender: Sink {
             let batch = batches[index]
             for place in batch.events.indices { resetTimer(after: batch.events[place]) }
         }
-        clock.add(end: format.seconds(at: batches[batches.count - 1].endFrame), at: context.clock.now)
+        clock.add(end: format.seconds(at: batches[batches.count - 1].endFrame), at: context.timing.clock.now)
         for index in 0..<batches.count {
             let batch = batches[index]
             for place in batch.events.indices { send(batch.events[place]) }
@@ -108,7 +108,7 @@ final class OS2LSender: Sink {
 
     private func send(_ event: Event) {
         guard let time = clock.time(of: event.time) else { return }
-        let due = time - context.lead + settings.delay
+        let due = time - context.timing.lead + settings.delay
         if let beat = Beat(event), beat.confidence >= settings.confidence {
             let place = count.add(position: beat.position, at: event.time)
             sender?.send(OS2LMessages.beat(beat, place), at: due)

@@ -44,7 +44,7 @@ final class OSCSender: Sink {
 
     func begin(_ stream: StreamHeader) throws(Problem) {
         state.routes = try OSCRoutes(
-            state.map, settings, isStream: target.transport == .tcp, header: stream, selection: state.context.selection)
+            state.map, settings, isStream: target.transport == .tcp, header: stream, selection: state.context.records.selection)
         (state.clock, state.format) = (StreamClock(), stream.format)
     }
 
@@ -54,7 +54,7 @@ final class OSCSender: Sink {
         state.routes = nil
         for index in 0..<batches.count {
             let batch = batches[index]
-            let now = state.context.clock.now
+            let now = state.context.timing.clock.now
             let end = state.format.seconds(at: batch.endFrame)
             state.clock.add(end: end, at: now)
             if state.limit.earliest <= now {
@@ -86,7 +86,7 @@ final class OSCSender: Sink {
     private static let closeTime = 1.0
 
     private func send(_ event: Event, _ routes: inout OSCRoutes) {
-        let due = (state.clock.time(of: event.time) ?? state.context.clock.now) - state.context.lead + settings.delay
+        let due = (state.clock.time(of: event.time) ?? state.context.timing.clock.now) - state.context.timing.lead + settings.delay
         routes.encode(event, at: time(event.time)) { send($0, at: due) }
     }
 

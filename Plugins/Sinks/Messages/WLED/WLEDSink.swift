@@ -18,7 +18,7 @@ extension SinkPlugin {
             FrameSink(
                 to: [try NetworkTarget(parsing: settings.target, defaultPort: 11_988, at: "target")], interface: settings.interface,
                 rate: settings.rate, delay: settings.delay
-            ) { context throws(Problem) -> AudioSyncEncoder in AudioSyncEncoder(peak: settings.peak.record, lead: context.lead) }
+            ) { context throws(Problem) -> AudioSyncEncoder in AudioSyncEncoder(peak: settings.peak.record, lead: context.timing.lead) }
         })
 }
 

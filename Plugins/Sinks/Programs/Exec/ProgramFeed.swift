@@ -41,10 +41,10 @@ struct ProgramFeed: ~Copyable {
 
     mutating func open(_ context: SinkContext) throws(Problem) {
         self.context = context
-        policy = settings.policy.resolved(isLive: context.isLive)
+        policy = settings.policy.resolved(isLive: context.timing.isLive)
         buffer.removeAll()
         (sentCount, isPending, limit) = (0, false, nil)
-        let now = context.clock.now
+        let now = context.timing.clock.now
         guard now >= delay.nextAttempt else {
             throw Problem("\(settings.name): failed, and is started again later", remedy: .reopen)
         }
@@ -53,8 +53,10 @@ struct ProgramFeed: ~Copyable {
         let relayStart = delay.nextAttempt > 0 ? now + RetryDelay.longRun : now
         do throws(SystemCallError) {
             child = try RunningProgram(
-                settings.command, hasInput: true, output: context.mayUseStandardOutput ? .inherited : .log,
-                report: { [context] in (context.clock.now < relayStart ? context.warn : context.relay)("\(name): \($0)") })
+                settings.command, hasInput: true, output: context.records.mayUseStandardOutput ? .inherited : .log,
+                report: { [context] in
+                    (context.timing.clock.now < relayStart ? context.messages.warn : context.messages.relay)("\(name): \($0)")
+                })
         } catch {
             throw Problem("\(name): cannot be started: \(error); check the command")
         }
@@ -63,7 +65,7 @@ struct ProgramFeed: ~Copyable {
 
     mutating func begin(_ stream: StreamHeader) throws(Problem) {
         if !isPending {
-            encoder = RecordEncoder(stream, selection: context.selection, version: HemiolaVersion.current)
+            encoder = RecordEncoder(stream, selection: context.records.selection, version: HemiolaVersion.current)
         }
         try send { encoder, buffer in encoder.encodeHeader(into: &buffer) }
     }
@@ -87,16 +89,16 @@ struct ProgramFeed: ~Copyable {
             encoder = nil
         }
         guard let child else { return }
-        let seconds = context.isLive ? min(settings.timeout, Self.liveEnd) : settings.timeout
-        var limit = ProgramTimeLimit(seconds, isLive: context.isLive)
+        let seconds = context.timing.isLive ? min(settings.timeout, Self.liveEnd) : settings.timeout
+        var limit = ProgramTimeLimit(seconds, isLive: context.timing.isLive)
         child.closeInput()
         while !child.waitForExit(within: 0.1) {
             guard limit.isExceeded(processorTime: child.processorTime) else { continue }
             child.stop()
             let message = "\(settings.name): had not ended \(text(seconds)) after the end of its input, and was ended"
             // A program that shows live sound has no result to complete.
-            guard context.isLive else { throw Problem(message) }
-            return context.warn(message)
+            guard context.timing.isLive else { throw Problem(message) }
+            return context.messages.warn(message)
         }
         // At the end of the run, there is nothing to start it again for.
         if child.exit?.isSuccess == false { throw Problem("\(settings.name): \(child.reasonForEnd)") }
@@ -115,10 +117,10 @@ struct ProgramFeed: ~Copyable {
                 sentCount += count
                 limit = nil
             case .timeout:
-                var limit = limit ?? ProgramTimeLimit(settings.timeout - wait, isLive: context.isLive)
+                var limit = limit ?? ProgramTimeLimit(settings.timeout - wait, isLive: context.timing.isLive)
                 defer { self.limit = limit }
                 guard limit.isExceeded(processorTime: child.processorTime) else {
-                    guard context.isLive else { continue }
+                    guard context.timing.isLive else { continue }
                     // The engine repeats the call, and gives up soon after the run has ended.
                     throw Problem("\(settings.name): does not read its input", remedy: .retry)
                 }
@@ -135,7 +137,7 @@ struct ProgramFeed: ~Copyable {
         }
         discard()
         child?.reportLines()
-        nextReport = context.clock.now + Self.reportInterval
+        nextReport = context.timing.clock.now + Self.reportInterval
     }
 
     private mutating func discard() {
@@ -151,8 +153,8 @@ struct ProgramFeed: ~Copyable {
         switch policy {
         case .retry:
             isPending = false
-            let pause = delay.noteFailure(at: context.clock.now)
-            context.warn("\(message); starting it again in \(text(pause))")
+            let pause = delay.noteFailure(at: context.timing.clock.now)
+            context.messages.warn("\(message); starting it again in \(text(pause))")
             throw Problem(message, remedy: .reopen)
         case .skip:
             throw Problem(message)

@@ -40,13 +40,13 @@ final class PresetCycler: DirectingSink {
     }
 
     func open(_ context: SinkContext) throws(Problem) {
-        warn = context.warn
+        warn = context.messages.warn
         try readLists()
         // A plan is input for programs, so none is written to a terminal.
-        if planPath.target.isTerminal || planPath.target.isStandardOutput && !context.mayUseStandardOutput { return }
+        if planPath.target.isTerminal || planPath.target.isStandardOutput && !context.records.mayUseStandardOutput { return }
         var context = context
-        if context.selection.isAll {
-            context.selection = Selection(items: Self.planRecords, catalog: RecordCatalog(records: Self.records))
+        if context.records.selection.isAll {
+            context.records.selection = Selection(items: Self.planRecords, catalog: RecordCatalog(records: Self.records))
         }
         let plan = DocumentFile.records(at: planPath)
         try plan.open(context)

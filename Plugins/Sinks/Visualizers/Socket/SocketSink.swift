@@ -79,22 +79,22 @@ final class SocketServer: DirectingSink {
             throw fault == nil ? error : Problem(error.message, remedy: .reopen)
         }
         if let fault {
-            context.warn("\(fault); a new socket was created, and clients have to connect again")
+            context.messages.warn("\(fault); a new socket was created, and clients have to connect again")
         } else {
-            context.inform("\(context.name): clients can connect to \(settings.location.path)", [])
+            context.messages.inform("\(context.name): clients can connect to \(settings.location.path)", [])
         }
     }
 
     private func listen(_ context: SinkContext) throws(Problem) {
         let limit = DescriptorLimit.raise(forClients: settings.maxClients)
-        if let warning = limit.warning { context.warn("\(context.name): \(warning)") }
+        if let warning = limit.warning { context.messages.warn("\(context.name): \(warning)") }
         let bridgeSettings = BridgeSettings(
             payload: settings.payload, clientLimit: limit.clients, exitsOnClose: settings.exitsOnClose)
         let path = settings.location
         let file = try SocketFile(path, group: settings.group)
         do {
-            let bridge = try Bridge.listen(on: file.descriptor, context, bridgeSettings, refusal: refusal(warn: context.warn))
-            state = State(file: file, bridge: bridge, warn: context.warn)
+            let bridge = try Bridge.listen(on: file.descriptor, context, bridgeSettings, refusal: refusal(warn: context.messages.warn))
+            state = State(file: file, bridge: bridge, warn: context.messages.warn)
         } catch {
             file.close()
             file.remove()

@@ -109,7 +109,7 @@ final class WebSink: DirectingSink {
             folder = try PageFolder(page)
         }
         let limit = DescriptorLimit.raise(forClients: settings.maxClients, others: Self.furtherDescriptors)
-        if let warning = limit.warning { context.warn("\(context.name): \(warning)") }
+        if let warning = limit.warning { context.messages.warn("\(context.name): \(warning)") }
         let token = token(context)
         let socket = try ListeningSocket(address: settings.address, port: settings.port)
         let site = WebSite(
@@ -124,8 +124,8 @@ final class WebSink: DirectingSink {
         }
         let isShown = browser?.open(site.url(host: Self.isWildcard(site) ? "localhost" : nil))
         // Where no browser shows the page, only this line has the URL: --quiet does not hide it.
-        announce(site, context, isShown == true ? context.inform : context.announce)
-        if isShown == false { context.warn("\(context.name): cannot start the browser; open the URL in it") }
+        announce(site, context, isShown == true ? context.messages.inform : context.messages.announce)
+        if isShown == false { context.messages.warn("\(context.name): cannot start the browser; open the URL in it") }
     }
 
     private func token(_ context: SinkContext) -> String {
@@ -139,17 +139,17 @@ final class WebSink: DirectingSink {
                 reason = error.message
             }
         }
-        context.warn("\(context.name): the URL is valid for this run only: \(reason)")
+        context.messages.warn("\(context.name): the URL is valid for this run only: \(reason)")
         return TokenFile.makeToken()
     }
 
     /// Prints the URL; for a server that other machines can reach also a warning, and a QR code on terminals.
     private func announce(_ site: WebSite, _ context: SinkContext, _ print: (_ text: String, _ figure: [String]) -> Void) {
         if settings.port != 0, site.port != settings.port {
-            context.warn("\(context.name): port \(settings.port) is in use; using port \(site.port)")
+            context.messages.warn("\(context.name): port \(settings.port) is in use; using port \(site.port)")
         }
         if site.isLocal { return print("\(context.name): open \(site.url())", []) }
-        context.warn(
+        context.messages.warn(
             "\(context.name): other machines can connect to \(site.address): everyone who has the URL sees the page and can control it, "
                 + "and the connection is not encrypted")
         let url = site.url(host: Self.isWildcard(site) ? NetworkAddress.first(isIPv4: site.address == "0.0.0.0") ?? "localhost" : nil)

@@ -14,7 +14,7 @@ extension Fuzzer {
     func tryHTTP(_ bytes: [UInt8]) {
         let loop = EmbeddedEventLoop()
         let context = SinkContext(
-            name: "web", catalog: PluginRegistry.standard.catalog, isLive: true,
+            name: "web", records: RecordChoice(catalog: PluginRegistry.standard.catalog), timing: SinkTiming(isLive: true),
             controls: ControlPort(submit: { _, _, reply in reply?(.done) }, report: { _ in }))
         let hub = BridgeHub(context, BridgeSettings(clientLimit: 1), SubscriptionUnion(), on: loop)
         let long = [UInt8](repeating: UInt8(ascii: "x"), count: 300_000)

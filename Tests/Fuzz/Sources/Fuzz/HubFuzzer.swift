@@ -67,7 +67,7 @@ private final class HubFixture {
         let inbox = inbox
         encoder = Mutex(BatchEncoder(sink: "socket", selection: .all, catalog: StreamCatalog(catalog)))
         let context = SinkContext(
-            name: "socket", catalog: catalog, isLive: true,
+            name: "socket", records: RecordChoice(catalog: catalog), timing: SinkTiming(isLive: true),
             controls: ControlPort(
                 submit: { control, origin, reply in inbox.append((control, origin, reply)) }, report: { _ in }))
         hub = BridgeHub(context, BridgeSettings(clientLimit: 3), subscriptions, on: loop)

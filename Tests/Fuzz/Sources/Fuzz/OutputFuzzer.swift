@@ -77,7 +77,7 @@ private enum OutputSinks {
         let reader = recording.take()
         let director = try? (sink as? any DirectingSink)?.makeDirector()
         do throws(Problem) {
-            try sink.open(SinkContext(name: "x", catalog: PluginRegistry.standard.catalog))
+            try sink.open(SinkContext(name: "x", records: RecordChoice(catalog: PluginRegistry.standard.catalog)))
             var stream: RecordedStream?
             var blocks: [BatchBlock] = []
             reading: while true {

@@ -39,7 +39,7 @@ final class ControlLines: ControlSource {
     }
 
     private func submit(_ name: String, to input: ControlInput) {
-        if let type = input.context.catalog.control(name) {
+        if let type = input.context.records.catalog.control(name) {
             input.submit(Control(type))
         } else {
             input.warn("there is no control \(name)", once: "unknown")

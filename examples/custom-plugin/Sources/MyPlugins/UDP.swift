@@ -32,7 +32,7 @@ final class UDP: Sink {
     }
 
     func begin(_ stream: StreamHeader) {
-        encoder = RecordEncoder(stream, selection: context.selection, version: HemiolaVersion.current)
+        encoder = RecordEncoder(stream, selection: context.records.selection, version: HemiolaVersion.current)
         send { encoder, lines in encoder.encodeHeader(into: &lines) }
     }
 
@@ -43,7 +43,7 @@ final class UDP: Sink {
     func end(_ summary: StreamSummary) { send { encoder, lines in encoder.encodeEnd(summary, into: &lines) } }
 
     func close() {
-        if let lost = socket?.lostCount, lost > 0 { context.warn("udp: \(lost) datagrams were not sent") }
+        if let lost = socket?.lostCount, lost > 0 { context.messages.warn("udp: \(lost) datagrams were not sent") }
         socket = nil
     }
 
@@ -53,6 +53,6 @@ final class UDP: Sink {
         lines.removeAll()
         encode(encoder, &lines)
         let isSent = lines.withUnsafeBytes { $0.isEmpty || socket.send($0) }
-        if !isSent, context.isLive { context.controls.report(DropReport(sink: context.name, batches: 1)) }
+        if !isSent, context.timing.isLive { context.controls.report(DropReport(sink: context.name, batches: 1)) }
     }
 }

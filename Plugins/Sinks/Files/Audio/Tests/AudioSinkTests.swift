@@ -57,7 +57,7 @@ import Testing
         _ samples: [Float], _ format: StreamFormat, _ settings: String, warn: @escaping @Sendable (String) -> Void = { _ in }
     ) throws {
         let sink = try sink(settings)
-        try sink.open(SinkContext(name: "audio", warn: warn))
+        try sink.open(SinkContext(name: "audio", messages: SinkMessages(warn: warn)))
         try sink.begin(header(format))
         try write(samples, format, to: sink)
         try sink.end(
@@ -173,7 +173,7 @@ import Testing
         let format = StreamFormat(sampleRate: 48_000, channelCount: 2)
         let part = noise(bits: 16, frames: 2048, format)
         let sink = try sink(folder("a.\(ending)"))
-        try sink.open(SinkContext(name: "audio", isLive: true))
+        try sink.open(SinkContext(name: "audio", timing: SinkTiming(isLive: true)))
         try sink.begin(header(format, isLive: true))
         try write(part, format, to: sink, from: 1000)
         try write(part, format, to: sink, from: 50_000)
@@ -215,7 +215,10 @@ import Testing
     @Test func `live, the format changes: the next stream continues in a numbered file`() throws {
         let warnings = Mutex<[String]>([])
         let sink = try sink(folder("a.flac"))
-        try sink.open(SinkContext(name: "audio", isLive: true, warn: { text in warnings.withLock { $0.append(text) } }))
+        try sink.open(
+            SinkContext(
+                name: "audio", timing: SinkTiming(isLive: true),
+                messages: SinkMessages(warn: { text in warnings.withLock { $0.append(text) } })))
         let formats = [StreamFormat(sampleRate: 48_000, channelCount: 2), StreamFormat(sampleRate: 44_100, channelCount: 1)]
         let samples = formats.map { noise(bits: 16, frames: 3000, $0) }
         for (format, samples) in zip(formats, samples) {
@@ -233,7 +236,7 @@ import Testing
     @Test func `live, the file exists: refused, and the file unchanged`() throws {
         try folder.write("old", to: "a.flac")
         let sink = try sink(folder("a.flac"))
-        #expect(throws: Problem.self) { try sink.open(SinkContext(name: "audio", isLive: true)) }
+        #expect(throws: Problem.self) { try sink.open(SinkContext(name: "audio", timing: SinkTiming(isLive: true))) }
         #expect(try folder.text(of: "a.flac") == "old")
     }
 
@@ -274,7 +277,7 @@ import Testing
         let format = StreamFormat(sampleRate: 48_000, channelCount: 6)
         let samples = noise(bits: 16, frames: 48_000, format)
         let sink = try sink(disk("a.\(ending)") + ",bits=24")
-        try sink.open(SinkContext(name: "audio", isLive: true))
+        try sink.open(SinkContext(name: "audio", timing: SinkTiming(isLive: true)))
         try sink.begin(header(format, isLive: true))
         let error = #expect(throws: Problem.self) { try write(samples, format, to: sink) }
         #expect(error?.message.contains("the disk is full") == true, "\(String(describing: error))")
@@ -288,7 +291,7 @@ import Testing
         let format = StreamFormat(sampleRate: 8_000, channelCount: 1)
         let samples = noise(bits: 16, frames: 30_000, format)
         let sink = try sink(folder("a.wav"))
-        try sink.open(SinkContext(name: "audio", isLive: true))
+        try sink.open(SinkContext(name: "audio", timing: SinkTiming(isLive: true)))
         try sink.begin(header(format, isLive: true))
         try write(samples, format, to: sink)
         let bytes = try bytes(of: "a.wav")

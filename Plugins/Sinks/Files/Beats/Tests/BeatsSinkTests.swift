@@ -53,7 +53,7 @@ import Testing
     func `no beats: a warning that names the input, unless it is silent`(onsets: Int64, warnings: Int) throws {
         let texts = Mutex<[String]>([])
         let sink = try sink(folder("a.txt"))
-        try sink.open(SinkContext(name: "beats", warn: { text in texts.withLock { $0.append(text) } }))
+        try sink.open(SinkContext(name: "beats", messages: SinkMessages(warn: { text in texts.withLock { $0.append(text) } })))
         try sink.begin(header())
         let section = StreamSummary.Section(
             analyzer: "beat", values: [SummaryValue("beats", count: 0), SummaryValue("onsets", count: onsets)])
@@ -94,7 +94,7 @@ import Testing
 
     @Test func `live, per-input path: another device and the return of the first continue the first device's file`() throws {
         let sink = try sink(folder("{stem}.beats"))
-        try sink.open(SinkContext(name: "beats", isLive: true))
+        try sink.open(SinkContext(name: "beats", timing: SinkTiming(isLive: true)))
         for name in ["one", "two", "one"] { try live(sink, name) }
         try sink.close()
         #expect(folder.names == ["one.beats"])
@@ -106,7 +106,10 @@ import Testing
         try folder.write("old", to: "a.0002.\(ending)")
         let sink = try sink(folder("a.\(ending)"))
         let remarks = Mutex<[String]>([])
-        try sink.open(SinkContext(name: "beats", isLive: true, warn: { text in remarks.withLock { $0.append(text) } }))
+        try sink.open(
+            SinkContext(
+                name: "beats", timing: SinkTiming(isLive: true),
+                messages: SinkMessages(warn: { text in remarks.withLock { $0.append(text) } })))
         try live(sink, "one")
         try live(sink, "two")
         try sink.close()
@@ -199,7 +202,7 @@ import Testing
     // MARK: - Interrupted
 
     private func interrupt(_ sink: any Sink, live: Bool) throws {
-        try sink.open(SinkContext(name: "beats", isLive: live, isRunComplete: { false }))
+        try sink.open(SinkContext(name: "beats", timing: SinkTiming(isLive: live), run: RunScope(isComplete: { false })))
         var header = header()
         header.isLive = live
         try sink.begin(header)
@@ -284,7 +287,7 @@ import Testing
         let disk = try TemporaryDisk(kibibytes: 64)
         try disk.fill(leaving: room)
         let sink = try sink(disk("a.txt"))
-        try sink.open(SinkContext(name: "beats", isLive: true))
+        try sink.open(SinkContext(name: "beats", timing: SinkTiming(isLive: true)))
         var header = header()
         header.isLive = true
         try sink.begin(header)

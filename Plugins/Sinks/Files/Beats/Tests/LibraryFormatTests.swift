@@ -320,7 +320,7 @@ import Testing
         let sink = try sink(folder("a"), format: format)
         var header = header("monitor")
         header.isLive = true
-        try sink.open(SinkContext(name: "beats", isLive: true))
+        try sink.open(SinkContext(name: "beats", timing: SinkTiming(isLive: true)))
         let error = #expect(throws: Problem.self) { try sink.begin(header) }
         #expect(error?.message.contains("describes sound files") == true)
         #expect(folder.names == [])

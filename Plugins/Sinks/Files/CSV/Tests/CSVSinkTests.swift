@@ -251,7 +251,7 @@ import Testing
             let sink = try Fixture.sink(folder("a.csv"), ["events": "none"])
             var message = ""
             do {
-                try sink.open(SinkContext(name: "csv", isLive: true))
+                try sink.open(SinkContext(name: "csv", timing: SinkTiming(isLive: true)))
                 try sink.begin(header)
                 for _ in 0..<100 { try sink.write(Fixture.block()) }
                 Issue.record("it was written after all")
@@ -286,7 +286,7 @@ import Testing
         header.isLive = true
         for path in [disk("a.csv"), folder("a.csv")] {
             let sink = try Fixture.sink(path)
-            try sink.open(SinkContext(name: "csv", catalog: Fixture.catalog, isLive: true))
+            try sink.open(SinkContext(name: "csv", records: RecordChoice(catalog: Fixture.catalog), timing: SinkTiming(isLive: true)))
             for _ in 0..<200 {
                 try repeating { () throws(Problem) in try sink.begin(header) }
                 try repeating { () throws(Problem) in try sink.write(Fixture.block(events: Fixture.onsetAndBeat)) }
@@ -316,7 +316,7 @@ import Testing
     func `interrupted run: both tables are kept, or neither where one path has a file`(old: String?) throws {
         if let old { try folder.write("old", to: old) }
         let sink = try Fixture.sink(folder("a.csv"))
-        try sink.open(SinkContext(name: "csv", isRunComplete: { false }))
+        try sink.open(SinkContext(name: "csv", run: RunScope(isComplete: { false })))
         try sink.begin(Fixture.header())
         try sink.write(Fixture.block())
         try sink.close()
@@ -326,7 +326,7 @@ import Testing
 
     @Test func `live, per-input path: another device and the return of the first continue the first device's tables`() throws {
         let sink = try Fixture.sink(folder("{stem}.csv"))
-        try sink.open(SinkContext(name: "csv", isLive: true))
+        try sink.open(SinkContext(name: "csv", timing: SinkTiming(isLive: true)))
         for name in ["one", "two", "one"] {
             var header = Fixture.header()
             header.source.name = name
@@ -343,7 +343,7 @@ import Testing
     @Test(arguments: [("auto", true, 3), ("auto", false, 0), ("line", false, 3), ("block", true, 0)])
     func `flush: after each row when live or with line, else in blocks`(flush: String, live: Bool, lines: Int) throws {
         let sink = try Fixture.sink(folder("a.csv"), ["flush": flush, "events": "none"])
-        try sink.open(SinkContext(name: "csv", isLive: live))
+        try sink.open(SinkContext(name: "csv", timing: SinkTiming(isLive: live)))
         try sink.begin(Fixture.header())
         try sink.write(Fixture.block())
         let partial = try #require(folder.names.first)

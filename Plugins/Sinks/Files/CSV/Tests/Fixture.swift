@@ -82,7 +82,8 @@ enum Fixture {
         headers: [StreamHeader] = [header()]
     ) throws {
         let selection = items.map { Selection(items: $0, catalog: catalog) } ?? .all
-        try sink.open(SinkContext(name: "csv", selection: selection, catalog: catalog, isLive: live))
+        try sink.open(
+            SinkContext(name: "csv", records: RecordChoice(catalog: catalog, selection: selection), timing: SinkTiming(isLive: live)))
         for header in headers {
             try sink.begin(header)
             try sink.write(block(rows.map { Array($0.prefix(header.layout.width)) }, events: events))

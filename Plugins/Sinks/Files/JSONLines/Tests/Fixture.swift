@@ -54,7 +54,7 @@ enum Fixture {
 
     /// Opens a sink, writes one stream and closes it.
     static func run(_ sink: any Sink, live: Bool = false, blocks: [BatchBlock] = [block(endsPartial: true)]) throws {
-        try sink.open(SinkContext(name: "json-lines", isLive: live))
+        try sink.open(SinkContext(name: "json-lines", timing: SinkTiming(isLive: live)))
         try sink.begin(header)
         for block in blocks { try sink.write(block) }
         try sink.end(summary)

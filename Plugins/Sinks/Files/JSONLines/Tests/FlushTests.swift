@@ -9,7 +9,7 @@ import Testing
     func `flush: each line at once with line, or with auto when live, else in blocks`(flush: String, live: Bool, atOnce: Bool) throws {
         let pipe = Pipe()
         let sink = try Fixture.sink(pipe.path, ["flush": .text(flush)])
-        try sink.open(SinkContext(name: "json-lines", isLive: live))
+        try sink.open(SinkContext(name: "json-lines", timing: SinkTiming(isLive: live)))
         try sink.begin(Fixture.header)
         #expect(try recordTypes(pipe.available()) == (atOnce ? ["header"] : []))
         try sink.write(Fixture.block(events: [Event(at: 0, Onset(strength: 1))]))

@@ -43,7 +43,7 @@ import Testing
 
     @Test func `selection: only the selected records and fields are written`() throws {
         let sink = try Fixture.sink(folder("a.jsonl"))
-        try sink.open(SinkContext(name: "json-lines", selection: Selection(items: ["onset", "levels.peak_db"])))
+        try sink.open(SinkContext(name: "json-lines", records: RecordChoice(selection: Selection(items: ["onset", "levels.peak_db"]))))
         try sink.begin(Fixture.header)
         try sink.write(Fixture.block(count: 1, events: [Event(at: 0, Onset(strength: 1)), Event(at: 0, SpeedChange(1))]))
         try sink.end(Fixture.summary)

@@ -17,7 +17,7 @@ import Testing
     }
 
     private func open(_ sink: any Sink, live: Bool = true) throws {
-        try sink.open(SinkContext(name: "json-lines", isLive: live))
+        try sink.open(SinkContext(name: "json-lines", timing: SinkTiming(isLive: live)))
     }
 
     // MARK: - Real time
@@ -182,7 +182,8 @@ import Testing
         if isOld { try folder.write("old", to: "a.jsonl") }
         let sink = try Fixture.sink(folder("a.jsonl"))
         let warnings = Warnings()
-        try sink.open(SinkContext(name: "json-lines", warn: { warnings.add($0) }, isRunComplete: { false }))
+        try sink.open(
+            SinkContext(name: "json-lines", messages: SinkMessages(warn: { warnings.add($0) }), run: RunScope(isComplete: { false })))
         try sink.begin(Fixture.header)
         try sink.end(Fixture.summary)
         try sink.close()
@@ -210,7 +211,7 @@ import Testing
 
     @Test func `sync: the file has the same contents`() throws {
         let sink = try Fixture.sink(folder("a.jsonl"))
-        try sink.open(SinkContext(name: "json-lines", syncsFiles: true))
+        try sink.open(SinkContext(name: "json-lines", run: RunScope(syncsFiles: true)))
         try sink.begin(Fixture.header)
         try sink.end(Fixture.summary)
         try sink.close()

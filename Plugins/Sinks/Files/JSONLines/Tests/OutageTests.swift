@@ -39,7 +39,7 @@ struct OutageTests {
 
     private func run(_ sink: any Sink, _ disk: TemporaryDisk) throws -> [Problem] {
         var errors: [Problem] = []
-        try sink.open(SinkContext(name: "json-lines", isLive: true))
+        try sink.open(SinkContext(name: "json-lines", timing: SinkTiming(isLive: true)))
         errors += try withRetries(disk) { try sink.begin(Fixture.header) }
         for block in Self.blocks { errors += try withRetries(disk) { try sink.write(block) } }
         errors += try withRetries(disk) { try sink.end(Fixture.summary) }
@@ -61,7 +61,7 @@ struct OutageTests {
         let disk = try TemporaryDisk(kibibytes: 64)
         try disk.fill(leaving: 8)
         let sink = try Fixture.sink(disk("a.jsonl"))
-        try sink.open(SinkContext(name: "json-lines", isLive: true))
+        try sink.open(SinkContext(name: "json-lines", timing: SinkTiming(isLive: true)))
         try sink.begin(Fixture.header)
         var last: Problem?
         for block in Self.blocks where last == nil { last = sinkError { try sink.write(block) } }

@@ -13,7 +13,7 @@ import Testing
 
     private func sink(_ path: String) throws -> any Sink {
         let sink = try Fixture.sink(path)
-        try sink.open(SinkContext(name: "json-lines", isLive: true))
+        try sink.open(SinkContext(name: "json-lines", timing: SinkTiming(isLive: true)))
         try sink.begin(Fixture.header)
         return sink
     }

@@ -35,7 +35,7 @@ import Testing
         _ path: String, _ headers: [StreamHeader], reason: StreamSummary.Reason = .endOfInput, isComplete: Bool = true
     ) throws {
         let sink = try sink(path)
-        try sink.open(SinkContext(name: "notes", isRunComplete: { isComplete }))
+        try sink.open(SinkContext(name: "notes", run: RunScope(isComplete: { isComplete })))
         do {
             for header in headers {
                 try sink.begin(header)

@@ -75,7 +75,10 @@ import Testing
         sections: [StreamSummary.Section] = [], streams: [(StreamHeader, [[Float]])], reason: StreamSummary.Reason = .endOfInput,
         failures: [InputEnd] = [], error: String? = nil
     ) throws {
-        try sink.open(SinkContext(name: "summary", summary: try Self.selection(items ?? [], sections), isLive: isLive))
+        try sink.open(
+            SinkContext(
+                name: "summary", records: RecordChoice(summary: try Self.selection(items ?? [], sections)),
+                timing: SinkTiming(isLive: isLive)))
         for failure in failures { try sink.end(failure) }
         for (header, rows) in streams {
             try sink.begin(header)
@@ -312,7 +315,7 @@ import Testing
         var selection = SummarySelection(analyzers, [])
         try selection.select(["levels.rms_db.mean", "duration_s"])
         let sink = try sink(folder("a.csv"))
-        try sink.open(SinkContext(name: "summary", summary: selection))
+        try sink.open(SinkContext(name: "summary", records: RecordChoice(summary: selection)))
         try sink.end(InputEnd(file: "x.wav", error: "no", streamCount: 0))
         try sink.begin(Self.header(file: "a.flac"))
         try sink.write(Self.blocks(Self.rows([-3]))[0])

@@ -50,9 +50,10 @@ final class MQTTFixture {
         let reports = reports
         try sink.open(
             SinkContext(
-                name: "mqtt", selection: items.isEmpty ? .all : Selection(items: items), isLive: true, clock: clock,
+                name: "mqtt", records: RecordChoice(selection: items.isEmpty ? .all : Selection(items: items)),
+                timing: SinkTiming(isLive: true, clock: clock),
                 controls: ControlPort(submit: { _, _, _ in }, report: { reports.drop($0) }),
-                warn: { reports.warn($0) }, inform: { text, _ in reports.inform(text) }))
+                messages: SinkMessages(warn: { reports.warn($0) }, inform: { text, _ in reports.inform(text) })))
         try sink.begin(.test(isLive: true, analyzers: [("levels", Self.outputs)]))
     }
 

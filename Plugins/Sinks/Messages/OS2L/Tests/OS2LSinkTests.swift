@@ -178,7 +178,7 @@ import Testing
     @Test func `a real receiver: gets the messages`() throws {
         let server = try TCPServer()
         let sink = try SinkPlugin.os2l.make(settings: "127.0.0.1:\(server.port)")
-        try sink.open(SinkContext(name: "os2l", isLive: true))
+        try sink.open(SinkContext(name: "os2l", timing: SinkTiming(isLive: true)))
         try sink.begin(.test(isLive: true))
         let receiver = try server.accept()
         let start = MonotonicTime.now
@@ -198,10 +198,10 @@ import Testing
         try sink.open(
             SinkContext(
                 name: "os2l",
-                warn: { text in
+                messages: SinkMessages(warn: { text in
                     warnings.withLock { $0.append(text) }
                     warned.signal()
-                }))
+                })))
         warned.wait()
         #expect(warnings.withLock(\.first)?.hasPrefix("os2l: tcp://nowhere.invalid:9996: ") == true)
         try sink.close()

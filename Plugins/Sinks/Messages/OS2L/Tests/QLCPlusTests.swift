@@ -75,7 +75,7 @@ import Testing
 
         init(_ settings: String) throws {
             sink = try SinkPlugin.os2l.make(settings: settings)
-            try sink.open(SinkContext(name: "os2l", isLive: true))
+            try sink.open(SinkContext(name: "os2l", timing: SinkTiming(isLive: true)))
             try sink.begin(.test(isLive: true))
         }
 

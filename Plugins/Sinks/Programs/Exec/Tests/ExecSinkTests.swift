@@ -40,8 +40,8 @@ import Testing
         live: Bool = false, clock: any MonotonicClock = .system, _ warnings: Warnings = Warnings()
     ) -> SinkContext {
         SinkContext(
-            name: "exec", isLive: live, clock: clock, mayUseStandardOutput: false, warn: { warnings.add($0) },
-            relay: { warnings.add($0) })
+            name: "exec", records: RecordChoice(mayUseStandardOutput: false), timing: SinkTiming(isLive: live, clock: clock),
+            messages: SinkMessages(warn: { warnings.add($0) }, relay: { warnings.add($0) }))
     }
 
     private static let header: StreamHeader = {

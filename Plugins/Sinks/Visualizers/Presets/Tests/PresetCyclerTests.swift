@@ -183,14 +183,14 @@ import Testing
             source: StreamSource(format: TestSignal.mono, kind: "test", name: "test"), isLive: false, batching: .standard, seed: 0,
             analyzers: [])
         // The sink's state is checked, because a plan would be written to the standard output of the tests.
-        try sink.open(SinkContext(name: "presets", mayUseStandardOutput: false))
+        try sink.open(SinkContext(name: "presets", records: RecordChoice(mayUseStandardOutput: false)))
         #expect(sink.plan == nil)
         try sink.begin(header)
         try sink.end(StreamSummary(frames: 0, batches: 0, reason: .endOfInput))
         try sink.close()
         let otherSettings = PresetSettings(try SinkPlugin.presets.about.values(parsing: "presets:\(folder("plan")),names=a"))
         let other = PresetCycler(otherSettings, plan: try otherSettings.check())
-        try other.open(SinkContext(name: "presets", mayUseStandardOutput: false))
+        try other.open(SinkContext(name: "presets", records: RecordChoice(mayUseStandardOutput: false)))
         #expect(other.plan != nil)
         try other.close()
         #expect(folder.names == [])

@@ -25,7 +25,7 @@ import Testing
 
     private func open(_ spec: String, warn: @escaping @Sendable (String) -> Void = { _ in }) throws -> any Sink {
         let sink = try SocketSinkFixture.sink(spec)
-        try sink.open(SinkContext(name: "socket", warn: warn))
+        try sink.open(SinkContext(name: "socket", messages: SinkMessages(warn: warn)))
         return sink
     }
 

@@ -1,0 +1,65 @@
+internal import Synchronization
+
+/// What all sinks of one run share: its start and its end, how results are kept, and objects that several sinks use. Thread-safe.
+///
+/// The pipeline makes one for each run. It lives as long as a sink of the run has it.
+public final class RunScope: Sendable {
+    /// The start of the run, in seconds since 1970. For the names of files; nothing that is analysed may depend on it.
+    public let startTime: Int
+    /// Whether files and their folders are synchronized with the disk when they are complete.
+    public let syncsFiles: Bool
+    /// Whether another program waits for the records of each input: an output of several inputs gets the record `failure` of an input
+    /// without streams, and is flushed at the end of each input.
+    public let answersInputs: Bool
+    /// Whether the result of an interrupted input is kept, if it replaces no other; false: it is removed.
+    public let keepsInterruptedResults: Bool
+
+    private let readIsComplete: @Sendable () -> Bool
+    private let stop: @Sendable () -> Void
+    /// By their types.
+    private let objects = Mutex<[ObjectIdentifier: any Sendable]>([:])
+
+    /// A scope; by default for tests, of a run that is complete.
+    ///
+    /// - Parameters:
+    ///   - startTime: The start of the run, in seconds since 1970.
+    ///   - syncsFiles: Whether complete files are synchronized with the disk.
+    ///   - answersInputs: Whether another program waits for the records of each input.
+    ///   - keepsInterruptedResults: Whether the result of an interrupted input is kept.
+    ///   - isComplete: Whether all inputs were taken to their ends.
+    ///   - end: Ends the run in order.
+    public init(
+        startTime: Int = 0, syncsFiles: Bool = false, answersInputs: Bool = false, keepsInterruptedResults: Bool = true,
+        isComplete: @escaping @Sendable () -> Bool = { true }, end: @escaping @Sendable () -> Void = {}
+    ) {
+        self.startTime = startTime
+        self.syncsFiles = syncsFiles
+        self.answersInputs = answersInputs
+        self.keepsInterruptedResults = keepsInterruptedResults
+        readIsComplete = isComplete
+        stop = end
+    }
+
+    /// Whether all inputs were taken to their ends, or as far as they could be read. Final when the sink is closed; false then if the run
+    /// was stopped before.
+    public var isComplete: Bool { readIsComplete() }
+
+    /// Ends the run in order, as `Pipeline.stop()` does, because a client requested it.
+    public func end() { stop() }
+
+    /// The object of a type that the sinks of this run share. The scope keeps it: an object that must end before the run counts its users.
+    ///
+    /// - Parameters:
+    ///   - type: Its type. The scope has one object of each.
+    ///   - make: Makes the object when the first sink asks for it. Others wait meanwhile; it must not use the scope.
+    public func shared<Value: Sendable, Failure: Error>(
+        _ type: Value.Type, orMake make: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        try objects.withLock { objects throws(Failure) in
+            if let object = objects[ObjectIdentifier(type)] as? Value { return object }
+            let object = try make()
+            objects[ObjectIdentifier(type)] = object
+            return object
+        }
+    }
+}
