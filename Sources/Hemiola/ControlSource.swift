@@ -102,38 +102,31 @@ public struct ControlPlugin: Plugin {
     /// A kind of control source with a thread of its own, and how one is made.
     ///
     /// - Parameters:
-    ///   - id: Kebab-case noun, stable for ever. In a pipeline it is called `ID-control`, unless the SPEC has `as=NAME`.
-    ///   - summary: One sentence for people.
+    ///   - about: What it says about itself.
     ///   - settings: The type of its settings; `NoSettings.self`: there are none.
-    ///   - primary: The key that the first item without `=` of a SPEC stands for.
-    ///   - version: Raised when the controls' meaning changes.
-    ///   - libraries: The shared libraries that it calls.
-    ///   - usesNetwork: Whether it receives from other computers.
     ///   - make: Checks the settings; opens nothing.
     public init<Settings: PluginSettings>(
-        _ id: String, _ summary: String, settings: Settings.Type, primary: String? = nil, version: Int = 1,
-        libraries: @escaping @autoclosure @Sendable () -> [SharedLibrary] = [], usesNetwork: Bool = false,
-        make: @escaping @Sendable (Settings) throws(Problem) -> any ControlSource
+        _ about: PluginDescription, settings: Settings.Type, make: @escaping @Sendable (Settings) throws(Problem) -> any ControlSource
     ) {
         sink = SinkPlugin(
-            id, summary, settings: settings, primary: primary, version: version, libraries: libraries(), usesNetwork: usesNetwork,
-            needs: { _ in SinkPlugin.Needs(realTime: true) },
+            about, settings: settings, needs: { _ in SinkPlugin.Needs(realTime: true) },
             make: { settings throws(Problem) in ControlSourceSink(try make(settings)) })
     }
 
-    /// A kind of control source that follows the stream, and how one is made. The other parameters are those of a source with a thread.
+    /// A kind of control source that follows the stream, and how one is made.
     ///
     /// - Parameters:
+    ///   - about: What it says about itself.
+    ///   - settings: The type of its settings; `NoSettings.self`: there are none.
     ///   - analyzers: Analyzers that must run; those that are missing are added.
     ///   - events: The record types that it reads.
     ///   - make: Checks the settings; opens nothing.
     public init<Settings: PluginSettings>(
-        _ id: String, _ summary: String, settings: Settings.Type, primary: String? = nil, version: Int = 1,
-        libraries: @escaping @autoclosure @Sendable () -> [SharedLibrary] = [], usesNetwork: Bool = false,
-        analyzers: [PluginSpec], events: [RecordType], make: @escaping @Sendable (Settings) throws(Problem) -> any StreamFollower
+        _ about: PluginDescription, settings: Settings.Type, analyzers: [PluginSpec], events: [RecordType],
+        make: @escaping @Sendable (Settings) throws(Problem) -> any StreamFollower
     ) {
         sink = SinkPlugin(
-            id, summary, settings: settings, primary: primary, version: version, libraries: libraries(), usesNetwork: usesNetwork,
+            about, settings: settings,
             needs: { _ in SinkPlugin.Needs(analyzers: analyzers, realTime: true, events: events) },
             make: { settings throws(Problem) in StreamFollowerSink(try make(settings)) })
     }

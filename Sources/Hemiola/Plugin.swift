@@ -1,51 +1,102 @@
 public import HemiolaRecords
 public import HemiolaSystem
 
-/// The declaration that every plugin has.
+/// What a plugin says about itself, written once in its initialiser.
+///
+/// A plugin that is not named takes almost no time: its settings and libraries are declared when they are needed.
 public struct PluginDescription: Sendable {
+    /// The types that a plugin adds to those of the plugin API.
+    public struct Declarations: Sendable {
+        fileprivate let records: [RecordType]
+        fileprivate let controls: [ControlType]
+        fileprivate let fallbackControls: [ControlType]
+
+        /// Nothing, and what is named.
+        ///
+        /// - Parameters:
+        ///   - records: The record types that its analyzer or director emits.
+        ///   - controls: The controls that its analyzer or director handles; that is a ``ControlHandler`` then.
+        ///   - fallbackControls: The controls that its director handles when no other plugin of the pipeline declares them in `controls`.
+        public init(records: [RecordType] = [], controls: [ControlType] = [], fallbackControls: [ControlType] = []) {
+            self.records = records
+            self.controls = controls
+            self.fallbackControls = fallbackControls
+        }
+    }
+
+    /// What a plugin uses outside the program.
+    public struct Uses: Sendable {
+        /// It sends to other computers, or can be reached by them; it calls no shared libraries.
+        public static let network = Uses(network: true)
+
+        fileprivate let libraries: @Sendable () -> [SharedLibrary]
+        fileprivate let network: Bool
+
+        /// Nothing, and what is named.
+        ///
+        /// - Parameters:
+        ///   - libraries: The shared libraries that it calls. Evaluated whenever they are needed.
+        ///   - network: Whether it sends to other computers, or can be reached by them.
+        public init(libraries: @escaping @autoclosure @Sendable () -> [SharedLibrary] = [], network: Bool = false) {
+            self.libraries = libraries
+            self.network = network
+        }
+    }
+
     /// Kebab-case noun, stable for ever: `json-lines`.
     public var id: String
     /// One sentence for people.
     public var summary: String
-    /// What can be set, in the order in which help prints it.
-    public var settings: [Field] { declareSettings() }
-    /// Called when the settings are needed: a plugin that is not named takes no time to declare them.
-    private let declareSettings: @Sendable () -> [Field]
     /// The setting that the first item without `=` of a SPEC stands for.
     public var primary: String?
     /// Raised when the outputs' meaning changes. A pipeline can require one (`min_version`).
     public var version: Int
-    /// The record types that it emits, besides those of the plugin API.
-    public var records: [RecordType]
-    /// The controls that its analyzer or director handles.
-    public var controls: [ControlType]
-    /// The controls that its director handles when no other plugin of the pipeline declares them in `controls`.
-    public var fallbackControls: [ControlType]
-    /// The shared libraries that it calls.
-    public var libraries: [SharedLibrary] { declareLibraries() }
-    private let declareLibraries: @Sendable () -> [SharedLibrary]
-    /// Whether it sends to other computers, or can be reached by them.
-    public let usesNetwork: Bool
+    private let declares: Declarations
+    private let uses: Uses
+    private var declareSettings: @Sendable () -> [Field] = { [] }
 
-    package init(
-        id: String, summary: String = "", settings: @escaping @Sendable () -> [Field], primary: String? = nil,
-        version: Int = 1, records: [RecordType] = [], controls: [ControlType] = [], fallbackControls: [ControlType] = [],
-        libraries: @escaping @Sendable () -> [SharedLibrary] = { [] }, usesNetwork: Bool = false
+    /// A plugin without settings: the plugin's initialiser adds them.
+    ///
+    /// - Parameters:
+    ///   - id: Kebab-case noun, stable for ever. In a pipeline a control source is called `ID-control`, unless the SPEC has `as=NAME`.
+    ///   - summary: One sentence for people.
+    ///   - primary: The key that the first item without `=` of a SPEC stands for.
+    ///   - version: Raised when the meaning of the outputs or controls changes.
+    ///   - declares: The record types and controls that it adds to those of the plugin API.
+    ///   - uses: What it uses outside the program.
+    public init(
+        _ id: String, _ summary: String, primary: String? = nil, version: Int = 1, declares: Declarations = Declarations(),
+        uses: Uses = Uses()
     ) {
-        declareLibraries = libraries
-        self.usesNetwork = usesNetwork
-        self.records = records
-        self.controls = controls
-        self.fallbackControls = fallbackControls
         self.id = id
         self.summary = summary
-        declareSettings = settings
         self.primary = primary
         self.version = version
+        self.declares = declares
+        self.uses = uses
     }
 
+    /// What can be set, in the order in which help prints it.
+    public var settings: [Field] { declareSettings() }
     /// The declared keys.
     public var keys: [String] { settings.map(\.name) }
+    /// The record types that it emits, besides those of the plugin API.
+    public var records: [RecordType] { declares.records }
+    /// The controls that its analyzer or director handles.
+    public var controls: [ControlType] { declares.controls }
+    /// The controls that its director handles when no other plugin of the pipeline declares them in `controls`.
+    public var fallbackControls: [ControlType] { declares.fallbackControls }
+    /// The shared libraries that it calls.
+    public var libraries: [SharedLibrary] { uses.libraries() }
+    /// Whether it sends to other computers, or can be reached by them.
+    public var usesNetwork: Bool { uses.network }
+
+    /// The same plugin with settings, which are declared whenever they are needed.
+    package func with(settings: @escaping @Sendable () -> [Field]) -> PluginDescription {
+        var whole = self
+        whole.declareSettings = settings
+        return whole
+    }
 }
 
 /// A plugin is a value, so that one found at run time looks like one compiled in.
@@ -71,29 +122,20 @@ public struct CapturePlugin: Plugin {
     /// A kind of capture, and how one is made.
     ///
     /// - Parameters:
-    ///   - id: Kebab-case noun, stable for ever.
-    ///   - summary: One sentence for people.
+    ///   - about: What it says about itself.
     ///   - settings: The type of its settings; `NoSettings.self`: there are none.
-    ///   - primary: The key that the first item without `=` of a SPEC stands for.
-    ///   - version: Raised when the outputs' meaning changes.
     ///   - devices: Lists the devices; nil for a capture without devices.
     ///   - loopback: Makes an output that this capture can record; nil where there is none.
     ///   - fileTypes: The types of files that it reads; nil for a capture that reads no files. Evaluated whenever they are needed.
-    ///   - libraries: The shared libraries that it calls.
-    ///   - usesNetwork: Whether it receives from other computers.
     ///   - make: Checks the settings; opens nothing.
     public init<Settings: PluginSettings>(
-        _ id: String, _ summary: String, settings: Settings.Type,
-        primary: String? = nil, version: Int = 1,
+        _ about: PluginDescription, settings: Settings.Type,
         devices: (@Sendable () throws(Problem) -> DeviceList)? = nil,
         loopback: (@Sendable () throws(Problem) -> any Loopback)? = nil,
         fileTypes: @escaping @autoclosure @Sendable () -> FileTypes? = nil,
-        libraries: @escaping @autoclosure @Sendable () -> [SharedLibrary] = [], usesNetwork: Bool = false,
         make: @escaping @Sendable (Settings) throws(Problem) -> any Capture
     ) {
-        about = PluginDescription(
-            id: id, summary: summary, settings: { Settings.fields }, primary: primary, version: version, libraries: libraries,
-            usesNetwork: usesNetwork)
+        self.about = about.with(settings: { Settings.fields })
         self.devices = devices
         self.loopback = loopback
         declareFileTypes = fileTypes
@@ -109,26 +151,13 @@ public struct AnalyzerPlugin: Plugin {
     /// A kind of analyzer, and how one is made.
     ///
     /// - Parameters:
-    ///   - id: Kebab-case noun, stable for ever.
-    ///   - summary: One sentence for people.
+    ///   - about: What it says about itself.
     ///   - settings: The type of its settings; `NoSettings.self`: there are none.
-    ///   - primary: The key that the first item without `=` of a SPEC stands for.
-    ///   - version: Raised when the outputs' meaning changes.
-    ///   - records: The record types that it emits, besides those of the plugin API.
-    ///   - controls: The controls that it handles; it is a ``ControlHandler`` then.
-    ///   - libraries: The shared libraries that it calls.
     ///   - make: Checks the settings; opens nothing.
     public init<Settings: PluginSettings>(
-        _ id: String, _ summary: String, settings: Settings.Type,
-        primary: String? = nil, version: Int = 1,
-        records: [RecordType] = [], controls: [ControlType] = [],
-        libraries: @escaping @autoclosure @Sendable () -> [SharedLibrary] = [],
-        make: @escaping @Sendable (Settings) throws(Problem) -> any Analyzer
+        _ about: PluginDescription, settings: Settings.Type, make: @escaping @Sendable (Settings) throws(Problem) -> any Analyzer
     ) {
-        about = PluginDescription(
-            id: id, summary: summary, settings: { Settings.fields }, primary: primary, version: version, records: records,
-            controls: controls,
-            libraries: libraries)
+        self.about = about.with(settings: { Settings.fields })
         makeUnloaded = { values throws(Problem) in try make(Settings(values)) }
     }
 
@@ -215,30 +244,16 @@ public struct SinkPlugin: Plugin {
     /// A kind of sink, and how one is made.
     ///
     /// - Parameters:
-    ///   - id: Kebab-case noun, stable for ever.
-    ///   - summary: One sentence for people.
+    ///   - about: What it says about itself. The records and controls are those of its director.
     ///   - settings: The type of its settings; `NoSettings.self`: there are none.
-    ///   - primary: The key that the first item without `=` of a SPEC stands for.
-    ///   - version: Raised when the outputs' meaning changes.
-    ///   - records: The record types that its director emits, besides those of the plugin API.
-    ///   - controls: The controls that its director handles; the director is a ``ControlHandler`` then.
-    ///   - fallbackControls: The controls that its director handles when no other plugin of the pipeline declares them in `controls`.
-    ///   - libraries: The shared libraries that it calls.
-    ///   - usesNetwork: Whether it sends to other computers, or can be reached by them.
     ///   - needs: What it needs of its pipeline, given its settings.
     ///   - make: Checks the settings; opens nothing.
     public init<Settings: PluginSettings>(
-        _ id: String, _ summary: String, settings: Settings.Type,
-        primary: String? = nil, version: Int = 1,
-        records: [RecordType] = [], controls: [ControlType] = [], fallbackControls: [ControlType] = [],
-        libraries: @escaping @autoclosure @Sendable () -> [SharedLibrary] = [], usesNetwork: Bool = false,
+        _ about: PluginDescription, settings: Settings.Type,
         needs: @escaping @Sendable (Settings) -> Needs = { _ in Needs() },
         make: @escaping @Sendable (Settings) throws(Problem) -> any Sink
     ) {
-        about = PluginDescription(
-            id: id, summary: summary, settings: { Settings.fields }, primary: primary, version: version, records: records,
-            controls: controls,
-            fallbackControls: fallbackControls, libraries: libraries, usesNetwork: usesNetwork)
+        self.about = about.with(settings: { Settings.fields })
         self.needs = { needs(Settings($0)) }
         self.make = { values throws(Problem) in try make(Settings(values)) }
     }

@@ -198,6 +198,7 @@ extension SinkPlugin {
         _ sink: CollectingSink, as id: String = "collecting", needs: SinkPlugin.Needs = SinkPlugin.Needs()
     ) -> SinkPlugin {
         SinkPlugin(
-            id, "Stores all that it receives.", settings: NoSettings.self, needs: { _ in needs }, make: { _ throws(Problem) in sink })
+            PluginDescription(id, "Stores all that it receives."), settings: NoSettings.self, needs: { _ in needs },
+            make: { _ throws(Problem) in sink })
     }
 }

@@ -42,7 +42,9 @@ extension CapturePlugin {
         duration: Double? = nil, openFailure: Problem? = nil, log: @escaping @Sendable (String) -> Void = { _ in },
         _ steps: [CaptureStep]
     ) -> CapturePlugin {
-        CapturePlugin(id, "Delivers the steps of a test's script.", settings: ScriptedCapture.Settings.self, primary: "name") {
+        CapturePlugin(
+            PluginDescription(id, "Delivers the steps of a test's script.", primary: "name"), settings: ScriptedCapture.Settings.self
+        ) {
             settings throws(Problem) in
             let script = ScriptedCapture.Script(
                 kind: id, name: settings.name, format: format, isLive: isLive, duration: duration,

@@ -15,7 +15,7 @@ import Testing
     private static let registry = PluginRegistry(
         captures: [
             CapturePlugin(
-                "live", "Never ends.", settings: LiveSettings.self, primary: "device",
+                PluginDescription("live", "Never ends.", primary: "device"), settings: LiveSettings.self,
                 devices: { () throws(Problem) in
                     DeviceList(
                         server: "Server 1",
@@ -31,7 +31,7 @@ import Testing
         ],
         sinks: [
             SinkPlugin(
-                "json-lines", "", settings: NoSettings.self,
+                PluginDescription("json-lines", ""), settings: NoSettings.self,
                 make: { _ throws(Problem) in
                     throw Problem("never made")
                 })
@@ -123,7 +123,7 @@ import Testing
         }
         func sink(_ id: String, _ needs: SinkPlugin.Needs = SinkPlugin.Needs()) -> SinkPlugin {
             SinkPlugin(
-                id, "", settings: PathSettings.self, primary: "path", needs: { _ in needs },
+                PluginDescription(id, "", primary: "path"), settings: PathSettings.self, needs: { _ in needs },
                 make: { _ throws(Problem) in throw Problem("never made") })
         }
         let registry = Self.registry.adding(sinks: [

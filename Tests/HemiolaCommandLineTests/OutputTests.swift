@@ -168,7 +168,8 @@ import Testing
 
     @Test func `output path with a sink on standard output that has no path setting: refused`() throws {
         let shouting = SinkPlugin(
-            "shout", "Writes to standard output.", settings: NoSettings.self, needs: { _ in SinkPlugin.Needs(standardOutput: true) },
+            PluginDescription("shout", "Writes to standard output."), settings: NoSettings.self,
+            needs: { _ in SinkPlugin.Needs(standardOutput: true) },
             make: { _ throws(Problem) in throw Problem("never made") })
         let registry = PluginRegistry.standard.adding(sinks: [shouting])
         #expect(try builder(["a", "--sink", "shout"], registry: registry).configuration.sinks == [PluginSpec("shout")])

@@ -50,7 +50,9 @@ import Testing
     }
 
     @Test func `page of an analyzer that loads a model: has its outputs`() throws {
-        let plugin = AnalyzerPlugin("modelled", "Loads a model.", settings: NoSettings.self) { _ throws(Problem) in Modelled() }
+        let plugin = AnalyzerPlugin(PluginDescription("modelled", "Loads a model."), settings: NoSettings.self) { _ throws(Problem) in
+            Modelled()
+        }
         let page = try #require(PluginPage.all(of: PluginRegistry(analyzers: [plugin])).first)
         #expect(page.text(columns: 80).contains("\nOutputs for 48000 Hz and 2 channels\n"))
     }

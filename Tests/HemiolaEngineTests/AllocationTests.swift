@@ -118,7 +118,7 @@ private final class CountedCapture: Capture {
 
 extension CapturePlugin {
     fileprivate static func counted(_ log: AllocationLog, channelCount: Int) -> CapturePlugin {
-        CapturePlugin("counted", "Counts allocations.", settings: NoSettings.self) { _ throws(Problem) in
+        CapturePlugin(PluginDescription("counted", "Counts allocations."), settings: NoSettings.self) { _ throws(Problem) in
             CountedCapture(log, channelCount: channelCount)
         }
     }
@@ -143,6 +143,6 @@ private final class IdleSink: Sink {
 
 extension SinkPlugin {
     fileprivate static func idle(_ log: AllocationLog) -> SinkPlugin {
-        SinkPlugin("idle", "Discards all batches.", settings: NoSettings.self) { _ throws(Problem) in IdleSink(log) }
+        SinkPlugin(PluginDescription("idle", "Discards all batches."), settings: NoSettings.self) { _ throws(Problem) in IdleSink(log) }
     }
 }

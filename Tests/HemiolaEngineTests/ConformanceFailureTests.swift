@@ -10,7 +10,9 @@ import Testing
 @Suite(.mayNotHang) struct ConformanceFailureTests {
     @Test(arguments: Faulty.Fault.allCases)
     func `analyzer with a fault: the suite names the violated rule`(fault: Faulty.Fault) {
-        let plugin = AnalyzerPlugin("faulty", "Has a fault.", settings: NoSettings.self, controls: [.tap]) { _ throws(Problem) in
+        let plugin = AnalyzerPlugin(
+            PluginDescription("faulty", "Has a fault.", declares: .init(controls: [.tap])), settings: NoSettings.self
+        ) { _ throws(Problem) in
             Faulty(fault)
         }
         guard fault != .none else {
@@ -22,7 +24,9 @@ import Testing
     }
 
     @Test func `analyzer that refuses every format: reported`() {
-        let plugin = AnalyzerPlugin("refusing", "Refuses.", settings: NoSettings.self) { _ throws(Problem) in Refusing() }
+        let plugin = AnalyzerPlugin(PluginDescription("refusing", "Refuses."), settings: NoSettings.self) { _ throws(Problem) in
+            Refusing()
+        }
         let failure = #expect(throws: Problem.self) { try AnalyzerConformanceSuite(plugin).run() }
         #expect(failure?.violations == ["The analyzer refuses every format of the suite."])
         #expect(failure?.description == "refusing violates the rules of its role:\n- The analyzer refuses every format of the suite.")
@@ -44,7 +48,7 @@ import Testing
                 size = read.integer("Size", default: 3, in: 5...10, "How large")
             }
         }
-        let plugin = AnalyzerPlugin("Odd_Name", "No sentence", settings: Odd.self, primary: "length", version: 0) {
+        let plugin = AnalyzerPlugin(PluginDescription("Odd_Name", "No sentence", primary: "length", version: 0), settings: Odd.self) {
             _ throws(Problem) in Faulty(.none)
         }
         let failure = #expect(throws: Problem.self) { try AnalyzerConformanceSuite(plugin).run() }
@@ -58,7 +62,9 @@ import Testing
         ("changes to nothing", [.format(StreamFormat(sampleRate: 1, channelCount: 1))]),
     ])
     func `capture with a fault: reported`(fault: String, deliveries: [ReadResult]) {
-        let plugin = CapturePlugin("faulty", "Has a fault.", settings: NoSettings.self) { _ throws(Problem) in FaultyCapture(deliveries) }
+        let plugin = CapturePlugin(PluginDescription("faulty", "Has a fault."), settings: NoSettings.self) { _ throws(Problem) in
+            FaultyCapture(deliveries)
+        }
         #expect(throws: Problem.self) { try CaptureConformanceSuite(plugin).run() }
     }
 
@@ -78,7 +84,7 @@ import Testing
 
     @Test(arguments: [CollectingSink.Call.open, .begin, .write, .end, .close])
     func `sink that throws in one call: reported`(call: CollectingSink.Call) {
-        let plugin = SinkPlugin("faulty", "Has a fault.", settings: NoSettings.self) { _ throws(Problem) in
+        let plugin = SinkPlugin(PluginDescription("faulty", "Has a fault."), settings: NoSettings.self) { _ throws(Problem) in
             let sink = CollectingSink()
             sink.fail(call, with: Problem("broken"))
             return sink
@@ -88,7 +94,7 @@ import Testing
     }
 
     @Test func `sink that can be opened only once: reported`() {
-        let plugin = SinkPlugin("faulty", "Has a fault.", settings: NoSettings.self) { _ throws(Problem) in
+        let plugin = SinkPlugin(PluginDescription("faulty", "Has a fault."), settings: NoSettings.self) { _ throws(Problem) in
             let sink = CollectingSink()
             sink.fail(.open, after: 1, with: Problem("broken"))
             return sink

@@ -48,7 +48,7 @@ private final class Calls: Sendable {
 
 @Suite(.timeLimit(.minutes(5))) struct ControlSourceTests {
     private func plugin(_ fault: Ticker.Fault = .none, _ calls: Calls = Calls()) -> ControlPlugin {
-        ControlPlugin("ticker", "Submits controls.", settings: NoSettings.self, make: { _ in Ticker(fault, calls) })
+        ControlPlugin(PluginDescription("ticker", "Submits controls."), settings: NoSettings.self, make: { _ in Ticker(fault, calls) })
     }
 
     @Test func `opened and closed twice: the thread has ended before close`() throws {

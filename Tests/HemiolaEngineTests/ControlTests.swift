@@ -199,7 +199,9 @@ final class DirectingTestSink: DirectingSink, Sendable {
 
     var plugin: SinkPlugin {
         SinkPlugin(
-            "directing", "Emits preset changes.", settings: NoSettings.self, records: [.preset], controls: [.nextPreset, .toggleCycle]
+            PluginDescription(
+                "directing", "Emits preset changes.", declares: .init(records: [.preset], controls: [.nextPreset, .toggleCycle])),
+            settings: NoSettings.self
         ) {
             [self] _ throws(Problem) in self
         }

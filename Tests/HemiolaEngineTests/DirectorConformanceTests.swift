@@ -10,8 +10,10 @@ import Testing
     @Test(arguments: DirectorWithFault.Fault.allCases)
     func `director with a fault: the suite names the violated rule`(fault: DirectorWithFault.Fault) {
         let plugin = SinkPlugin(
-            "directing", "Emits a record per beat.", settings: NoSettings.self, records: [DirectorWithFault.flash],
-            controls: [DirectorWithFault.setDepth]
+            PluginDescription(
+                "directing", "Emits a record per beat.",
+                declares: .init(records: [DirectorWithFault.flash], controls: [DirectorWithFault.setDepth])),
+            settings: NoSettings.self
         ) { _ throws(Problem) in TestDirectorSink(fault) }
         guard fault != .none else {
             #expect(throws: Never.self) { try DirectorConformanceSuite(plugin).run() }

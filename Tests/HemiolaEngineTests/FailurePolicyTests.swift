@@ -176,7 +176,7 @@ import Testing
         let (sink, notices) = (CollectingSink(), Notices())
         var trial = Trial(
             [silence(batches: 10)],
-            analyzers: [AnalyzerPlugin("probe", "Fails.", settings: NoSettings.self) { _ throws(Problem) in Failing() }],
+            analyzers: [AnalyzerPlugin(PluginDescription("probe", "Fails."), settings: NoSettings.self) { _ throws(Problem) in Failing() }],
             sinks: [.collecting(sink)])
         trial.configuration.analyzers = [PluginSpec("probe", settings: ["on_error": .text(policy.rawValue)])]
         let outcome = try await trial.run(report: notices)
@@ -220,7 +220,7 @@ import Testing
         )
         var trial = Trial([], sinks: [.collecting(sink)])
         trial.captures = [
-            CapturePlugin("late", "Can be opened the third time.", settings: NoSettings.self) { _ throws(Problem) in
+            CapturePlugin(PluginDescription("late", "Can be opened the third time."), settings: NoSettings.self) { _ throws(Problem) in
                 opened.value += 1
                 var problems: [Problem] = []
                 let plugin = opened.value < 3 ? broken : sound
@@ -247,7 +247,7 @@ import Testing
             }
         }
         let file = SinkPlugin(
-            "file", "Writes a file.", settings: FileSettings.self, primary: "path",
+            PluginDescription("file", "Writes a file.", primary: "path"), settings: FileSettings.self,
             needs: { _ in SinkPlugin.Needs(outputs: [SinkPlugin.Output("/nonexistent/a.txt", replacesFile: true)]) },
             make: { _ throws(Problem) in CollectingSink() })
         let needy = SinkPlugin.collecting(

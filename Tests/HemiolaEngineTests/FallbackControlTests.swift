@@ -131,7 +131,8 @@ private final class HandlerSink: DirectingSink, Sendable {
 
     func plugin(as id: String = "handling", needing events: [RecordType] = []) -> SinkPlugin {
         SinkPlugin(
-            id, "Handles controls.", settings: NoSettings.self, controls: controls, fallbackControls: fallback,
+            PluginDescription(id, "Handles controls.", declares: .init(controls: controls, fallbackControls: fallback)),
+            settings: NoSettings.self,
             needs: { _ in SinkPlugin.Needs(events: events) },
             make: { [self] _ throws(Problem) in self })
     }

@@ -61,7 +61,9 @@ import Testing
         let requests = Log<FormatRequest>()
         var trial = Trial([])
         trial.captures = [
-            CapturePlugin("requested", "Notes its request.", settings: NoSettings.self) { _ throws(Problem) in RequestedCapture(requests) }
+            CapturePlugin(PluginDescription("requested", "Notes its request."), settings: NoSettings.self) { _ throws(Problem) in
+                RequestedCapture(requests)
+            }
         ]
         trial.configuration.sampleRate = rate
         try await trial.run()

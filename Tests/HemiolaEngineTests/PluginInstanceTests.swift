@@ -25,19 +25,19 @@ import Testing
         let sink = CollectingSink()
         var trial = Trial([])
         trial.captures = [
-            CapturePlugin("counted", "Counts.", settings: Names.self, primary: "name") { names throws(Problem) in
+            CapturePlugin(PluginDescription("counted", "Counts.", primary: "name"), settings: Names.self) { names throws(Problem) in
                 made.append("capture")
                 return try scripted.make(settings: "name=\(names.name)")
             }
         ]
         trial.analyzers = [
-            AnalyzerPlugin("witness", "Counts.", settings: NoSettings.self, controls: witness.about.controls) { _ throws(Problem) in
+            AnalyzerPlugin(witness.about, settings: NoSettings.self) { _ throws(Problem) in
                 made.append("analyzer")
                 return try witness.make(settings: "")
             }
         ]
         trial.sinks = [
-            SinkPlugin("collecting", "Counts.", settings: NoSettings.self) { _ throws(Problem) in
+            SinkPlugin(PluginDescription("collecting", "Counts."), settings: NoSettings.self) { _ throws(Problem) in
                 made.append("sink")
                 return sink
             }

@@ -240,7 +240,8 @@ import Testing
         let header = Self.header().replacing(#""id":"levels","plugin":"levels""#, with: #""id":"loaded","plugin":"loaded""#)
         let path = try folder.write([header, Self.end(0)].map { $0 + "\n" }.joined(), to: "r.jsonl")
         let plugin = SinkPlugin(
-            "directing", "Has a director.", settings: NoSettings.self, needs: { _ in SinkPlugin.Needs(analyzers: [PluginSpec("loaded")]) },
+            PluginDescription("directing", "Has a director."), settings: NoSettings.self,
+            needs: { _ in SinkPlugin.Needs(analyzers: [PluginSpec("loaded")]) },
             make: { _ throws(Problem) in DirectingTestSink() })
         let registry = PluginRegistry(analyzers: [.loaded()], sinks: [plugin])
         let recording = try Recording(path, registry)

@@ -302,7 +302,7 @@ import Testing
     @Test func `lead_ms of a sink that schedules events: it gets them as soon as they are detected, and the lead`() async throws {
         let (sink, plain) = (CollectingSink(), CollectingSink())
         let timed = SinkPlugin(
-            "timed", "Times events.", settings: NoSettings.self, needs: { _ in SinkPlugin.Needs(schedulesEvents: true) },
+            PluginDescription("timed", "Times events."), settings: NoSettings.self, needs: { _ in SinkPlugin.Needs(schedulesEvents: true) },
             make: { _ throws(Problem) in sink })
         var trial = Trial([silence(batches: 60)], analyzers: [.earlyBeats], sinks: [timed, .collecting(plain, as: "plain")])
         trial.configuration.sinks = [PluginSpec("timed", settings: ["lead_ms": .number(-150)]), PluginSpec("plain")]

@@ -94,7 +94,10 @@ extension ControlType {
 
 extension AnalyzerPlugin {
     static func witness(_ log: Log<String> = Log()) -> AnalyzerPlugin {
-        AnalyzerPlugin("witness", "Records its calls.", settings: NoSettings.self, controls: [.tap, .halveTempo, .lockTempo]) {
+        AnalyzerPlugin(
+            PluginDescription("witness", "Records its calls.", declares: .init(controls: [.tap, .halveTempo, .lockTempo])),
+            settings: NoSettings.self
+        ) {
             _ throws(Problem) in Witness(log)
         }
     }
@@ -135,7 +138,9 @@ final class Centres: Analyzer {
 
 extension AnalyzerPlugin {
     static func centres(_ request: SpectrumRequest, as id: String = "centres") -> AnalyzerPlugin {
-        AnalyzerPlugin(id, "Emits the window centres of its spectra.", settings: NoSettings.self) { _ throws(Problem) in Centres(request) }
+        AnalyzerPlugin(PluginDescription(id, "Emits the window centres of its spectra."), settings: NoSettings.self) { _ throws(Problem) in
+            Centres(request)
+        }
     }
 }
 
@@ -201,18 +206,20 @@ extension AnalyzerPlugin {
     ///
     /// - Parameter load: Called for each load; returns why it fails, or nil.
     static func loaded(_ load: @escaping @Sendable () -> String? = { nil }) -> AnalyzerPlugin {
-        AnalyzerPlugin("loaded", "Refuses every stream unless it was loaded once.", settings: NoSettings.self) { _ throws(Problem) in
+        AnalyzerPlugin(PluginDescription("loaded", "Refuses every stream unless it was loaded once."), settings: NoSettings.self) {
+            _ throws(Problem) in
             Loaded(load)
         }
     }
 
-    static let earlyBeats = AnalyzerPlugin("early-beats", "Emits beats before their time.", settings: NoSettings.self) {
+    static let earlyBeats = AnalyzerPlugin(PluginDescription("early-beats", "Emits beats before their time."), settings: NoSettings.self) {
         _ throws(Problem) in
         EarlyBeatAnalyzer()
     }
 
     /// Accepts one channel only.
-    static let monoOnly = AnalyzerPlugin("mono-only", "Accepts one channel only.", settings: NoSettings.self) { _ throws(Problem) in
+    static let monoOnly = AnalyzerPlugin(PluginDescription("mono-only", "Accepts one channel only."), settings: NoSettings.self) {
+        _ throws(Problem) in
         MonoOnly()
     }
 }

@@ -5,19 +5,23 @@ import Testing
 
 @Suite struct RegistryTests {
     private func capture(_ id: String, _ summary: String = "A capture.") -> CapturePlugin {
-        CapturePlugin(id, summary, settings: NoSettings.self) { _ throws(Problem) in throw Problem("never made") }
+        CapturePlugin(PluginDescription(id, summary), settings: NoSettings.self) { _ throws(Problem) in throw Problem("never made") }
     }
 
     private func analyzer(_ id: String) -> AnalyzerPlugin {
-        AnalyzerPlugin(id, "An analyzer.", settings: NoSettings.self) { _ throws(Problem) in throw Problem("never made") }
+        AnalyzerPlugin(PluginDescription(id, "An analyzer."), settings: NoSettings.self) { _ throws(Problem) in
+            throw Problem("never made")
+        }
     }
 
     private func sink(_ id: String) -> SinkPlugin {
-        SinkPlugin(id, "A sink.", settings: NoSettings.self) { _ throws(Problem) in throw Problem("never made") }
+        SinkPlugin(PluginDescription(id, "A sink."), settings: NoSettings.self) { _ throws(Problem) in throw Problem("never made") }
     }
 
     private func control(_ id: String) -> ControlPlugin {
-        ControlPlugin(id, "A control source.", settings: NoSettings.self, make: { _ throws(Problem) in throw Problem("never made") })
+        ControlPlugin(
+            PluginDescription(id, "A control source."), settings: NoSettings.self,
+            make: { _ throws(Problem) in throw Problem("never made") })
     }
 
     @Test func `adding plugins: appended to the existing ones`() {
@@ -54,12 +58,15 @@ import Testing
     @Test func `catalog: the types of the plugin API, then those of all plugins, each once`() {
         let (clap, wave) = (RecordType("clap", "A clap.", fields: []), RecordType("wave", "A wave.", fields: []))
         let (start, stop) = (ControlType("start", "Starts."), ControlType("stop", "Stops."))
-        let analyzer = AnalyzerPlugin("mood", "An analyzer.", settings: NoSettings.self, records: [clap], controls: [start]) {
+        let analyzer = AnalyzerPlugin(
+            PluginDescription("mood", "An analyzer.", declares: .init(records: [clap], controls: [start])), settings: NoSettings.self
+        ) {
             _ throws(Problem) in
             throw Problem("never made")
         }
         let sink = SinkPlugin(
-            "lamp", "A sink.", settings: NoSettings.self, records: [clap, wave], controls: [start], fallbackControls: [stop]
+            PluginDescription("lamp", "A sink.", declares: .init(records: [clap, wave], controls: [start], fallbackControls: [stop])),
+            settings: NoSettings.self
         ) {
             _ throws(Problem) in throw Problem("never made")
         }

@@ -113,7 +113,9 @@ import Testing
     }
 
     private var plugin: AnalyzerPlugin {
-        AnalyzerPlugin("test", "A test.", settings: Settings.self, primary: "size") { _ throws(Problem) in throw Problem("never made") }
+        AnalyzerPlugin(PluginDescription("test", "A test.", primary: "size"), settings: Settings.self) { _ throws(Problem) in
+            throw Problem("never made")
+        }
     }
 
     private func values(_ text: String) throws -> (SettingValues?, [String]) {
@@ -132,9 +134,24 @@ import Testing
                 size = read.integer("size", default: 512, in: 64...4096, "Frames.")
             }
         }
-        let plugin = AnalyzerPlugin("test", "A test.", settings: Counted.self) { _ throws(Problem) in throw Problem("never made") }
+        let plugin = AnalyzerPlugin(PluginDescription("test", "A test."), settings: Counted.self) { _ throws(Problem) in
+            throw Problem("never made")
+        }
         #expect(plugin.about.id == "test" && Counted.count.withLock { $0 } == 0)
         #expect(plugin.about.keys == ["size"] && Counted.count.withLock { $0 } == 1)
+    }
+
+    @Test func `libraries: listed only when they are read`() {
+        enum Listed {
+            static let count = Mutex(0)
+            static var libraries: [SharedLibrary] {
+                count.withLock { $0 += 1 }
+                return []
+            }
+        }
+        let about = PluginDescription("test", "A test.", uses: .init(libraries: Listed.libraries))
+        #expect(!about.usesNetwork && Listed.count.withLock { $0 } == 0)
+        #expect(about.libraries.isEmpty && Listed.count.withLock { $0 } == 1)
     }
 
     @Test func `missing settings: their defaults, in the order of declaration, those of a part in its place`() throws {
@@ -170,7 +187,9 @@ import Testing
     }
 
     @Test func `primary value for a plugin without a primary setting: a problem`() throws {
-        let about = CapturePlugin("bare", "Bare.", settings: NoSettings.self) { _ throws(Problem) in throw Problem("never made") }.about
+        let about = CapturePlugin(PluginDescription("bare", "Bare."), settings: NoSettings.self) { _ throws(Problem) in
+            throw Problem("never made")
+        }.about
         var problems: [Problem] = []
         #expect(about.values(from: PluginSpec("bare", primary: .text("x")), at: .capture(0), problems: &problems) == nil)
         #expect(problems.map(\.description) == ["captures[0]: bare takes no \"x\" without a key; write key=value"])

@@ -6,9 +6,12 @@ internal import HemiolaSystem
 extension AnalyzerPlugin {
     /// Detects onsets, tempo and beats. Steady beats are emitted before they occur.
     public static let beat = AnalyzerPlugin(
-        "beat", "Onsets, tempo and beats; steady beats are emitted before they occur.", settings: BeatSettings.self,
-        version: 5, records: [.onset, .beat],
-        controls: [.tap, .lockTempo, .tempoRange, .halveTempo, .doubleTempo, .setDownbeat, .nudge, .resetTempo]
+        PluginDescription(
+            "beat", "Onsets, tempo and beats; steady beats are emitted before they occur.", version: 5,
+            declares: .init(
+                records: [.onset, .beat],
+                controls: [.tap, .lockTempo, .tempoRange, .halveTempo, .doubleTempo, .setDownbeat, .nudge, .resetTempo])),
+        settings: BeatSettings.self
     ) { settings throws(Problem) in
         try BeatAnalyzer(settings)
     }

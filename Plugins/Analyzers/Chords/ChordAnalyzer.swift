@@ -7,7 +7,8 @@ internal import HemiolaTonal
 extension AnalyzerPlugin {
     /// Chords with start and duration.
     public static let chords = AnalyzerPlugin(
-        "chords", "Chords: root, quality, start and duration.", settings: ChordSettings.self, version: 2, records: [.chord]
+        PluginDescription("chords", "Chords: root, quality, start and duration.", version: 2, declares: .init(records: [.chord])),
+        settings: ChordSettings.self
     ) { settings throws(Problem) in
         ChordAnalyzer(settings)
     }

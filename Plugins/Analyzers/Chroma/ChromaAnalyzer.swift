@@ -7,7 +7,7 @@ internal import HemiolaTonal
 extension AnalyzerPlugin {
     /// The strength of each pitch class, and the tuning.
     public static let chroma = AnalyzerPlugin(
-        "chroma", "Strength of each pitch class, and tuning.", settings: ChromaSettings.self, version: 1
+        PluginDescription("chroma", "Strength of each pitch class, and tuning.", version: 1), settings: ChromaSettings.self
     ) { settings throws(Problem) in
         try ChromaAnalyzer(settings)
     }

@@ -8,7 +8,8 @@ internal import HemiolaTonal
 extension AnalyzerPlugin {
     /// Magnitudes of a constant-Q transform.
     public static let constantQ = AnalyzerPlugin(
-        "cqt", "Constant-Q transform: magnitudes in bins of equal musical width.", settings: ConstantQSettings.self, version: 1
+        PluginDescription("cqt", "Constant-Q transform: magnitudes in bins of equal musical width.", version: 1),
+        settings: ConstantQSettings.self
     ) { settings throws(Problem) in
         ConstantQAnalyzer(settings)
     }

@@ -4,8 +4,10 @@ internal import HemiolaSystem
 extension AnalyzerPlugin {
     /// Sends the audio to a program and reads features and events from it.
     public static let exec = AnalyzerPlugin(
-        "exec", "Starts a program, sends it the audio, and reads features and events from it.",
-        settings: ExecAnalyzerSettings.self, primary: "command", records: [.analyzerEvent]
+        PluginDescription(
+            "exec", "Starts a program, sends it the audio, and reads features and events from it.", primary: "command",
+            declares: .init(records: [.analyzerEvent])),
+        settings: ExecAnalyzerSettings.self
     ) { settings throws(Problem) in
         try settings.program.check()
         let program = settings.program

@@ -7,8 +7,9 @@ internal import HemiolaTonal
 extension AnalyzerPlugin {
     /// The key of the music: tonic, mode and confidence.
     public static let musicalKey = AnalyzerPlugin(
-        "musical-key", "Key of the music: tonic, mode and confidence.", settings: MusicalKeySettings.self, version: 2,
-        records: [.musicalKey]
+        PluginDescription(
+            "musical-key", "Key of the music: tonic, mode and confidence.", version: 2, declares: .init(records: [.musicalKey])),
+        settings: MusicalKeySettings.self
     ) { settings throws(Problem) in
         MusicalKeyAnalyzer(settings)
     }

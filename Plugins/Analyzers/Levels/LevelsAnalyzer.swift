@@ -6,7 +6,7 @@ internal import HemiolaSystem
 extension AnalyzerPlugin {
     /// RMS and peak level of the mono mix and of every channel.
     public static let levels = AnalyzerPlugin(
-        "levels", "RMS and peak level of the mono mix and of every channel.", settings: NoSettings.self, version: 2
+        PluginDescription("levels", "RMS and peak level of the mono mix and of every channel.", version: 2), settings: NoSettings.self
     ) { _ throws(Problem) in
         LevelsAnalyzer()
     }

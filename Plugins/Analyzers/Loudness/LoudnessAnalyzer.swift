@@ -7,8 +7,10 @@ internal import HemiolaSystem
 extension AnalyzerPlugin {
     /// Loudness and true peak as in EBU R 128 and ITU-R BS.1770-4.
     public static let loudness = AnalyzerPlugin(
-        "loudness", "Momentary, short-term and integrated loudness, loudness range and true peak (EBU R 128, ITU-R BS.1770-4).",
-        settings: NoSettings.self, version: 1, libraries: [.ebur128]
+        PluginDescription(
+            "loudness", "Momentary, short-term and integrated loudness, loudness range and true peak (EBU R 128, ITU-R BS.1770-4).",
+            version: 1, uses: .init(libraries: [.ebur128])),
+        settings: NoSettings.self
     ) { _ throws(Problem) in
         if let fault = WeightedEnergy.load() { throw Problem(fault) }
         return LoudnessAnalyzer()

@@ -7,8 +7,10 @@ internal import HemiolaTonal
 extension AnalyzerPlugin {
     /// The fundamental frequency of a single voice or instrument, its voicing, and notes.
     public static let pitch = AnalyzerPlugin(
-        "pitch", "Fundamental frequency of a single voice or instrument, voicing, and notes.", settings: PitchSettings.self,
-        version: 1, records: [.note]
+        PluginDescription(
+            "pitch", "Fundamental frequency of a single voice or instrument, voicing, and notes.", version: 1,
+            declares: .init(records: [.note])),
+        settings: PitchSettings.self
     ) { settings throws(Problem) in
         try PitchAnalyzer(settings)
     }

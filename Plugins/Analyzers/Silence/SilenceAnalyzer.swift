@@ -7,8 +7,8 @@ internal import HemiolaSystem
 extension AnalyzerPlugin {
     /// Silence, and the sound between silences.
     public static let silence = AnalyzerPlugin(
-        "silence", "Silence, and the sound between silences.", settings: SilenceSettings.self, version: 1,
-        records: [.silence, .sound]
+        PluginDescription("silence", "Silence, and the sound between silences.", version: 1, declares: .init(records: [.silence, .sound])),
+        settings: SilenceSettings.self
     ) { settings throws(Problem) in
         SilenceAnalyzer(settings)
     }

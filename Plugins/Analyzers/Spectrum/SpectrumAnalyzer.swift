@@ -7,8 +7,8 @@ internal import HemiolaSystem
 extension AnalyzerPlugin {
     /// Bands, MFCC, centroid, rolloff, flatness and flux of the spectrum.
     public static let spectrum = AnalyzerPlugin(
-        "spectrum", "Bands, MFCC, centroid, rolloff, flatness and flux of the spectrum.",
-        settings: SpectrumSettings.self, version: 2
+        PluginDescription("spectrum", "Bands, MFCC, centroid, rolloff, flatness and flux of the spectrum.", version: 2),
+        settings: SpectrumSettings.self
     ) { settings throws(Problem) in
         try SpectrumAnalyzer(settings)
     }

@@ -6,7 +6,8 @@ internal import HemiolaSystem
 extension AnalyzerPlugin {
     /// The boundaries of the segments of music.
     public static let structure = AnalyzerPlugin(
-        "structure", "The segments of music.", settings: NoSettings.self, version: 2, records: [.segment]
+        PluginDescription("structure", "The segments of music.", version: 2, declares: .init(records: [.segment])),
+        settings: NoSettings.self
     ) { _ throws(Problem) in
         StructureAnalyzer()
     }

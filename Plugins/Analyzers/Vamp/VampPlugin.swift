@@ -6,8 +6,10 @@ internal import HemiolaSystem
 extension AnalyzerPlugin {
     /// Runs a Vamp plugin.
     public static let vamp = AnalyzerPlugin(
-        "vamp", "Runs a Vamp plugin that is installed on this computer.", settings: VampSettings.self, primary: "plugin",
-        version: 1, records: [.analyzerEvent]
+        PluginDescription(
+            "vamp", "Runs a Vamp plugin that is installed on this computer.", primary: "plugin", version: 1,
+            declares: .init(records: [.analyzerEvent])),
+        settings: VampSettings.self
     ) { settings throws(Problem) in
         try settings.analyzer()
     }

@@ -6,8 +6,10 @@ internal import HemiolaSystem
 extension AnalyzerPlugin {
     /// Computes relative bass, mid and treble levels as in MilkDrop, and bars of 0…1.
     public static let visualizer = AnalyzerPlugin(
-        "visualizer", "Relative bass, mid and treble levels as in MilkDrop, and bars of 0…1 with automatic gain.",
-        settings: VisualizerSettings.self, primary: "profile", version: 2
+        PluginDescription(
+            "visualizer", "Relative bass, mid and treble levels as in MilkDrop, and bars of 0…1 with automatic gain.", primary: "profile",
+            version: 2),
+        settings: VisualizerSettings.self
     ) { settings throws(Problem) in
         try VisualizerAnalyzer(settings)
     }

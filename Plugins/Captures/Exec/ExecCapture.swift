@@ -7,8 +7,8 @@ internal import HemiolaSystem
 extension CapturePlugin {
     /// Reads a WAV stream or raw samples from the standard output of a program that it starts.
     public static let exec = CapturePlugin(
-        "exec", "Starts a program and reads a WAV stream or raw samples from its standard output.",
-        settings: ExecCaptureSettings.self, primary: "command"
+        PluginDescription("exec", "Starts a program and reads a WAV stream or raw samples from its standard output.", primary: "command"),
+        settings: ExecCaptureSettings.self
     ) { settings throws(Problem) in
         try settings.program.check()
         let format = try settings.raw.format()

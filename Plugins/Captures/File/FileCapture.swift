@@ -7,9 +7,10 @@ internal import HemiolaSystem
 extension CapturePlugin {
     /// Reads a sound file: WAV, FLAC, Ogg, MP3, AIFF and what libsndfile and ffmpeg decode, at the file's own rate.
     public static let file = CapturePlugin(
-        "file", "Reads a sound file: WAV, FLAC, Ogg, Opus, MP3, AIFF, CAF and more.",
-        settings: FileSettings.self, primary: "path", fileTypes: .sound,
-        libraries: [.sndfile, .flac, .mpg123, .ogg, .vorbis, .opus]
+        PluginDescription(
+            "file", "Reads a sound file: WAV, FLAC, Ogg, Opus, MP3, AIFF, CAF and more.", primary: "path",
+            uses: .init(libraries: [.sndfile, .flac, .mpg123, .ogg, .vorbis, .opus])),
+        settings: FileSettings.self, fileTypes: .sound
     ) { settings throws(Problem) in
         guard let path = settings.path, !path.isEmpty else {
             throw Problem("no file is given; write file:PATH", at: "path")

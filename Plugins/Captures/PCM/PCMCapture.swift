@@ -5,8 +5,8 @@ internal import HemiolaSystem
 extension CapturePlugin {
     /// Reads a stream of samples with a header, such as WAV, or raw samples from standard input, a pipe, a FIFO or a file.
     public static let pcm = CapturePlugin(
-        "pcm", "Reads WAV, AIFF, AU, CAF or raw samples from standard input, a pipe or a FIFO.",
-        settings: PCMSettings.self, primary: "path"
+        PluginDescription("pcm", "Reads WAV, AIFF, AU, CAF or raw samples from standard input, a pipe or a FIFO.", primary: "path"),
+        settings: PCMSettings.self
     ) { settings throws(Problem) in
         try settings.spools ? SpooledPCMReader(settings) : PCMReader(settings)
     }

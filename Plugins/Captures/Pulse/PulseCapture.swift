@@ -6,10 +6,12 @@ internal import HemiolaSystem
 extension CapturePlugin {
     /// Captures a monitor, an input or an application from a sound server: PulseAudio or PipeWire.
     public static let pulse = CapturePlugin(
-        "pulse", "Captures the default output, or an output, an input or an application by name.",
-        settings: PulseSettings.self, primary: "device",
+        PluginDescription(
+            "pulse", "Captures the default output, or an output, an input or an application by name.", primary: "device",
+            uses: .init(libraries: [.pulse])),
+        settings: PulseSettings.self,
         devices: { () throws(Problem) in try DeviceProbe.devices(server: nil) },
-        loopback: { () throws(Problem) in try PulseLoopback() }, libraries: [.pulse],
+        loopback: { () throws(Problem) in try PulseLoopback() },
         make: { settings throws(Problem) in try PulseCapture(settings) })
 }
 

@@ -6,8 +6,9 @@ internal import HemiolaSystem
 extension CapturePlugin {
     /// Generates sines, clicks, sweeps, noise, a drum and bass loop, and silence.
     public static let tone = CapturePlugin(
-        "tone", "Generates test signals: sines, clicks, sweeps, noise, a drum and bass loop, and silence.",
-        settings: ToneSettings.self, primary: "signal"
+        PluginDescription(
+            "tone", "Generates test signals: sines, clicks, sweeps, noise, a drum and bass loop, and silence.", primary: "signal"),
+        settings: ToneSettings.self
     ) { settings throws(Problem) in
         settings.seconds > 0 ? try FiniteToneCapture(settings) : try ToneCapture(settings)
     }

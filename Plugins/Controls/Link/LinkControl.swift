@@ -14,8 +14,10 @@ extension ControlPlugin {
         joining join: @escaping @Sendable (SinkContext) throws(Problem) -> any LinkTimeline
     ) -> ControlPlugin {
         ControlPlugin(
-            "link", "Follows the Ableton Link session: submits its tempo, beats and bars as controls of the beat tracker.",
-            settings: LinkSettings.self, usesNetwork: true, analyzers: [PluginSpec("beat")], events: [.beat],
+            PluginDescription(
+                "link", "Follows the Ableton Link session: submits its tempo, beats and bars as controls of the beat tracker.",
+                uses: .network),
+            settings: LinkSettings.self, analyzers: [PluginSpec("beat")], events: [.beat],
             make: { settings in LinkFollower(settings, joining: join) })
     }
 }

@@ -8,8 +8,8 @@ internal import HemiolaSystem
 extension ControlPlugin {
     /// Reads MIDI messages and submits them as controls: tap, nudge, next preset, speed.
     public static let midi = ControlPlugin(
-        "midi", "Reads notes and controllers of a MIDI device as controls: tap, nudge, presets, speed.",
-        settings: MIDIControlSettings.self, primary: "port",
+        PluginDescription("midi", "Reads notes and controllers of a MIDI device as controls: tap, nudge, presets, speed.", primary: "port"),
+        settings: MIDIControlSettings.self,
         make: { settings throws(Problem) in try MIDIControl(settings) })
 }
 

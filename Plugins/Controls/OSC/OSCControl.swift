@@ -7,8 +7,10 @@ internal import HemiolaSystem
 extension ControlPlugin {
     /// Receives OSC messages and submits them as controls.
     public static let osc = ControlPlugin(
-        "osc", "Receives Open Sound Control (OSC) messages as controls: tap, nudge, presets, speed, blackout.",
-        settings: OSCControlSettings.self, primary: "address", usesNetwork: true,
+        PluginDescription(
+            "osc", "Receives Open Sound Control (OSC) messages as controls: tap, nudge, presets, speed, blackout.", primary: "address",
+            uses: .network),
+        settings: OSCControlSettings.self,
         make: { settings throws(Problem) in OSCControl(settings, at: try settings.check()) })
 }
 

@@ -326,7 +326,7 @@ extension PipelineFile {
             [("id", .text(spec.id))] + (spec.alias.map { [("as", .text($0))] } ?? [])
         guard let about else { return head }
         let settings = about.settings + PluginRegistry.shared(common, with: about)
-        let whole = PluginDescription(id: about.id, settings: { settings }, primary: about.primary)
+        let whole = about.with(settings: { settings })
         var problems: [Problem] = []
         guard let values = whole.values(from: spec, problems: &problems) else { return head }
         return head + values.parameters.map { ($0.key, $0.value) }

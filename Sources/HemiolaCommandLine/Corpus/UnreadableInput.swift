@@ -6,7 +6,7 @@ extension CapturePlugin {
     /// A file of which only the fault is known: a link in a folder that leads to no file, or a folder that cannot be read. It fails as any
     /// other input, and does not end the run.
     static let unreadable = CapturePlugin(
-        unreadableID, "Fails with a message.", settings: UnreadableSettings.self, primary: "path"
+        PluginDescription(unreadableID, "Fails with a message.", primary: "path"), settings: UnreadableSettings.self
     ) { settings throws(Problem) in UnreadableInput(message: "\(PathText.shown(settings.path).onOneLine): \(settings.message)") }
 
     static let unreadableID = "unreadable"

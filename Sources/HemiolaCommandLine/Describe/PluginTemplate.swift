@@ -105,7 +105,7 @@ struct PluginTemplate {
 
                 extension AnalyzerPlugin {
                     public static let \(value) = AnalyzerPlugin(
-                        "\(name)", "Crest factor: the peak over the RMS level.", settings: \(type)Settings.self
+                        PluginDescription("\(name)", "Crest factor: the peak over the RMS level."), settings: \(type)Settings.self
                     ) { settings throws(Problem) in \(type)(gate: Float(settings.gate)) }
                 }
 

@@ -9,7 +9,7 @@ extension SinkPlugin {
     /// Shows source, level, bars, tempo and beats as one line on a terminal, and submits controls for keys.
     static func liveLine(on console: Console) -> SinkPlugin {
         SinkPlugin(
-            liveLineID, "One live line on a terminal.", settings: NoSettings.self,
+            PluginDescription(liveLineID, "One live line on a terminal."), settings: NoSettings.self,
             needs: { _ in Needs(standardOutput: true, events: LiveState.events) },
             make: { _ in LiveLineSink(console) })
     }

@@ -10,7 +10,8 @@ extension SinkPlugin {
     /// Fills a terminal with bars, spectrogram, waveform or a dashboard, and submits controls for keys.
     static func terminal(on console: Console) -> SinkPlugin {
         SinkPlugin(
-            terminalID, "A full-screen view on a terminal: bars, spectrogram, waveform or dashboard.", settings: NoSettings.self,
+            PluginDescription(terminalID, "A full-screen view on a terminal: bars, spectrogram, waveform or dashboard."),
+            settings: NoSettings.self,
             needs: { _ in
                 Needs(samples: true, realTime: true, standardOutput: true, schedulesEvents: true, events: LiveState.events)
             },

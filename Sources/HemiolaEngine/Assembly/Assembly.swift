@@ -563,7 +563,7 @@ extension PluginRegistry {
         let shared = spec.settings.isEmpty ? common : Self.shared(common, with: about)
         let keys = shared.map(\.name)
         guard let values = about.values(from: spec.dropping(keys), common: shared, at: place, problems: &problems),
-            let commonValues = PluginDescription(id: spec.id, settings: { shared }).values(
+            let commonValues = PluginDescription(spec.id, "").with(settings: { shared }).values(
                 from: spec.keeping(keys), at: place, problems: &problems)
         else { return nil }
         let minimum = CommonSettings(commonValues).minimumVersion

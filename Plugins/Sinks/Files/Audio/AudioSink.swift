@@ -7,9 +7,10 @@ internal import HemiolaSystem
 extension SinkPlugin {
     /// Records the analysed audio in a sound file, sample by sample.
     public static let audio = SinkPlugin(
-        "audio", "The analysed audio itself, as FLAC or WAV: frame 0 of the file is frame 0 of the stream.",
+        PluginDescription(
+            "audio", "The analysed audio itself, as FLAC or WAV: frame 0 of the file is frame 0 of the stream.", primary: "path",
+            uses: .init(libraries: [.sndfile])),
         settings: AudioSettings.self,
-        primary: "path", libraries: [.sndfile],
         needs: { settings in
             Needs(
                 samples: true,

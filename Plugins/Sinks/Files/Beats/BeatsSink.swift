@@ -6,8 +6,10 @@ internal import HemiolaSystem
 extension SinkPlugin {
     /// Writes beat times and bar positions in formats of other programs.
     public static let beats = SinkPlugin(
-        "beats", "Beat times and bar positions as text, Audacity labels, JAMS, JSON or MIDI, for Rekordbox or Mixxx; or the tempo.",
-        settings: BeatsSettings.self, primary: "path",
+        PluginDescription(
+            "beats", "Beat times and bar positions as text, Audacity labels, JAMS, JSON or MIDI, for Rekordbox or Mixxx; or the tempo.",
+            primary: "path"),
+        settings: BeatsSettings.self,
         needs: { settings in
             let format = settings.fileFormat ?? .text
             return Needs(

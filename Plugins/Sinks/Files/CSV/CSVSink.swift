@@ -5,7 +5,8 @@ internal import HemiolaSystem
 extension SinkPlugin {
     /// A table with a row per batch, and one with a row per event.
     public static let csv = SinkPlugin(
-        "csv", "A table with a row per batch, and one with a row per event.", settings: CSVSettings.self, primary: "path",
+        PluginDescription("csv", "A table with a row per batch, and one with a row per event.", primary: "path"),
+        settings: CSVSettings.self,
         needs: { settings in
             let besides = OutputTarget(settings.path).descriptor == nil ? [TablePlaces.besides(settings.path)] : []
             let paths = [settings.path] + (settings.events.isEmpty ? besides : settings.events == "none" ? [] : [settings.events])

@@ -5,8 +5,8 @@ internal import HemiolaSystem
 extension SinkPlugin {
     /// Writes one JSON object per line to standard output or a file.
     public static let jsonLines = SinkPlugin(
-        "json-lines", "One JSON object per line, on standard output or in a file.", settings: JSONLinesSettings.self,
-        primary: "path",
+        PluginDescription("json-lines", "One JSON object per line, on standard output or in a file.", primary: "path"),
+        settings: JSONLinesSettings.self,
         needs: { settings in
             Needs(
                 standardOutput: OutputTarget(settings.path).isStandardOutput,

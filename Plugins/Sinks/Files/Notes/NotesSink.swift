@@ -8,7 +8,7 @@ internal import HemiolaTonal
 extension SinkPlugin {
     /// Writes the notes of the analyzer `pitch` as a Standard MIDI File.
     public static let notes = SinkPlugin(
-        "notes", "Notes of the analyzer pitch, as a Standard MIDI File.", settings: NotesSettings.self, primary: "path",
+        PluginDescription("notes", "Notes of the analyzer pitch, as a Standard MIDI File.", primary: "path"), settings: NotesSettings.self,
         needs: { settings in
             Needs(
                 analyzers: [PluginSpec("pitch")], standardOutput: OutputTarget(settings.path).isStandardOutput, events: [.note],

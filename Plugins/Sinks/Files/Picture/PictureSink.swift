@@ -7,7 +7,8 @@ internal import HemiolaSystem
 extension SinkPlugin {
     /// Draws a picture of one stream.
     package static let picture = SinkPlugin(
-        "picture", "Spectrogram, waveform, beats and tempo of one input, as a picture.", settings: PictureSettings.self, primary: "path",
+        PluginDescription("picture", "Spectrogram, waveform, beats and tempo of one input, as a picture.", primary: "path"),
+        settings: PictureSettings.self,
         needs: { settings in
             Needs(
                 samples: !settings.isRecorded, standardOutput: OutputTarget(settings.path).isStandardOutput,

@@ -6,8 +6,9 @@ internal import HemiolaSystem
 extension SinkPlugin {
     /// Writes one record per stream: tags, tempo, loudness, and the statistics of each feature.
     public static let summary = SinkPlugin(
-        "summary", "One record per song: tags, duration, tempo, loudness, and the statistics of each feature.",
-        settings: SummarySettings.self, primary: "path",
+        PluginDescription(
+            "summary", "One record per song: tags, duration, tempo, loudness, and the statistics of each feature.", primary: "path"),
+        settings: SummarySettings.self,
         needs: { settings in
             Needs(
                 standardOutput: OutputTarget(settings.path).isStandardOutput, events: [.beat, .gap], summaries: true,

@@ -14,8 +14,9 @@ extension SinkPlugin {
         joining join: @escaping @Sendable (SinkContext, _ sharesStart: Bool) throws(Problem) -> any LinkTimeline
     ) -> SinkPlugin {
         SinkPlugin(
-            "link", "Sets tempo and beats of the Ableton Link session: peers in the network follow the music.",
-            settings: LinkSettings.self, usesNetwork: true,
+            PluginDescription(
+                "link", "Sets tempo and beats of the Ableton Link session: peers in the network follow the music.", uses: .network),
+            settings: LinkSettings.self,
             needs: { _ in
                 Needs(analyzers: [PluginSpec("beat")], realTime: true, schedulesEvents: true, events: [.beat])
             },

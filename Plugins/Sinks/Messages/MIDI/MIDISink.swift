@@ -6,8 +6,10 @@ internal import HemiolaSystem
 extension SinkPlugin {
     /// Sends MIDI clock and notes from the beats and onsets of the music.
     public static let midi = SinkPlugin(
-        "midi", "Sends MIDI clock, notes and controllers to a MIDI device, a pipe or the ALSA sequencer.",
-        settings: MIDISettings.self, primary: "port", libraries: [.asound],
+        PluginDescription(
+            "midi", "Sends MIDI clock, notes and controllers to a MIDI device, a pipe or the ALSA sequencer.", primary: "port",
+            uses: .init(libraries: [.asound])),
+        settings: MIDISettings.self,
         needs: { _ in
             Needs(analyzers: [PluginSpec("beat")], realTime: true, schedulesEvents: true, events: [.beat, .onset])
         },

@@ -7,8 +7,10 @@ internal import HemiolaSystem
 extension SinkPlugin {
     /// Publishes values and records to an MQTT broker.
     public static let mqtt = SinkPlugin(
-        "mqtt", "Publishes values and records to an MQTT broker, for home automation and dashboards.", settings: MQTTSettings.self,
-        primary: "broker", libraries: [.mosquitto], usesNetwork: true, needs: { _ in Needs(realTime: true) },
+        PluginDescription(
+            "mqtt", "Publishes values and records to an MQTT broker, for home automation and dashboards.", primary: "broker",
+            uses: .init(libraries: [.mosquitto], network: true)),
+        settings: MQTTSettings.self, needs: { _ in Needs(realTime: true) },
         make: { settings throws(Problem) in MQTTPublisher(settings, to: try settings.check()) })
 }
 

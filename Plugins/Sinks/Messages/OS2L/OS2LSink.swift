@@ -10,8 +10,9 @@ extension SinkPlugin {
 
     /// Sends beats to programs that control lights, by the protocol OS2L.
     public static let os2l = SinkPlugin(
-        "os2l", "Sends beats to programs that control lights, such as QLC+, by the protocol OS2L.",
-        settings: OS2LSettings.self, primary: "address", usesNetwork: true,
+        PluginDescription(
+            "os2l", "Sends beats to programs that control lights, such as QLC+, by the protocol OS2L.", primary: "address", uses: .network),
+        settings: OS2LSettings.self,
         needs: { settings in
             Needs(
                 analyzers: [PluginSpec("beat")], realTime: true, schedulesEvents: true,

@@ -7,8 +7,9 @@ internal import HemiolaSystem
 extension SinkPlugin {
     /// Sends features and events as Open Sound Control messages.
     public static let osc = SinkPlugin(
-        "osc", "Sends features and events as Open Sound Control (OSC) messages, through UDP or TCP.", settings: OSCSettings.self,
-        primary: "target", usesNetwork: true,
+        PluginDescription(
+            "osc", "Sends features and events as Open Sound Control (OSC) messages, through UDP or TCP.", primary: "target", uses: .network),
+        settings: OSCSettings.self,
         needs: { _ in Needs(realTime: true, schedulesEvents: true) },
         make: { settings throws(Problem) in OSCSender(settings, to: try settings.check()) })
 }

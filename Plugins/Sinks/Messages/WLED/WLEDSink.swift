@@ -6,8 +6,10 @@ internal import HemiolaSystem
 extension SinkPlugin {
     /// Sends levels, bands and peaks to WLED devices, whose sound-reactive effects then need no microphone.
     public static let wled = SinkPlugin(
-        "wled", "Sends audio sync messages to WLED devices: their sound-reactive effects need no microphone.",
-        settings: WLEDSettings.self, primary: "target", controls: [.blackout], usesNetwork: true,
+        PluginDescription(
+            "wled", "Sends audio sync messages to WLED devices: their sound-reactive effects need no microphone.", primary: "target",
+            declares: .init(controls: [.blackout]), uses: .network),
+        settings: WLEDSettings.self,
         needs: { settings in
             Needs(
                 analyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer")]

@@ -5,8 +5,8 @@ internal import HemiolaSystem
 extension SinkPlugin {
     /// Writes JSON Lines to the standard input of a program that it starts.
     public static let exec = SinkPlugin(
-        "exec", "Starts a program and writes one JSON object per line to its standard input.",
-        settings: ProgramSettings.self, primary: "command",
+        PluginDescription("exec", "Starts a program and writes one JSON object per line to its standard input.", primary: "command"),
+        settings: ProgramSettings.self,
         needs: { _ in Needs(spareStandardOutput: true) },
         make: { settings throws(Problem) in
             try settings.check()

@@ -6,9 +6,10 @@ internal import HemiolaSystem
 extension SinkPlugin {
     /// Changes a visualizer's presets by timer, beat or level, and writes the plan of changes.
     public static let presets = SinkPlugin(
-        "presets", "Changes a visualizer's presets by timer, beat or level, and writes the plan of changes.",
-        settings: PresetSettings.self, primary: "path", records: PresetCycler.records,
-        controls: ControlType.presetControls,
+        PluginDescription(
+            "presets", "Changes a visualizer's presets by timer, beat or level, and writes the plan of changes.", primary: "path",
+            declares: .init(records: PresetCycler.records, controls: ControlType.presetControls)),
+        settings: PresetSettings.self,
         needs: { $0.needs },
         make: { settings throws(Problem) in
             PresetCycler(settings, plan: try settings.check())

@@ -8,9 +8,10 @@ internal import Synchronization
 extension SinkPlugin {
     /// Sends samples and records to visualizers on a Unix socket, and receives controls from them.
     public static let socket = SinkPlugin(
-        "socket", "Sends samples and records to visualizers on a Unix socket, and receives controls from them.",
-        settings: SocketSettings.self, primary: "path",
-        records: [.preset, .speed, .key, .message], fallbackControls: PageDirector.controls,
+        PluginDescription(
+            "socket", "Sends samples and records to visualizers on a Unix socket, and receives controls from them.", primary: "path",
+            declares: .init(records: [.preset, .speed, .key, .message], fallbackControls: PageDirector.controls)),
+        settings: SocketSettings.self,
         needs: { _ in Needs(samples: true, realTime: true, events: [.beat, .control, .device, .gap, .preset, .speed]) },
         make: { settings throws(Problem) in
             try settings.check()

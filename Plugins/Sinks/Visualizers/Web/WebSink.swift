@@ -17,9 +17,11 @@ extension SinkPlugin {
         browser: @escaping @Sendable () -> DesktopBrowser? = { DesktopBrowser() }
     ) -> SinkPlugin {
         SinkPlugin(
-            "web", "Shows the music in a browser: serves a page, sends it samples and records, and receives controls from it.",
-            settings: WebSettings.self, primary: "port",
-            records: [.preset, .speed, .key, .message], fallbackControls: PageDirector.controls, libraries: [.qrencode], usesNetwork: true,
+            PluginDescription(
+                "web", "Shows the music in a browser: serves a page, sends it samples and records, and receives controls from it.",
+                primary: "port", declares: .init(records: [.preset, .speed, .key, .message], fallbackControls: PageDirector.controls),
+                uses: .init(libraries: [.qrencode], network: true)),
+            settings: WebSettings.self,
             needs: { _ in Needs(samples: true, realTime: true, events: [.beat, .control, .device, .dropped, .gap, .preset, .speed]) },
             make: { settings throws(Problem) in
                 try settings.check()

@@ -26,8 +26,12 @@ enum ControlFlood {
         for _ in 0..<3 {
             let state = FloodState(presets: (0..<count).map(name), control: control)
             let registry = PluginRegistry.standard.adding(
-                captures: [CapturePlugin("flood", "Noise and controls.", settings: NoSettings.self) { _ in FloodCapture(state) }],
-                sinks: [SinkPlugin("port", "Passes its port on.", settings: NoSettings.self, make: { _ in PortSink(state) })])
+                captures: [
+                    CapturePlugin(PluginDescription("flood", "Noise and controls."), settings: NoSettings.self) { _ in FloodCapture(state) }
+                ],
+                sinks: [
+                    SinkPlugin(PluginDescription("port", "Passes its port on."), settings: NoSettings.self, make: { _ in PortSink(state) })
+                ])
             var configuration = PipelineConfiguration(captures: [PluginSpec("flood")], analyzers: [PluginSpec("levels")])
             configuration.sinks = [try PluginSpec(parsing: "presets:/dev/null,mode=manual,state=none"), PluginSpec("port")]
             _ = await (try registry.assemble(configuration)).run()

@@ -58,7 +58,9 @@ struct HopBenchmark {
 }
 
 extension CapturePlugin {
-    static let noise = CapturePlugin("noise", "Ten minutes of noise from memory.", settings: NoSettings.self) { _ in NoiseCapture() }
+    static let noise = CapturePlugin(PluginDescription("noise", "Ten minutes of noise from memory."), settings: NoSettings.self) { _ in
+        NoiseCapture()
+    }
 }
 
 /// Ten minutes of stereo noise.

@@ -4,7 +4,7 @@ import Hemiola
 extension ControlPlugin {
     /// Submits the controls whose names are written to a named pipe.
     public static let lines = ControlPlugin(
-        "lines", "Reads the names of controls from a named pipe.", settings: ControlLinesSettings.self, primary: "path",
+        PluginDescription("lines", "Reads the names of controls from a named pipe.", primary: "path"), settings: ControlLinesSettings.self,
         make: { settings in ControlLines(path: settings.path) })
 }
 

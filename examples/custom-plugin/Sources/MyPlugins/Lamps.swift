@@ -3,8 +3,10 @@ import Hemiola
 extension SinkPlugin {
     /// A chaser light: the next lamp on every beat.
     public static let lamps = SinkPlugin(
-        "lamps", "Emits a lamp record on every beat.", settings: LampSettings.self, primary: "count",
-        records: [Lamps.lamp], controls: [Lamps.setLamp], needs: { _ in Needs(analyzers: [PluginSpec("beat")]) },
+        PluginDescription(
+            "lamps", "Emits a lamp record on every beat.", primary: "count",
+            declares: .init(records: [Lamps.lamp], controls: [Lamps.setLamp])),
+        settings: LampSettings.self, needs: { _ in Needs(analyzers: [PluginSpec("beat")]) },
         make: { settings throws(Problem) in Lamps(count: settings.count) })
 }
 

@@ -3,7 +3,7 @@ import Hemiola
 extension SinkPlugin {
     /// Prints beats and levels for people.
     public static let meter = SinkPlugin(
-        "meter", "Prints each beat, and the level of the batch in which it was found.", settings: NoSettings.self,
+        PluginDescription("meter", "Prints each beat, and the level of the batch in which it was found."), settings: NoSettings.self,
         needs: { _ in Needs(analyzers: [PluginSpec("beat"), PluginSpec("levels")], standardOutput: true, events: [.beat]) },
         make: { _ in Meter() })
 }

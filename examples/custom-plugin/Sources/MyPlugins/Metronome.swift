@@ -4,7 +4,7 @@ import Hemiola
 extension CapturePlugin {
     /// A click track of constant tempo.
     public static let metronome = CapturePlugin(
-        "metronome", "Clicks at a constant tempo.", settings: MetronomeSettings.self, primary: "bpm"
+        PluginDescription("metronome", "Clicks at a constant tempo.", primary: "bpm"), settings: MetronomeSettings.self
     ) { settings throws(Problem) in Metronome(settings) }
 }
 

@@ -4,7 +4,7 @@ import Hemiola
 extension SinkPlugin {
     /// Sends the records as text to another program.
     public static let udp = SinkPlugin(
-        "udp", "Sends JSON Lines over UDP, a datagram per batch.", settings: UDPSettings.self, primary: "port"
+        PluginDescription("udp", "Sends JSON Lines over UDP, a datagram per batch.", primary: "port"), settings: UDPSettings.self
     ) { settings throws(Problem) in UDP(receiver: try UDPSocket.address(settings.host, settings.port)) }
 }
 

@@ -3,8 +3,10 @@ import Hemiola
 extension AnalyzerPlugin {
     /// The zero-crossing rate: low for a hum, high for a cymbal or an "s".
     public static let zeroCrossings = AnalyzerPlugin(
-        "zero-crossings", "Zero-crossing rate, and a record where the sound becomes noisy.", settings: ZeroCrossingSettings.self,
-        records: [ZeroCrossings.hiss], controls: [ZeroCrossings.setHissRate]
+        PluginDescription(
+            "zero-crossings", "Zero-crossing rate, and a record where the sound becomes noisy.",
+            declares: .init(records: [ZeroCrossings.hiss], controls: [ZeroCrossings.setHissRate])),
+        settings: ZeroCrossingSettings.self
     ) { settings throws(Problem) in ZeroCrossings(gate: Float(settings.gate)) }
 }
 

@@ -12,7 +12,7 @@ struct Main {
 
         // Registers the sink as a plugin, so that a configuration can name it.
         let registry = PluginRegistry.standard.adding(sinks: [
-            SinkPlugin("loudest", "The loudest second.", settings: NoSettings.self) { _ throws(Problem) in
+            SinkPlugin(PluginDescription("loudest", "The loudest second."), settings: NoSettings.self) { _ throws(Problem) in
                 LoudestSecond { start, decibels in print(String(format: "%.2f s: %.1f dB", start, decibels)) }
             }
         ])

@@ -5,8 +5,10 @@ internal import HemiolaSystem
 extension SinkPlugin {
     /// Sends universes of DMX by Art-Net 4.
     public static let artnet = SinkPlugin(
-        "artnet", "Sends DMX universes to lights by Art-Net.", settings: ArtNetSettings.self, primary: "target", controls: [.blackout],
-        usesNetwork: true, needs: { _ in ArtNetSettings.needs },
+        PluginDescription(
+            "artnet", "Sends DMX universes to lights by Art-Net.", primary: "target", declares: .init(controls: [.blackout]),
+            uses: .network),
+        settings: ArtNetSettings.self, needs: { _ in ArtNetSettings.needs },
         make: { settings throws(Problem) in
             guard let text = settings.target else {
                 throw Problem("no node; name it, or the broadcast address: artnet:192.168.1.255", at: "target")

@@ -5,8 +5,10 @@ internal import HemiolaSystem
 extension SinkPlugin {
     /// Sends the colours of pixels to an LED controller by the Distributed Display Protocol.
     public static let ddp = SinkPlugin(
-        "ddp", "Sends colours to the pixels of an LED controller (Distributed Display Protocol).", settings: DDPSettings.self,
-        primary: "target", controls: [.blackout], usesNetwork: true, needs: { _ in DDPSettings.needs },
+        PluginDescription(
+            "ddp", "Sends colours to the pixels of an LED controller (Distributed Display Protocol).", primary: "target",
+            declares: .init(controls: [.blackout]), uses: .network),
+        settings: DDPSettings.self, needs: { _ in DDPSettings.needs },
         make: { settings throws(Problem) in
             guard let text = settings.target else {
                 throw Problem("no controller; name it: ddp:HOST", at: "target")

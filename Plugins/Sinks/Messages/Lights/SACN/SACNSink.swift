@@ -5,8 +5,10 @@ internal import HemiolaSystem
 extension SinkPlugin {
     /// Sends universes of DMX by streaming ACN (ANSI E1.31).
     public static let sacn = SinkPlugin(
-        "sacn", "Sends DMX universes to lights by streaming ACN (E1.31).", settings: SACNSettings.self, primary: "target",
-        controls: [.blackout], usesNetwork: true, needs: { _ in SACNSettings.needs },
+        PluginDescription(
+            "sacn", "Sends DMX universes to lights by streaming ACN (E1.31).", primary: "target", declares: .init(controls: [.blackout]),
+            uses: .network),
+        settings: SACNSettings.self, needs: { _ in SACNSettings.needs },
         make: { settings throws(Problem) in
             let count = settings.map == nil ? Universe.count(pixels: settings.pixels, start: settings.start) : 1
             let first = settings.universe

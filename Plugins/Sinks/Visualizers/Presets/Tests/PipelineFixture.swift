@@ -87,8 +87,7 @@ extension SinkPlugin {
     fileprivate static func counted(_ counter: WrittenBatchCounter) -> SinkPlugin {
         let plugin = SinkPlugin.presets
         return SinkPlugin(
-            plugin.about.id, plugin.about.summary, settings: PresetSettings.self, primary: plugin.about.primary,
-            records: plugin.about.records, controls: plugin.about.controls, needs: { $0.needs },
+            plugin.about, settings: PresetSettings.self, needs: { $0.needs },
             make: { settings throws(Problem) in
                 CountingSink(PresetCycler(settings, plan: try settings.check()), counter)
             })
@@ -128,7 +127,9 @@ final class SteadyBeats: Analyzer {
 
 extension AnalyzerPlugin {
     static func beats(bpm: Double) -> AnalyzerPlugin {
-        AnalyzerPlugin("beat", "A steady beat.", settings: NoSettings.self) { _ throws(Problem) in SteadyBeats(bpm: bpm) }
+        AnalyzerPlugin(PluginDescription("beat", "A steady beat."), settings: NoSettings.self) { _ throws(Problem) in
+            SteadyBeats(bpm: bpm)
+        }
     }
 }
 
