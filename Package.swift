@@ -150,13 +150,20 @@ let plugins: [[Target]] = [
     plugin("OSCControlSource", at: "Controls/OSC", uses: ["HemiolaFieldMaps", "HemiolaNetwork"], tests: ["OSCSink", "BeatAnalyzer"]),
 ]
 
-// SwiftNIO is for the sinks and controls of the network, `socket` and `web`. A package that depends on this one with `traits: []` excludes them.
-let needsNetwork: Set = [
-    "LightsSink", "LinkControlSource", "LinkSink", "MQTTSink", "OS2LSink", "OSCControlSource", "OSCSink", "SocketSink", "WLEDSink",
-    "WebSink",
-]
-let everyPlugin: [Target.Dependency] = plugins.map(\.[0].name).map { name in
-    .target(name: name, condition: needsNetwork.contains(name) ? .when(traits: ["Network"]) : nil)
+/// The modules that require SwiftNIO.
+let networkModules: Set = ["HemiolaBridge", "HemiolaNetwork"]
+
+/// Whether a plugin requires SwiftNIO: the sinks and controls of the network, `socket` and `web`. A package that depends on this one with
+/// `traits: []` excludes them. They are listed in Sources/HemiolaPlugins/PluginRegistry+Network.swift, which must import them by name.
+func needsNetwork(_ target: Target) -> Bool {
+    target.dependencies.contains { dependency in
+        if case .byNameItem(let name, _) = dependency { return networkModules.contains(name) }
+        return false
+    }
+}
+
+let everyPlugin: [Target.Dependency] = plugins.map(\.[0]).map { plugin in
+    .target(name: plugin.name, condition: needsNetwork(plugin) ? .when(traits: ["Network"]) : nil)
 }
 
 // The modules, by their layers.

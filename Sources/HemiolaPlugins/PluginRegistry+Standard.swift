@@ -30,19 +30,6 @@ internal import ToneCapture
 internal import VampAnalyzer
 internal import VisualizerAnalyzer
 
-#if Network
-    internal import LightsSink
-    internal import LinkControlSource
-    internal import LinkSink
-    internal import MQTTSink
-    internal import OS2LSink
-    internal import OSCControlSource
-    internal import OSCSink
-    internal import SocketSink
-    internal import WLEDSink
-    internal import WebSink
-#endif
-
 extension PluginRegistry {
     /// The built-in plugins of Hemiola.
     public static let standard = PluginRegistry(
@@ -51,19 +38,9 @@ extension PluginRegistry {
             .levels, .loudness, .silence, .spectrum, .visualizer, .beat, .constantQ, .chroma, .musicalKey, .chords, .pitch, .structure,
             .vamp, .exec,
         ],
-        sinks: ([.audio, .beats, .csv, .exec, .jsonLines, .midi, .notes, .picture, .presets, .summary] + networkSinks)
+        sinks: ([.audio, .beats, .csv, .exec, .jsonLines, .midi, .notes, .picture, .presets, .summary] + network.sinks)
             .sorted { $0.about.id < $1.about.id },
-        controls: ([.midi] + networkControls).sorted { $0.about.id < $1.about.id },
+        controls: ([.midi] + network.controls).sorted { $0.about.id < $1.about.id },
         defaultAnalyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat")],
         liveCapture: PluginSpec("pulse"))
-
-    #if Network
-        private static let networkSinks: [SinkPlugin] = [
-            .artnet, .ddp, .link, .mqtt, .os2l, .osc, .sacn, .socket, .web, .wled,
-        ]
-        private static let networkControls: [ControlPlugin] = [.link, .osc]
-    #else
-        private static let networkSinks: [SinkPlugin] = []
-        private static let networkControls: [ControlPlugin] = []
-    #endif
 }

@@ -1,3 +1,4 @@
+import Foundation
 import Hemiola
 import HemiolaPlugins
 import HemiolaRecords
@@ -14,4 +15,24 @@ import Testing
         let keys = RecordSchema.reservedNames(Self.registry.catalog)
         for analyzer in Self.registry.analyzers { #expect(!keys.contains(analyzer.about.id)) }
     }
+
+    @Test func `plugins that use the network: those of the trait Network, except the Unix socket`() {
+        let (all, network) = (Self.registry, PluginRegistry.network)
+        #expect(all.captures.allSatisfy { !$0.about.usesNetwork } && all.analyzers.allSatisfy { !$0.about.usesNetwork })
+        #expect(Self.ids(all.sinks.filter(\.about.usesNetwork)) == Self.ids(network.sinks).subtracting(["socket"]))
+        #expect(Self.ids(all.controls.filter(\.about.usesNetwork)) == Self.ids(network.controls))
+    }
+
+    @Test func `README of the plugins: links every plugin of the registry, and no other`() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let text = try String(contentsOf: root.appending(path: "Plugins/README.md"), encoding: .utf8)
+        let links = text.matches(of: /\[`([a-z0-9-]+)`\]\((Captures|Analyzers|Sinks|Controls)\//)
+        func linked(_ folder: String) -> Set<String> { Set(links.filter { $0.2 == folder }.map { String($0.1) }) }
+        #expect(linked("Captures") == Self.ids(Self.registry.captures))
+        #expect(linked("Analyzers") == Self.ids(Self.registry.analyzers))
+        #expect(linked("Sinks") == Self.ids(Self.registry.sinks))
+        #expect(linked("Controls") == Self.ids(Self.registry.controls))
+    }
+
+    private static func ids<Kind: Plugin>(_ plugins: [Kind]) -> Set<String> { Set(plugins.map(\.about.id)) }
 }
