@@ -1,5 +1,4 @@
 public import Hemiola
-public import HemiolaSystem
 
 /// zstd compression of an output.
 public struct Compression: Sendable, Hashable {

@@ -1,7 +1,4 @@
 public import Hemiola
-public import HemiolaRecords
-internal import HemiolaSignal
-public import HemiolaSystem
 
 /// The content of one file, or of several that belong together: appends the records of streams to the buffers of its files.
 ///

@@ -1,6 +1,4 @@
 public import Hemiola
-internal import HemiolaRecords
-public import HemiolaSystem
 
 /// The settings `rotate_s` and `rotate_mb`: when a recording continues in a new file.
 public struct FileRotation: PluginSettings, Hashable {

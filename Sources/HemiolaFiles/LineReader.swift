@@ -1,6 +1,5 @@
 internal import Glibc
-internal import Hemiola
-public import HemiolaSystem
+public import Hemiola
 
 /// Reads the lines of a file, a pipe or standard input, plain or compressed with zstd, in bounded memory.
 ///

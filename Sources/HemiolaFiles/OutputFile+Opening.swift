@@ -1,6 +1,5 @@
 internal import Glibc
-internal import Hemiola
-package import HemiolaSystem
+package import Hemiola
 
 // File system operations for opening an output.
 extension OutputFile {

@@ -1,7 +1,5 @@
 internal import Glibc
-internal import Hemiola
-public import HemiolaRecords
-public import HemiolaSystem
+public import Hemiola
 
 /// An open output of a ``DocumentFile``: standard output, a device, a pipe, or a file.
 ///

@@ -1,6 +1,5 @@
 internal import Glibc
 internal import Hemiola
-internal import HemiolaSystem
 
 /// The destination that a path denotes: a file, a device, a named pipe, or a file descriptor such as standard output.
 public struct OutputTarget: Sendable, Hashable {

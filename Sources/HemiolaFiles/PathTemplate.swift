@@ -1,6 +1,5 @@
 internal import Glibc
-internal import Hemiola
-public import HemiolaSystem
+public import Hemiola
 
 /// An output path with placeholders.
 ///

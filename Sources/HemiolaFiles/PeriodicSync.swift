@@ -1,6 +1,5 @@
 internal import Glibc
 internal import Hemiola
-internal import HemiolaSystem
 internal import Synchronization
 
 /// Calls `fdatasync` for a file once a second while the file changes, on its own thread: a power failure then loses one second.

@@ -1,6 +1,5 @@
 internal import Glibc
 internal import Hemiola
-internal import HemiolaSystem
 
 /// The contents of a file after a failed write.
 struct KeptOutput: Sendable {

@@ -1,7 +1,4 @@
 public import Hemiola
-public import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 /// A file of records as JSON Lines.
 public final class RecordDocument: Document {

@@ -1,6 +1,4 @@
-internal import Hemiola
-public import HemiolaRecords
-internal import HemiolaSignal
+public import Hemiola
 
 extension ControlType {
     /// Switches all lights off, or on again.

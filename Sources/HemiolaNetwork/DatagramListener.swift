@@ -1,6 +1,5 @@
 internal import Glibc
-internal import Hemiola
-public import HemiolaSystem
+public import Hemiola
 internal import NIOCore
 
 /// A UDP socket that receives datagrams. Closed on deinitialization.

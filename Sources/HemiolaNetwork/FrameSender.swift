@@ -1,7 +1,4 @@
 internal import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 internal import Synchronization
 
 /// Sends the frames of a source when they are due: on the thread that adds a batch where one is due with it, else on the event loop.

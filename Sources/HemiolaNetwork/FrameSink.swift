@@ -1,6 +1,4 @@
 public import Hemiola
-public import HemiolaRecords
-public import HemiolaSystem
 
 /// What a ``FrameSink`` shows: takes batches and events, and makes the messages of a frame. All times are in seconds of the monotonic clock.
 public protocol FrameSource: Sendable {

@@ -1,7 +1,5 @@
 internal import CAbletonLink
 public import Hemiola
-internal import HemiolaSignal
-public import HemiolaSystem
 internal import Synchronization
 
 /// The tempo and the beats that programs in a network share, by Ableton Link. Times are in seconds of the monotonic clock.

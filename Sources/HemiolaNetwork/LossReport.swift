@@ -1,6 +1,4 @@
 internal import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSystem
 
 /// Counts the messages that one receiver did not get, and reports them: a warning when losses begin and a line when they have ended, and
 /// a `dropped` record with each. Single losses, which are no outage, have a record once a second at most.

@@ -1,7 +1,5 @@
 internal import Glibc
 public import Hemiola
-internal import HemiolaRecords
-public import HemiolaSystem
 internal import NIOCore
 internal import NIOPosix
 

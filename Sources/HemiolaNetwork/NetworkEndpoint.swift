@@ -1,5 +1,4 @@
-internal import Hemiola
-public import HemiolaSystem
+public import Hemiola
 
 /// A host and a port, as a setting names them.
 public struct NetworkEndpoint: Sendable, Hashable, CustomStringConvertible {

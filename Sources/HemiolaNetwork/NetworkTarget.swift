@@ -1,5 +1,4 @@
-internal import Hemiola
-public import HemiolaSystem
+public import Hemiola
 
 /// Where a sink sends messages: a host and a port, through UDP or TCP.
 ///

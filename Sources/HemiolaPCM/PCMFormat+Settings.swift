@@ -1,7 +1,4 @@
 package import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSignal
-package import HemiolaSystem
 
 /// The settings that declare the format of raw samples.
 package struct RawFormatSettings: PluginSettings {

@@ -1,6 +1,4 @@
-internal import Hemiola
-public import HemiolaSignal
-public import HemiolaSystem
+public import Hemiola
 
 /// The format of raw samples: encoding, sample rate and channels.
 public struct PCMFormat: Sendable, Hashable, CustomStringConvertible {

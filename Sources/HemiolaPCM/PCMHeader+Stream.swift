@@ -1,6 +1,4 @@
 internal import Hemiola
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 extension PCMHeader {
     /// Reads the header of a stream, and leaves the stream at the first sample. Blocks until the header is complete.

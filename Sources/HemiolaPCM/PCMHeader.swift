@@ -1,6 +1,4 @@
-internal import Hemiola
-package import HemiolaRecords
-package import HemiolaSignal
+package import Hemiola
 
 /// The header of a file or stream of samples: WAV, Wave64, AIFF, AU or CAF.
 package struct PCMHeader: Sendable, Hashable {

@@ -1,7 +1,4 @@
 package import Hemiola
-package import HemiolaRecords
-package import HemiolaSignal
-package import HemiolaSystem
 
 /// Reads samples, raw or with a header, from a descriptor that may be endless, of unknown length and not seekable.
 ///

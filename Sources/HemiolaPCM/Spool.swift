@@ -1,6 +1,5 @@
 internal import Glibc
 internal import Hemiola
-internal import HemiolaSystem
 
 /// A temporary file that stores the bytes of a pipe.
 final class Spool {

@@ -1,5 +1,4 @@
 internal import Hemiola
-internal import HemiolaSystem
 
 /// The error for a stream without a supported header: its format by the first bytes, and what to do.
 enum UnsupportedFormat {

@@ -1,7 +1,4 @@
 public import Hemiola
-public import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 /// Runs one analyzer on a signal, hop by hop, as the engine does: mix to mono, spectra, aggregation of the hops of a batch, decibels.
 ///

@@ -1,7 +1,4 @@
 public import Hemiola
-internal import HemiolaRecords
-public import HemiolaSignal
-public import HemiolaSystem
 
 /// Checks the rules that every capture follows.
 ///

@@ -1,7 +1,5 @@
 internal import Glibc
 public import Hemiola
-public import HemiolaRecords
-public import HemiolaSystem
 internal import Synchronization
 
 /// A sink that stores all that it receives. On demand it is slow, blocks, fails, and submits controls.

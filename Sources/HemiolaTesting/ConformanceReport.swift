@@ -1,6 +1,4 @@
 internal import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSystem
 
 /// Collects the rules of its role that a plugin violates, one sentence each: at most 40, each once, in the order in which they were found.
 struct ConformanceReport {

@@ -1,7 +1,4 @@
 public import Hemiola
-public import HemiolaRecords
-internal import HemiolaSignal
-public import HemiolaSystem
 internal import Synchronization
 
 /// Checks the rules that every control source follows.

@@ -1,7 +1,4 @@
 public import Hemiola
-public import HemiolaRecords
-public import HemiolaSignal
-public import HemiolaSystem
 
 extension CapturePlugin {
     /// Makes a capture.

@@ -1,6 +1,4 @@
 internal import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSignal
 
 /// A generated stream: the input of a sink or a director under test.
 struct SampleStream {

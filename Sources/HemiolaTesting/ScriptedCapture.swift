@@ -1,7 +1,4 @@
 public import Hemiola
-public import HemiolaRecords
-public import HemiolaSignal
-public import HemiolaSystem
 
 /// A step of a scripted capture: what one or several reads return.
 public enum CaptureStep: Sendable {

@@ -1,7 +1,4 @@
 public import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSignal
-public import HemiolaSystem
 
 /// Checks the rules that every sink follows.
 ///

@@ -1,6 +1,5 @@
 import Hemiola
 import HemiolaBridge
-import HemiolaRecords
 import Testing
 
 @Suite struct PageDirectorTests {

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Hemiola
 import HemiolaPlugins
-import HemiolaRecords
 import Testing
 
 @testable import HemiolaCommandLine

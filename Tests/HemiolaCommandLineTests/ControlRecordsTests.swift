@@ -1,9 +1,6 @@
 import Hemiola
 import HemiolaEngine
 import HemiolaPlugins
-import HemiolaRecords
-import HemiolaSignal
-import HemiolaSystem
 import Testing
 
 @testable import HemiolaCommandLine

@@ -1,9 +1,6 @@
 import Foundation
 import Hemiola
 import HemiolaPlugins
-import HemiolaRecords
-import HemiolaSignal
-import HemiolaSystem
 import Testing
 
 @testable import HemiolaCommandLine

@@ -2,9 +2,6 @@ import ArgumentParser
 import Hemiola
 import HemiolaEngine
 import HemiolaPlugins
-import HemiolaRecords
-import HemiolaSignal
-import HemiolaSystem
 import Testing
 
 @testable import HemiolaCommandLine

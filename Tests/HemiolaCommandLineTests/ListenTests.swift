@@ -2,9 +2,6 @@ import Foundation
 import Hemiola
 import HemiolaFiles
 import HemiolaPlugins
-import HemiolaRecords
-import HemiolaSignal
-import HemiolaSystem
 import Testing
 
 @testable import HemiolaCommandLine

@@ -1,8 +1,6 @@
 import Foundation
 import Hemiola
 import HemiolaPlugins
-import HemiolaRecords
-import HemiolaSystem
 import TestSupport
 import Testing
 

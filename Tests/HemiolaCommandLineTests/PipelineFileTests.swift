@@ -2,9 +2,6 @@ import Glibc
 import Hemiola
 import HemiolaEngine
 import HemiolaPlugins
-import HemiolaRecords
-import HemiolaSignal
-import HemiolaSystem
 import TestSupport
 import Testing
 

@@ -1,6 +1,5 @@
 import Hemiola
 import HemiolaPlugins
-import HemiolaRecords
 
 @testable import HemiolaCommandLine
 

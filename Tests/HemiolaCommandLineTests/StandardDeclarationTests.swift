@@ -1,7 +1,6 @@
 import Foundation
 import Hemiola
 import HemiolaPlugins
-import HemiolaRecords
 import Testing
 
 @Suite struct StandardDeclarationTests {

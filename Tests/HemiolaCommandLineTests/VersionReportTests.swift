@@ -1,6 +1,5 @@
 import Hemiola
 import HemiolaPlugins
-import HemiolaRecords
 import Testing
 
 @testable import HemiolaCommandLine

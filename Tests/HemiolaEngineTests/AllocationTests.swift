@@ -2,9 +2,6 @@ import AllocationCounter
 import Hemiola
 import HemiolaEngine
 import HemiolaPlugins
-import HemiolaRecords
-import HemiolaSignal
-import HemiolaSystem
 import HemiolaTesting
 import Synchronization
 import TestSupport

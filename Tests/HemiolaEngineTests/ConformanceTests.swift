@@ -1,5 +1,4 @@
 import Hemiola
-import HemiolaSignal
 import HemiolaTesting
 import LevelsAnalyzer
 import SpectrumAnalyzer

@@ -1,5 +1,4 @@
 import Hemiola
-import HemiolaRecords
 import HemiolaTesting
 import Synchronization
 import TestSupport

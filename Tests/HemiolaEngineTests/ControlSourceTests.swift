@@ -1,8 +1,6 @@
 import Glibc
 import Hemiola
 import HemiolaEngine
-import HemiolaRecords
-import HemiolaSystem
 import HemiolaTesting
 import Synchronization
 import Testing

@@ -3,8 +3,6 @@ import ChordAnalyzer
 import Glibc
 import Hemiola
 import HemiolaEngine
-import HemiolaRecords
-import HemiolaSignal
 import HemiolaTesting
 import MusicalKeyAnalyzer
 import PitchAnalyzer

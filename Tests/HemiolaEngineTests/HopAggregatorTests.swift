@@ -1,8 +1,6 @@
 import Foundation
 import Hemiola
 import HemiolaEngine
-import HemiolaRecords
-import HemiolaSignal
 import HemiolaTesting
 import LevelsAnalyzer
 import SpectrumAnalyzer

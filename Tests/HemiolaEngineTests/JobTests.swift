@@ -1,8 +1,5 @@
 import Hemiola
 import HemiolaEngine
-import HemiolaRecords
-import HemiolaSignal
-import HemiolaSystem
 import HemiolaTesting
 import LevelsAnalyzer
 import TestSupport

@@ -2,8 +2,6 @@ import BeatAnalyzer
 import ChromaAnalyzer
 import Hemiola
 import HemiolaEngine
-import HemiolaRecords
-import HemiolaSignal
 import HemiolaTesting
 import LevelsAnalyzer
 import LoudnessAnalyzer

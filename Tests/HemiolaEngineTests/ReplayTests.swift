@@ -1,6 +1,5 @@
 import Hemiola
 import HemiolaEngine
-import HemiolaRecords
 import HemiolaTesting
 import TestSupport
 import Testing

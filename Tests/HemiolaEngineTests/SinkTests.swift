@@ -1,7 +1,5 @@
 import Hemiola
 import HemiolaEngine
-import HemiolaRecords
-import HemiolaSystem
 import HemiolaTesting
 import LevelsAnalyzer
 import TestSupport

@@ -1,7 +1,5 @@
 import Hemiola
 import HemiolaEngine
-import HemiolaRecords
-import HemiolaSignal
 import HemiolaTesting
 import SpectrumAnalyzer
 import TestSupport

@@ -1,7 +1,4 @@
 import Hemiola
-import HemiolaRecords
-import HemiolaSignal
-import HemiolaSystem
 import HemiolaTesting
 import Synchronization
 

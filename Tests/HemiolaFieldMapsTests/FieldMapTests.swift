@@ -1,8 +1,6 @@
 import Foundation
 import Hemiola
 import HemiolaFieldMaps
-import HemiolaRecords
-import HemiolaSystem
 import HemiolaTesting
 import TestSupport
 import Testing

@@ -1,8 +1,5 @@
 import Hemiola
 import HemiolaFiles
-import HemiolaRecords
-import HemiolaSignal
-import HemiolaSystem
 import Synchronization
 import TestSupport
 import Testing

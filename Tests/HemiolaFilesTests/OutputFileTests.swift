@@ -1,6 +1,4 @@
 import Hemiola
-import HemiolaRecords
-import HemiolaSystem
 import TestSupport
 import Testing
 

@@ -1,6 +1,5 @@
 import Hemiola
 import HemiolaNetwork
-import HemiolaSystem
 import TestSupport
 import Testing
 

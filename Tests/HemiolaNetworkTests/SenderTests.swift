@@ -1,7 +1,5 @@
 import Dispatch
 import Hemiola
-import HemiolaRecords
-import HemiolaSystem
 import Synchronization
 import TestSupport
 import Testing

@@ -1,5 +1,4 @@
 import Hemiola
-import HemiolaSystem
 import NetworkSupport
 import Testing
 

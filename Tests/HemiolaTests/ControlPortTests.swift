@@ -1,5 +1,4 @@
 import Hemiola
-import HemiolaRecords
 import Synchronization
 import Testing
 

@@ -1,5 +1,4 @@
 import Hemiola
-import HemiolaSystem
 import Testing
 
 @Suite struct RunScopeTests {

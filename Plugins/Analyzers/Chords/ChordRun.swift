@@ -1,5 +1,4 @@
 internal import Hemiola
-internal import HemiolaRecords
 internal import HemiolaTonal
 
 /// A run of frames with the same chord: becomes a record when it ends.

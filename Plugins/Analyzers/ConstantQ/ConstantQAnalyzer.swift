@@ -1,8 +1,5 @@
 internal import Glibc
 public import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 internal import HemiolaTonal
 
 extension AnalyzerPlugin {

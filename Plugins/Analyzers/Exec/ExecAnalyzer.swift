@@ -1,5 +1,4 @@
 public import Hemiola
-internal import HemiolaSystem
 
 extension AnalyzerPlugin {
     /// Sends the audio to a program and reads features and events from it.

@@ -1,7 +1,4 @@
 public import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 extension AnalyzerPlugin {
     /// RMS and peak level of the mono mix and of every channel.

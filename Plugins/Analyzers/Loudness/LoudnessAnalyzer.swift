@@ -1,8 +1,5 @@
 internal import Glibc
 public import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 extension AnalyzerPlugin {
     /// Loudness and true peak as in EBU R 128 and ITU-R BS.1770-4.

@@ -1,8 +1,6 @@
 internal import CEBUR128
 internal import Glibc
 internal import Hemiola
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 extension SharedLibrary {
     static let ebur128 = SharedLibrary(

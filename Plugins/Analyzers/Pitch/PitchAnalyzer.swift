@@ -1,8 +1,5 @@
 internal import Glibc
 internal import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 internal import HemiolaTonal
 
 /// Estimates the fundamental frequency of a single voice or instrument, and its notes.

@@ -1,8 +1,5 @@
 internal import Glibc
 public import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 extension AnalyzerPlugin {
     /// Bands, MFCC, centroid, rolloff, flatness and flux of the spectrum.

@@ -1,7 +1,5 @@
 internal import Glibc
 internal import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSignal
 internal import HemiolaTonal
 
 /// Computes frames of 0.1 s: the powers of 24 bands from a short spectrum, and the chroma of `ChromaExtractor`.

@@ -1,7 +1,4 @@
 internal import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 /// Runs a Vamp plugin. Outputs with a fixed number of values per step are features; features of all other outputs are `event` records.
 ///

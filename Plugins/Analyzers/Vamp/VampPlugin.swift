@@ -1,7 +1,4 @@
 public import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 extension AnalyzerPlugin {
     /// Runs a Vamp plugin.

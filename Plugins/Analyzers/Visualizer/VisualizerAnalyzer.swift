@@ -1,7 +1,4 @@
 public import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 extension AnalyzerPlugin {
     /// Computes relative bass, mid and treble levels as in MilkDrop, and bars of 0…1.

@@ -1,8 +1,5 @@
 public import Hemiola
 internal import HemiolaPCM
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 extension CapturePlugin {
     /// Reads a WAV stream or raw samples from the standard output of a program that it starts.

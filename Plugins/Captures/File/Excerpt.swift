@@ -1,5 +1,4 @@
 internal import Hemiola
-internal import HemiolaSignal
 
 /// The part of a file that is delivered: its start and duration.
 ///

@@ -1,8 +1,5 @@
 public import Hemiola
 internal import HemiolaPCM
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 extension CapturePlugin {
     /// Reads a sound file: WAV, FLAC, Ogg, MP3, AIFF and what libsndfile and ffmpeg decode, at the file's own rate.

@@ -1,9 +1,6 @@
 internal import Glibc
 internal import Hemiola
 internal import HemiolaPCM
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 /// The errors of this capture: one line each, with the file, what is wrong with it and what to do.
 enum FileError {

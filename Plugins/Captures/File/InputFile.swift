@@ -1,7 +1,6 @@
 internal import Glibc
 internal import Hemiola
 internal import HemiolaPCM
-internal import HemiolaSystem
 
 /// A regular file that is open for reading. All file access of this plugin that is not ffmpeg's goes through this type.
 final class InputFile: ChunkSource, Sendable {

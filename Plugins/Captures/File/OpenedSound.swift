@@ -1,8 +1,5 @@
 internal import Hemiola
 internal import HemiolaPCM
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 /// The decoder that a file gets, with what it needs.
 enum DecoderChoice {

@@ -1,6 +1,5 @@
 public import Hemiola
 internal import HemiolaPCM
-internal import HemiolaSystem
 
 extension CapturePlugin {
     /// Reads a stream of samples with a header, such as WAV, or raw samples from standard input, a pipe, a FIFO or a file.

@@ -1,7 +1,4 @@
 internal import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 /// Deliveries to the reader.
 extension CaptureSession {

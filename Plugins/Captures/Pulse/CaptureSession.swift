@@ -1,7 +1,4 @@
 internal import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 /// The state of a capture: opens the source that a query resolves to, follows changes and outages, and queues the audio.
 ///

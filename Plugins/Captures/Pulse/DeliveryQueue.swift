@@ -1,8 +1,5 @@
 internal import Glibc
 internal import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 internal import Synchronization
 
 /// A queue of about two seconds of audio between libpulse's thread and the analysis thread. Gaps, device events and source changes are

@@ -1,5 +1,4 @@
 internal import Hemiola
-internal import HemiolaSystem
 
 /// Requests the list of devices from a sound server once.
 final class DeviceProbe: ConnectionDelegate {

@@ -1,6 +1,4 @@
 internal import Hemiola
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 /// The device setting: which source to capture. Resolves to a source of a server snapshot.
 enum DeviceQuery: Sendable, Hashable, CustomStringConvertible {

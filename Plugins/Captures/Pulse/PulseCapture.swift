@@ -1,7 +1,4 @@
 public import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 extension CapturePlugin {
     /// Captures a monitor, an input or an application from a sound server: PulseAudio or PipeWire.

@@ -1,5 +1,4 @@
 internal import Hemiola
-internal import HemiolaSignal
 
 /// The sinks, sources and playback streams of a sound server at one time, as values.
 struct ServerSnapshot: Sendable, Hashable {

@@ -1,7 +1,4 @@
 public import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 extension CapturePlugin {
     /// Generates sines, clicks, sweeps, noise, a drum and bass loop, and silence.

@@ -1,7 +1,4 @@
 internal import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 /// The kinds of signals.
 enum ToneSignal: String, CaseIterable {

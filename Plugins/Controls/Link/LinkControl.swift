@@ -1,9 +1,6 @@
 public import Hemiola
 internal import HemiolaFiles
 internal import HemiolaNetwork
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 extension ControlPlugin {
     /// Submits tempo and beats of the Ableton Link session as controls.

@@ -2,8 +2,6 @@ internal import Glibc
 public import Hemiola
 internal import HemiolaFieldMaps
 internal import HemiolaFiles
-internal import HemiolaRecords
-internal import HemiolaSystem
 
 extension ControlPlugin {
     /// Reads MIDI messages and submits them as controls: tap, nudge, next preset, speed.

@@ -1,8 +1,6 @@
 public import Hemiola
 internal import HemiolaFieldMaps
 internal import HemiolaNetwork
-internal import HemiolaRecords
-internal import HemiolaSystem
 
 extension ControlPlugin {
     /// Receives OSC messages and submits them as controls.

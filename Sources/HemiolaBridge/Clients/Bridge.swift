@@ -12,7 +12,6 @@
 
 internal import Glibc
 public import Hemiola
-public import HemiolaRecords
 internal import NIOCore
 internal import NIOPosix
 internal import Synchronization

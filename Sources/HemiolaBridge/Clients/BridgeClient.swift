@@ -1,6 +1,4 @@
 internal import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSystem
 internal import NIOCore
 
 /// One client of a bridge: its subscription, what waits for it, and what it sends. Used only on the event loop.

@@ -1,5 +1,4 @@
 internal import Hemiola
-internal import HemiolaRecords
 internal import NIOCore
 
 /// The clients of a bridge, their subscriptions and the state of the visualizer. Used only on the event loop.

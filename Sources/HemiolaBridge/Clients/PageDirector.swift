@@ -1,6 +1,4 @@
 public import Hemiola
-public import HemiolaRecords
-public import HemiolaSignal
 
 /// Relays preset, speed and key messages from pages and clients if the pipeline has no preset cycler, and always the messages of pages to
 /// handlers that Hemiola does not have.

@@ -1,7 +1,4 @@
 internal import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 internal import NIOCore
 
 /// The encoders of a stream. The sink's thread and the event loop each use a copy.
@@ -113,7 +110,7 @@ struct BatchEncoder: ~Copyable {
             if line.count > 0 { parts.lines.append(EncodedBatch.EventLine(stream: .end, bytes: line.bytes)) }
         }
         return EncodedBatch(
-            time: end,  eventLines: parts.lines,
+            time: end, eventLines: parts.lines,
             sampleMessages: messages, pageCommands: parts.commands, state: state)
     }
 

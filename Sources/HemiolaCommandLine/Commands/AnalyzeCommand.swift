@@ -1,8 +1,6 @@
 internal import ArgumentParser
 internal import Hemiola
 internal import HemiolaEngine
-internal import HemiolaRecords
-internal import HemiolaSystem
 
 /// `hemiola analyze FILE…`
 struct AnalyzeCommand: Command {

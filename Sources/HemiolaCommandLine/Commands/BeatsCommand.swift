@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import Hemiola
-internal import HemiolaRecords
 
 /// `hemiola beats FILE…`
 struct BeatsCommand: Command {

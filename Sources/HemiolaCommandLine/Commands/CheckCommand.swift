@@ -2,9 +2,6 @@ internal import ArgumentParser
 internal import Hemiola
 internal import HemiolaEngine
 internal import HemiolaFieldMaps
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 /// `hemiola check [PIPELINE]`
 struct CheckCommand: Command {

@@ -1,6 +1,4 @@
 internal import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSystem
 
 extension ConfigurationBuilder {
     /// The message for a problem, with the option in place of its place: `--analyzer spectrum:bandz=3` for `analyzers[0].bandz`.

@@ -1,8 +1,6 @@
 internal import Hemiola
 internal import HemiolaEngine
 internal import HemiolaFiles
-internal import HemiolaRecords
-internal import HemiolaSystem
 
 /// Translates options into a configuration, and keeps the option text of each part for error messages.
 struct ConfigurationBuilder {

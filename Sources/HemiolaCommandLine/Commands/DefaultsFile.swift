@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import Hemiola
-internal import HemiolaSystem
 
 /// The user's defaults file, `hemiola/defaults.yaml` in the configuration folder: device, analyzers, sinks and control
 /// sources of `hemiola listen`.

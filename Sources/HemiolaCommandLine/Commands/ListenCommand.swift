@@ -1,7 +1,5 @@
 internal import ArgumentParser
 internal import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSystem
 
 /// `hemiola listen`
 struct ListenCommand: Command {

@@ -1,5 +1,4 @@
 internal import Hemiola
-internal import HemiolaSystem
 internal import Synchronization
 
 /// Writes messages, and a status line below them, on a separate thread: a terminal that is paused with Ctrl-S or a full pipe

@@ -1,8 +1,5 @@
 internal import Hemiola
 internal import HemiolaEngine
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 internal import Synchronization
 
 /// Prints a pipeline's notices as messages for the user.

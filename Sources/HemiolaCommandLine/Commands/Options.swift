@@ -1,8 +1,5 @@
 internal import ArgumentParser
 internal import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 /// The input files of `analyze` and `beats`.
 struct InputOptions: ParsableArguments {

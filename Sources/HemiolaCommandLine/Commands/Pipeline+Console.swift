@@ -1,6 +1,5 @@
 internal import Hemiola
 internal import HemiolaEngine
-internal import HemiolaSystem
 
 extension Pipeline {
     /// Time limit for sinks to finish after a signal, in seconds.

@@ -1,7 +1,6 @@
 internal import Hemiola
 internal import HemiolaEngine
 internal import HemiolaFieldMaps
-internal import HemiolaSystem
 
 // Errors are lines of the form `pipeline.yaml:7:5: sinks[1].period_s: …`, in the order of the file, so that they can be fixed from top to
 // bottom.

@@ -1,8 +1,6 @@
 internal import Hemiola
 internal import HemiolaEngine
 internal import HemiolaFieldMaps
-internal import HemiolaRecords
-internal import HemiolaSystem
 
 /// A parsed pipeline file: the configuration and the errors of the file itself.
 ///

@@ -3,8 +3,6 @@ internal import Hemiola
 internal import HemiolaEngine
 internal import HemiolaFiles
 internal import HemiolaPictures
-internal import HemiolaRecords
-internal import HemiolaSystem
 
 /// `hemiola render FILE… -o PICTURE`
 struct RenderCommand: Command {

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import Hemiola
 internal import HemiolaEngine
-internal import HemiolaSystem
 
 /// `hemiola replay RECORDING`
 struct ReplayCommand: Command {

@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import Hemiola
-internal import HemiolaSystem
 
 /// `hemiola`: parses the arguments, runs the subcommand and prints its errors.
 struct Root: ParsableCommand {

@@ -1,9 +1,6 @@
 internal import ArgumentParser
 internal import Hemiola
 internal import HemiolaEngine
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 /// `hemiola schema`
 struct SchemaCommand: Command {

@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import Hemiola
-internal import HemiolaSystem
 
 /// `hemiola window [PAGE …]`: starts `hemiola-window`, a program of its own, because this one links no GUI library.
 struct WindowCommand: Command {

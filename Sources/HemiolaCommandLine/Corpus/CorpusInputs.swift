@@ -1,6 +1,5 @@
 internal import Hemiola
 internal import HemiolaFiles
-internal import HemiolaSystem
 
 /// The files that the arguments name, and the sound files of the folders that they name, in order, each with its place below the common
 /// folder.

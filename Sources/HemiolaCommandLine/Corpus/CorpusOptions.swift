@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import Hemiola
 internal import HemiolaFiles
-internal import HemiolaSystem
 
 /// One result per input, in a folder: options of `analyze` and `beats`.
 struct CorpusOptions: ParsableArguments {

@@ -1,8 +1,5 @@
 internal import Hemiola
 internal import HemiolaEngine
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 /// Analyses each input into a result of its own, below a folder.
 ///

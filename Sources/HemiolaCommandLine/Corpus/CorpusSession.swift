@@ -1,6 +1,5 @@
 internal import Hemiola
 internal import HemiolaEngine
-internal import HemiolaSystem
 
 /// Runs the pipelines that share the inputs of a corpus: stops them on a signal, and shows the progress.
 struct CorpusSession: Sendable {

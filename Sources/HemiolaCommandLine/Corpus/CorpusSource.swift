@@ -1,7 +1,5 @@
 internal import Hemiola
 internal import HemiolaEngine
-internal import HemiolaRecords
-internal import HemiolaSystem
 internal import Synchronization
 
 /// The inputs of a run with one result per input, which several pipelines share. Skips inputs whose result is current, and collects

@@ -1,5 +1,4 @@
 internal import Hemiola
-internal import HemiolaSystem
 
 /// The files of some types in a folder and the folders below it, in the order of their names.
 ///

@@ -1,7 +1,5 @@
 internal import Hemiola
 internal import HemiolaEngine
-internal import HemiolaRecords
-internal import HemiolaSystem
 internal import Synchronization
 
 /// The inputs of a run with one output: files and the files of folders, then the names that arrive on standard input.

@@ -1,7 +1,5 @@
 internal import Hemiola
 internal import HemiolaFiles
-internal import HemiolaRecords
-internal import HemiolaSystem
 
 /// The table of an earlier run of `--summary -o FILE`, to which `--resume` adds rows.
 struct SummaryTable {

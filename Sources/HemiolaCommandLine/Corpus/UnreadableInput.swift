@@ -1,6 +1,4 @@
 internal import Hemiola
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 extension CapturePlugin {
     /// A file of which only the fault is known: a link in a folder that leads to no file, or a folder that cannot be read. It fails as any

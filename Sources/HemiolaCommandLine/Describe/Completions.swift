@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import Hemiola
 internal import HemiolaEngine
-internal import HemiolaRecords
 internal import Synchronization
 
 /// Candidates for the shell's completion (the Tab key): plugins, their settings, devices, record types, controls.

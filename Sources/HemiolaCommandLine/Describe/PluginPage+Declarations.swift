@@ -1,5 +1,4 @@
 internal import Hemiola
-internal import HemiolaRecords
 
 // The record types and controls that a plugin declares, for `hemiola plugins NAME`.
 

@@ -1,8 +1,5 @@
 internal import Hemiola
 internal import HemiolaEngine
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 /// The declarations of a plugin, as text and JSON.
 struct PluginPage {

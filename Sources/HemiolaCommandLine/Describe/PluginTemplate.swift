@@ -1,5 +1,4 @@
 internal import Hemiola
-internal import HemiolaSystem
 
 /// The files of `hemiola plugins new`: a package that builds, passes its tests, and runs with the installed program.
 struct PluginTemplate {

@@ -1,7 +1,5 @@
 internal import Glibc
 internal import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSystem
 internal import VampAnalyzer
 
 /// The installed Vamp plugins, for `hemiola plugins --vamp`.

@@ -1,5 +1,4 @@
 internal import Hemiola
-internal import HemiolaSystem
 
 /// The output of `hemiola --version --verbose`: what a bug report should contain.
 struct VersionReport {

@@ -1,8 +1,5 @@
 internal import ArgumentParser
 internal import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 /// `hemiola doctor`
 struct DoctorCommand: Command {

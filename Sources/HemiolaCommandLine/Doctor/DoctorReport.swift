@@ -1,6 +1,4 @@
 internal import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSystem
 
 /// The results of `hemiola doctor`, as text and JSON.
 struct DoctorReport {

@@ -1,7 +1,4 @@
 internal import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 /// Measures the latency from a player's write to the output line: plays clicks into a temporary output of the sound server and reads
 /// the lines of another `hemiola listen` that captures it.

@@ -1,6 +1,5 @@
 internal import Glibc
 internal import Hemiola
-internal import HemiolaSystem
 
 /// Plays a click track on the default output while another `hemiola listen` captures it and sends its beats to a sink: the user compares
 /// clicks and flashes, and sets `lead_ms` and `delay_ms` of the sink.

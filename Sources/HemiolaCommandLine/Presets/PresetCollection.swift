@@ -1,6 +1,4 @@
 internal import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSystem
 
 /// Copies presets of Butterchurn into the folder that the page of the sink `web` shows.
 struct PresetCollection {

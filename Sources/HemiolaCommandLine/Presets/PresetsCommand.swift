@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import Hemiola
-internal import HemiolaSystem
 
 /// `hemiola presets add PATH …`
 struct PresetsCommand: Command {

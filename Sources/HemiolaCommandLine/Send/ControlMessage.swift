@@ -1,6 +1,4 @@
 internal import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSystem
 
 /// A message of the visualizer protocol, as a line.
 struct ControlMessage: Equatable {

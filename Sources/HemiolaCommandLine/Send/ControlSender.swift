@@ -1,6 +1,4 @@
 internal import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSystem
 
 /// Sends controls and `status`, and prints the replies.
 struct ControlSender {

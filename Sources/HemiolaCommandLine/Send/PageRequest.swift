@@ -1,6 +1,4 @@
 internal import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSystem
 
 /// The request of `hemiola send call`, `import`, `tabs`, `wait` or `window`.
 struct PageRequest: Equatable {

@@ -1,7 +1,5 @@
 internal import ArgumentParser
 internal import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSystem
 
 /// `hemiola send TYPE [VALUE] [key=value …]`: a control, or a ``PageRequest``.
 struct SendCommand: Command {

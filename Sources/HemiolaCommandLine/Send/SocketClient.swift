@@ -1,7 +1,5 @@
 internal import Glibc
 internal import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSystem
 
 /// A connection to the socket of a running hemiola. Its errors name the path of the socket.
 struct SocketClient {

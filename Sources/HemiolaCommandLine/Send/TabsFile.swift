@@ -1,6 +1,4 @@
 internal import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSystem
 
 /// A list of tabs in a file, for `hemiola send tabs`.
 struct TabsFile {

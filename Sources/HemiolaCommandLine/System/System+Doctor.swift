@@ -1,6 +1,5 @@
 internal import Glibc
 internal import Hemiola
-internal import HemiolaSystem
 
 /// Reads the system properties for `hemiola doctor`.
 extension System {

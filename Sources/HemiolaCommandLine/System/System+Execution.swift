@@ -1,6 +1,5 @@
 internal import Glibc
 internal import Hemiola
-internal import HemiolaSystem
 
 extension System {
     /// The path of this program; nil where the system does not report it.

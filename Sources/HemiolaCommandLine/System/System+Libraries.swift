@@ -4,9 +4,6 @@ internal import Hemiola
 internal import HemiolaFieldMaps
 internal import HemiolaFiles
 internal import HemiolaPictures
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 /// The compiler, the commit and the libraries of the program, for `hemiola doctor` and `hemiola --version --verbose`.
 extension System {

@@ -1,6 +1,5 @@
 internal import Glibc
 internal import Hemiola
-internal import HemiolaSystem
 internal import Synchronization
 
 extension System {

@@ -1,5 +1,4 @@
 internal import Hemiola
-internal import HemiolaRecords
 
 /// A key of the terminal, or a click.
 enum TerminalKey: Sendable, Hashable {

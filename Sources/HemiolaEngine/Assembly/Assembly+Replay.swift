@@ -1,7 +1,4 @@
 public import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSignal
-public import HemiolaSystem
 
 extension PluginRegistry {
     /// Builds a pipeline that sends the records of a recording to sinks, without analyzers. Opens nothing.

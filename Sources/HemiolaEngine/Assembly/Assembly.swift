@@ -1,8 +1,5 @@
 public import Hemiola
 internal import HemiolaFiles
-public import HemiolaRecords
-internal import HemiolaSignal
-public import HemiolaSystem
 
 /// Settings that the pipeline reads from the SPEC of every plugin.
 private struct CommonSettings: PluginSettings {

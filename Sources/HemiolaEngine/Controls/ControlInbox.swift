@@ -1,7 +1,5 @@
 internal import Glibc
 internal import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSystem
 internal import Synchronization
 
 /// A bounded queue of controls from clients, which the analysis thread empties once per batch.

@@ -1,5 +1,4 @@
 internal import Hemiola
-internal import HemiolaRecords
 
 /// A director of the pipeline with the controls that its plugin declares.
 struct PipelineDirector {

@@ -1,7 +1,4 @@
 internal import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 /// The samples of a recorded stream, read from the audio that it was made of. Used on the analysis thread.
 ///

@@ -1,7 +1,4 @@
 internal import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 /// Passes the batches of one recorded stream to the sinks, with the events of directors and controls. Used by the analysis thread only.
 final class RecordedStream: ControllableStream {

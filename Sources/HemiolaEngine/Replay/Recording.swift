@@ -1,6 +1,4 @@
 public import Hemiola
-public import HemiolaRecords
-public import HemiolaSystem
 internal import Synchronization
 
 /// Recorded records, opened for a replay: JSON Lines that Hemiola wrote, plain or compressed with zstd, with one or more streams.

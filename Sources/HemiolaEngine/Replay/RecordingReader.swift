@@ -1,8 +1,5 @@
 internal import Hemiola
 internal import HemiolaFiles
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 /// Divides the records of a recording into streams, batches with their events, and ends. Used by one thread at a time.
 final class RecordingReader {

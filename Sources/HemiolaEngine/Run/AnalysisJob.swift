@@ -1,7 +1,4 @@
 internal import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 /// The analyzers of one thread, which analyses inputs one after another and keeps them from one input to the next.
 final class AnalysisJob {

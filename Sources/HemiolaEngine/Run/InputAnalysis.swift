@@ -1,7 +1,4 @@
 internal import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 /// The analysis of one input by a job: opens it, divides it into streams, and passes their batches on.
 struct InputAnalysis {

@@ -1,6 +1,4 @@
 internal import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSystem
 internal import Synchronization
 
 /// Runs a pipeline on the analysis thread: its recording, or its inputs in order, analysed there one by one, or ahead of their turn on

@@ -1,6 +1,4 @@
 public import Hemiola
-public import HemiolaRecords
-public import HemiolaSystem
 
 /// Supplies the inputs of pipelines while they run: paths that arrive on a pipe, or the files of a folder.
 ///

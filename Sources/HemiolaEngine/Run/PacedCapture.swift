@@ -1,7 +1,4 @@
 internal import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 /// Delays the reads of a capture to real time. The read results are the same; none is lost.
 final class PacedCapture: Capture {

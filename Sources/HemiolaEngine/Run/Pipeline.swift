@@ -1,7 +1,4 @@
 public import Hemiola
-public import HemiolaRecords
-public import HemiolaSignal
-public import HemiolaSystem
 internal import Synchronization
 
 /// A checked pipeline, which opens nothing until it runs: `registry.assemble(configuration)`.

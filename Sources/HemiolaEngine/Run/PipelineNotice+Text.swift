@@ -1,7 +1,4 @@
 internal import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 extension PipelineNotice {
     /// The message for the user, in one line. It names the input or the output.

@@ -1,7 +1,4 @@
-internal import Hemiola
-public import HemiolaRecords
-public import HemiolaSignal
-public import HemiolaSystem
+public import Hemiola
 
 /// A notice of a running pipeline to its caller. Library code does not print.
 public enum PipelineNotice: Sendable {

@@ -1,5 +1,4 @@
 internal import Hemiola
-internal import HemiolaSystem
 internal import Synchronization
 
 /// A capture, analyzer or sink of a pipeline. It is made once, when the pipeline is assembled, which checks its settings; the run uses that

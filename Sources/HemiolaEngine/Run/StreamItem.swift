@@ -1,5 +1,4 @@
 internal import Hemiola
-internal import HemiolaRecords
 internal import Synchronization
 
 /// A part of the streams of a run, in their order.

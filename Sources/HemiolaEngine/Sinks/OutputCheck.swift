@@ -1,6 +1,5 @@
 internal import Hemiola
 internal import HemiolaFiles
-internal import HemiolaSystem
 
 extension Pipeline {
     /// Whether each input of a run from files has output files of its own, so that one which cannot be written does not concern the others.

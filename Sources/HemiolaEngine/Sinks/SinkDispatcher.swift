@@ -1,6 +1,4 @@
 internal import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSignal
 
 /// Passes the streams to the sinks' queues and the sinks' controls to the stream, and counts losses.
 final class SinkDispatcher: StreamReceiver {

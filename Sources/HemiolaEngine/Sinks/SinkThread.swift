@@ -1,6 +1,4 @@
 internal import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSystem
 
 /// A sink on its own thread, as the analysis thread knows it.
 struct SinkThread: Sendable {

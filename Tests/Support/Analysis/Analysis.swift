@@ -1,8 +1,5 @@
 public import Hemiola
 internal import HemiolaEngine
-public import HemiolaRecords
-public import HemiolaSignal
-import HemiolaSystem
 public import HemiolaTesting
 
 /// The output of one analyzer for a signal, from a complete pipeline: capture, hops, spectra, aggregation, sink.

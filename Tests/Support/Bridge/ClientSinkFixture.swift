@@ -1,7 +1,5 @@
 import Foundation
 public import Hemiola
-public import HemiolaRecords
-public import HemiolaSignal
 import Synchronization
 public import TestSupport
 import Testing

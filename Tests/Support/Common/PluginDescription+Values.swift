@@ -1,5 +1,4 @@
 public import Hemiola
-import HemiolaSystem
 
 extension PluginDescription {
     /// The values of a SPEC, with defaults for missing settings.

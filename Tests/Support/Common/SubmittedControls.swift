@@ -1,6 +1,4 @@
 public import Hemiola
-public import HemiolaRecords
-public import HemiolaSystem
 import Testing
 
 /// What a plugin submits and reports. Every control is done.

@@ -1,8 +1,6 @@
 import Glibc
 public import Hemiola
 import HemiolaNetwork
-public import HemiolaRecords
-public import HemiolaSystem
 import NIOCore
 import NIOEmbedded
 import Synchronization

@@ -1,9 +1,6 @@
 import BeatAnalyzer
 import Hemiola
 import HemiolaEngine
-import HemiolaRecords
-import HemiolaSignal
-import HemiolaSystem
 import HemiolaTesting
 
 /// The output of a pipeline with the analyzer `beat` for given samples.

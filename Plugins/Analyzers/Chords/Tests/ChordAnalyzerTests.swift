@@ -2,8 +2,6 @@ import AnalysisSupport
 import ChordAnalyzer
 import Foundation
 import Hemiola
-import HemiolaRecords
-import HemiolaSignal
 import HemiolaTesting
 import TestSupport
 import Testing

@@ -2,9 +2,6 @@ import AnalysisSupport
 import ChromaAnalyzer
 import Foundation
 import Hemiola
-import HemiolaRecords
-import HemiolaSignal
-import HemiolaSystem
 import HemiolaTesting
 import References
 import TestSupport

@@ -2,8 +2,6 @@ import AnalysisSupport
 import ConstantQAnalyzer
 import Foundation
 import Hemiola
-import HemiolaRecords
-import HemiolaSignal
 import HemiolaTesting
 import References
 import TestSupport

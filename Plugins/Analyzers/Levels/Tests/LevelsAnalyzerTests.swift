@@ -1,8 +1,6 @@
 import AnalysisSupport
 import Foundation
 import Hemiola
-import HemiolaRecords
-import HemiolaSignal
 import HemiolaTesting
 import LevelsAnalyzer
 import References

@@ -1,6 +1,5 @@
 import Foundation
 import Hemiola
-import HemiolaSignal
 import HemiolaTesting
 import LoudnessAnalyzer
 import Testing

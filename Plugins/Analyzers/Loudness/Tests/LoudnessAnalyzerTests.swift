@@ -1,8 +1,6 @@
 import AnalysisSupport
 import Foundation
 import Hemiola
-internal import HemiolaRecords
-import HemiolaSignal
 import HemiolaTesting
 import LoudnessAnalyzer
 import TestSupport

@@ -1,9 +1,6 @@
 import AnalysisSupport
 import Foundation
 import Hemiola
-import HemiolaRecords
-import HemiolaSignal
-import HemiolaSystem
 import HemiolaTesting
 import HemiolaTonal
 import PitchAnalyzer

@@ -1,6 +1,5 @@
 internal import CVamp
-internal import Hemiola
-package import HemiolaSystem
+package import Hemiola
 internal import Synchronization
 
 /// An instance of a Vamp plugin. Used by one thread at a time.

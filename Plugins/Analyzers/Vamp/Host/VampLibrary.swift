@@ -1,7 +1,6 @@
 internal import CVamp
 internal import Glibc
-internal import Hemiola
-package import HemiolaSystem
+package import Hemiola
 internal import Synchronization
 
 /// A library of Vamp plugins that is loaded into this process. It stays loaded until the process ends.

@@ -1,6 +1,4 @@
-internal import Hemiola
-package import HemiolaSignal
-package import HemiolaSystem
+package import Hemiola
 
 /// A Vamp plugin that processes a stream: blocks of the audio, steps, and the times of the features.
 ///

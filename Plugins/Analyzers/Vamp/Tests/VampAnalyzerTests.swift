@@ -2,8 +2,6 @@ import AnalysisSupport
 import Foundation
 import Hemiola
 import HemiolaEngine
-import HemiolaRecords
-import HemiolaSignal
 import HemiolaTesting
 import TestSupport
 import Testing

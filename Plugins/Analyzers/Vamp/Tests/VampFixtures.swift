@@ -2,7 +2,6 @@ import AnalysisSupport
 import Foundation
 import Hemiola
 import HemiolaEngine
-import HemiolaRecords
 import HemiolaTesting
 import Synchronization
 import TestSupport

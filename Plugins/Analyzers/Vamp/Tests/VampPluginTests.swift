@@ -3,7 +3,6 @@ import BeatAnalyzer
 import ChromaAnalyzer
 import Foundation
 import Hemiola
-import HemiolaRecords
 import HemiolaTesting
 import MusicalKeyAnalyzer
 import SpectrumAnalyzer

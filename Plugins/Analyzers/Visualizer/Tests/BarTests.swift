@@ -1,7 +1,5 @@
 import Glibc
 import Hemiola
-import HemiolaRecords
-import HemiolaSignal
 import HemiolaTesting
 import Testing
 

@@ -1,6 +1,5 @@
 import Glibc
 import Hemiola
-import HemiolaSignal
 import HemiolaTesting
 import Testing
 

@@ -1,7 +1,5 @@
 import FileCapture
 import Hemiola
-import HemiolaRecords
-import HemiolaSignal
 import TestSupport
 
 /// The example music of the repository: 30 s in stereo at 44.1 kHz.

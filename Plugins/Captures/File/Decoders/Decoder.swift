@@ -1,7 +1,4 @@
 internal import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 /// Decodes a sound file, from its first frame to its last, and reports what is missing or damaged.
 ///

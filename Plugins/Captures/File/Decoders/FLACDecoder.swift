@@ -2,9 +2,6 @@ internal import CFLAC
 internal import Glibc
 internal import Hemiola
 internal import HemiolaPCM
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 extension SharedLibrary {
     static let flac = SharedLibrary(

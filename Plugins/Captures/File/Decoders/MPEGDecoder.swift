@@ -1,8 +1,6 @@
 internal import CMPG123
 internal import Hemiola
 internal import HemiolaPCM
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 extension SharedLibrary {
     // Versions before 1.32 do not say which they are.

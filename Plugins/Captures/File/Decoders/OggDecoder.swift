@@ -1,9 +1,6 @@
 internal import CXiph
 internal import Hemiola
 internal import HemiolaPCM
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 /// Decodes the packets of a Vorbis or Opus stream.
 protocol OggPacketDecoder: AnyObject {

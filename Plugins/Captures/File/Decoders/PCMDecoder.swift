@@ -1,8 +1,5 @@
 internal import Hemiola
 internal import HemiolaPCM
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 /// Decodes samples that are not compressed: WAV, RF64, BW64, Wave64, AIFF, AU and CAF.
 final class PCMDecoder: Decoder {

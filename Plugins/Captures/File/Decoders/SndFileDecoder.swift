@@ -2,9 +2,6 @@ internal import CSndFile
 internal import Glibc
 internal import Hemiola
 internal import HemiolaPCM
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 internal import Synchronization
 
 /// Decodes what libsndfile reads and no other decoder does: ADPCM, GSM, A-law, µ-law and other compressed samples in WAV, AIFF, AU and CAF;

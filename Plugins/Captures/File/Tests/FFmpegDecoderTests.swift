@@ -1,9 +1,6 @@
 import Foundation
 import Hemiola
 import HemiolaPCM
-import HemiolaRecords
-import HemiolaSignal
-import HemiolaSystem
 import TestSupport
 import Testing
 

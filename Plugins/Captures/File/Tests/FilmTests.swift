@@ -1,8 +1,6 @@
 import Foundation
 import Hemiola
 import HemiolaPCM
-import HemiolaRecords
-import HemiolaSignal
 import HemiolaTesting
 import TestSupport
 import Testing

@@ -1,7 +1,5 @@
 import Foundation
 import Hemiola
-import HemiolaSignal
-import HemiolaSystem
 import TestSupport
 import Testing
 

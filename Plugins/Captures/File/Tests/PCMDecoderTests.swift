@@ -2,9 +2,6 @@ import Foundation
 import Glibc
 import Hemiola
 import HemiolaPCM
-import HemiolaRecords
-import HemiolaSignal
-import HemiolaSystem
 import TestSupport
 import Testing
 

@@ -1,9 +1,6 @@
 import Dispatch
 import Glibc
 import Hemiola
-import HemiolaRecords
-import HemiolaSignal
-import HemiolaSystem
 import TestSupport
 import Testing
 

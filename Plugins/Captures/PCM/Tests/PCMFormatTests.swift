@@ -1,6 +1,4 @@
 import Hemiola
-import HemiolaSignal
-import HemiolaSystem
 import Testing
 
 @testable import HemiolaPCM

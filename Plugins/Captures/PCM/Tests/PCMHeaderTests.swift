@@ -1,6 +1,4 @@
 import Hemiola
-import HemiolaRecords
-import HemiolaSignal
 import Testing
 
 @testable import HemiolaPCM

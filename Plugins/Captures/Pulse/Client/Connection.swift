@@ -1,7 +1,6 @@
 internal import CPulse
 internal import Glibc
 internal import Hemiola
-internal import HemiolaSystem
 
 extension SharedLibrary {
     static let pulse = SharedLibrary(

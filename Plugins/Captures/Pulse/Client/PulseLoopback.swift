@@ -1,7 +1,6 @@
 internal import CPulse
 internal import Glibc
 internal import Hemiola
-internal import HemiolaSystem
 
 /// A null sink in a running sound server, and a playback stream to it: silence, and a click on request. For latency tests.
 ///

@@ -1,6 +1,5 @@
 internal import CPulse
 internal import Hemiola
-internal import HemiolaSignal
 
 /// A snapshot in progress: four requests to the server, and the results so far.
 struct SnapshotRequest {

@@ -1,7 +1,5 @@
 import Foundation
 import Hemiola
-import HemiolaRecords
-import HemiolaSignal
 import TestSupport
 import Testing
 

@@ -1,5 +1,4 @@
 import Hemiola
-import HemiolaSignal
 import Testing
 
 @testable import ToneCapture

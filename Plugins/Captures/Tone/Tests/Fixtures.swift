@@ -1,5 +1,4 @@
 import Hemiola
-import HemiolaSignal
 import TestSupport
 
 @testable import ToneCapture

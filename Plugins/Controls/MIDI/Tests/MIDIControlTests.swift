@@ -5,8 +5,6 @@ import Hemiola
 import HemiolaEngine
 import HemiolaFieldMaps
 import HemiolaFiles
-import HemiolaRecords
-import HemiolaSystem
 import HemiolaTesting
 import TestSupport
 import Testing

@@ -2,9 +2,6 @@ import BeatAnalyzer
 import Foundation
 import Hemiola
 import HemiolaNetwork
-import HemiolaRecords
-import HemiolaSignal
-import HemiolaSystem
 import HemiolaTesting
 import TestSupport
 import Testing

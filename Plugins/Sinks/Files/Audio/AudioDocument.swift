@@ -1,8 +1,5 @@
 internal import Hemiola
 internal import HemiolaFiles
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 /// Writes the samples of a stream at the place of their frames. Frames without samples, lost by the capture or dropped with their batch, are
 /// silence.

@@ -1,8 +1,6 @@
 public import Hemiola
 internal import HemiolaFiles
 internal import HemiolaPCM
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 extension SinkPlugin {
     /// Records the analysed audio in a sound file, sample by sample.

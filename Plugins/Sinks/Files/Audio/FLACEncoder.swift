@@ -1,8 +1,6 @@
 internal import CSndFile
 internal import Hemiola
 internal import HemiolaFiles
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 /// Writes a FLAC file through libsndfile, whose output goes to a ``OutputFile``.
 final class FLACEncoder: AudioEncoder {

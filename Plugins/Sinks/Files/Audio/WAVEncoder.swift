@@ -1,7 +1,5 @@
 internal import Hemiola
 internal import HemiolaFiles
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 /// Writes a WAV file, which becomes an RF64 file (EBU Tech 3306) when it is larger than 4 GiB.
 ///

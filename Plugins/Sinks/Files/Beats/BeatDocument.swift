@@ -1,8 +1,5 @@
 internal import Hemiola
 internal import HemiolaFiles
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 /// Writes each beat when it arrives (`text`, `audacity`), or all beats of a stream at its end.
 final class BeatDocument: Document {

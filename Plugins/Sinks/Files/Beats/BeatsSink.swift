@@ -1,7 +1,5 @@
 public import Hemiola
 internal import HemiolaFiles
-internal import HemiolaRecords
-internal import HemiolaSystem
 
 extension SinkPlugin {
     /// Writes beat times and bar positions in formats of other programs.

@@ -1,7 +1,4 @@
 internal import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 /// Encodes tracks with their beat grids as a Rekordbox XML collection (`DJ_PLAYLISTS`, version 1.0.0, Pioneer DJ: XML format list, 2020).
 struct RekordboxCollection {

@@ -1,8 +1,5 @@
 internal import Hemiola
 internal import HemiolaFiles
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 /// Batches in one table, events in another.
 final class CSVDocument: Document {

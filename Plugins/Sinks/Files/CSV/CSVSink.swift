@@ -1,6 +1,5 @@
 public import Hemiola
 internal import HemiolaFiles
-internal import HemiolaSystem
 
 extension SinkPlugin {
     /// A table with a row per batch, and one with a row per event.

@@ -1,5 +1,4 @@
 internal import Hemiola
-internal import HemiolaRecords
 
 /// The columns of a stream's events, and the fields of each event: those of its record, as declared.
 struct EventColumns: Sendable {

@@ -1,6 +1,5 @@
 internal import Hemiola
 internal import HemiolaFiles
-internal import HemiolaRecords
 
 /// Where the two tables go.
 struct TablePlaces: Sendable {

@@ -1,6 +1,5 @@
 public import Hemiola
 internal import HemiolaFiles
-internal import HemiolaSystem
 
 extension SinkPlugin {
     /// Writes one JSON object per line to standard output or a file.

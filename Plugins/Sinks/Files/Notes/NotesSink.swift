@@ -1,8 +1,5 @@
 public import Hemiola
 internal import HemiolaFiles
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 internal import HemiolaTonal
 
 extension SinkPlugin {

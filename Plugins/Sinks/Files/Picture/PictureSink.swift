@@ -1,8 +1,5 @@
 package import Hemiola
 internal import HemiolaFiles
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 extension SinkPlugin {
     /// Draws a picture of one stream.

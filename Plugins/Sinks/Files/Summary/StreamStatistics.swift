@@ -1,6 +1,4 @@
 internal import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSignal
 
 /// The statistics of a stream: of each selected feature, and of the beats. Memory does not depend on the length of the stream.
 struct StreamStatistics: Sendable {

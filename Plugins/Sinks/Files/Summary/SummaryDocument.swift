@@ -1,7 +1,5 @@
 internal import Hemiola
 internal import HemiolaFiles
-internal import HemiolaRecords
-internal import HemiolaSystem
 
 /// Computes the statistics of a stream while it runs, and writes its record at its end.
 final class SummaryDocument: Document {

@@ -1,7 +1,5 @@
 public import Hemiola
 internal import HemiolaFiles
-internal import HemiolaRecords
-internal import HemiolaSystem
 
 extension SinkPlugin {
     /// Writes one record per stream: tags, tempo, loudness, and the statistics of each feature.

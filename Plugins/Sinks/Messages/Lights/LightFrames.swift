@@ -2,9 +2,6 @@ internal import Hemiola
 internal import HemiolaFieldMaps
 internal import HemiolaFiles
 internal import HemiolaNetwork
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 /// The frames of the sinks `ddp`, `sacn` and `artnet`.
 struct LightFrames<Messages: LightProtocol>: FrameSource {

@@ -1,6 +1,5 @@
 internal import Hemiola
 internal import HemiolaNetwork
-internal import HemiolaRecords
 
 /// The settings of a sink of lights.
 protocol LightSettings: PluginSettings {

@@ -1,6 +1,4 @@
 internal import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSignal
 
 /// What a row of lights shows.
 enum LightEffect: String, CaseIterable {

@@ -1,6 +1,5 @@
 internal import Glibc
 internal import Hemiola
-internal import HemiolaSystem
 
 /// A thread that sends what is due at its time. It sleeps until an absolute time of the monotonic clock, so that delays do not add up.
 ///

@@ -1,7 +1,5 @@
 public import Hemiola
 internal import HemiolaFiles
-internal import HemiolaRecords
-internal import HemiolaSystem
 
 extension SinkPlugin {
     /// Sends MIDI clock and notes from the beats and onsets of the music.

@@ -1,9 +1,6 @@
 internal import Hemiola
 internal import HemiolaFieldMaps
 internal import HemiolaFiles
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 /// The sink `midi`: maps beats and onsets to the monotonic clock, and passes them to a thread that sends at their times.
 /// No method waits for the receiver.

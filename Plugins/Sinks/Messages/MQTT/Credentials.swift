@@ -1,6 +1,5 @@
 internal import Glibc
 internal import Hemiola
-internal import HemiolaSystem
 
 /// User and password for a broker. The password is never a setting: other users see the command line of a process.
 struct Credentials {

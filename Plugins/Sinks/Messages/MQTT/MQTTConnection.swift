@@ -2,8 +2,6 @@ internal import CMosquitto
 internal import Glibc
 internal import Hemiola
 internal import HemiolaNetwork
-internal import HemiolaRecords
-internal import HemiolaSystem
 
 extension SharedLibrary {
     static let mosquitto = SharedLibrary(

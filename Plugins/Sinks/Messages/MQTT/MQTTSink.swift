@@ -1,8 +1,6 @@
 public import Hemiola
 internal import HemiolaFieldMaps
 internal import HemiolaNetwork
-internal import HemiolaRecords
-internal import HemiolaSystem
 
 extension SinkPlugin {
     /// Publishes values and records to an MQTT broker.

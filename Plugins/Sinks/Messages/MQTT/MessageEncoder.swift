@@ -1,8 +1,5 @@
 internal import Hemiola
 internal import HemiolaFieldMaps
-internal import HemiolaRecords
-internal import HemiolaSignal
-internal import HemiolaSystem
 
 /// Messages that are sent or lost together: the values of a batch, or one record.
 struct MessageGroup {

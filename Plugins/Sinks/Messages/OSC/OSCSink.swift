@@ -1,8 +1,6 @@
 public import Hemiola
 internal import HemiolaFieldMaps
 internal import HemiolaNetwork
-internal import HemiolaRecords
-internal import HemiolaSystem
 
 extension SinkPlugin {
     /// Sends features and events as Open Sound Control messages.

@@ -1,8 +1,6 @@
 internal import Hemiola
 internal import HemiolaFiles
 internal import HemiolaNetwork
-internal import HemiolaRecords
-internal import HemiolaSignal
 
 /// The frames of the sink `wled`: computes messages from the features and events of a stream.
 struct AudioSyncEncoder: FrameSource {

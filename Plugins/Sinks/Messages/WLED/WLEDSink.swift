@@ -1,7 +1,5 @@
 public import Hemiola
 internal import HemiolaNetwork
-internal import HemiolaRecords
-internal import HemiolaSystem
 
 extension SinkPlugin {
     /// Sends levels, bands and peaks to WLED devices, whose sound-reactive effects then need no microphone.

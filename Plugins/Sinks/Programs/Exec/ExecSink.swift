@@ -1,6 +1,4 @@
 public import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSystem
 
 extension SinkPlugin {
     /// Writes JSON Lines to the standard input of a program that it starts.

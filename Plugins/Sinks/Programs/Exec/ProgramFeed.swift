@@ -1,6 +1,4 @@
 internal import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSystem
 
 /// Sends the records of streams to a program, and starts it again where the policy requires it. Used by one thread at a time.
 ///

@@ -1,7 +1,5 @@
 internal import Glibc
 internal import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSystem
 
 /// The part of a preset schedule that is stored between runs, as a JSON object in a file.
 struct PersistedState: Sendable, Equatable {

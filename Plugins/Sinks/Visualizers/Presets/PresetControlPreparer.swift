@@ -1,5 +1,4 @@
 internal import Hemiola
-internal import HemiolaRecords
 internal import Synchronization
 
 /// Looks up preset names and reads lists of names for the director, on the thread that prepares controls: the cost on the analysis

@@ -1,6 +1,4 @@
 internal import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSignal
 
 /// The director of the sink `presets`: derives `preset` and `speed` events from feature rows and beats, on the analysis thread.
 ///

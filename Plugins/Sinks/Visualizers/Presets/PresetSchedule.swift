@@ -1,5 +1,4 @@
 internal import Hemiola
-internal import HemiolaRecords
 
 /// The parameters of a preset schedule.
 struct ScheduleSettings: Sendable, Equatable {

@@ -1,7 +1,5 @@
 internal import Hemiola
 internal import HemiolaFiles
-internal import HemiolaRecords
-internal import HemiolaSystem
 
 /// The kind of automatic preset changes.
 enum ChangeMode: String, CaseIterable {

@@ -1,7 +1,5 @@
 internal import Glibc
 internal import Hemiola
-internal import HemiolaRecords
-internal import HemiolaSystem
 
 /// A listening Unix socket and its file.
 ///

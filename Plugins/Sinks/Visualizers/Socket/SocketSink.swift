@@ -1,8 +1,6 @@
 internal import Glibc
 public import Hemiola
 internal import HemiolaBridge
-internal import HemiolaRecords
-internal import HemiolaSystem
 internal import Synchronization
 
 extension SinkPlugin {

@@ -1,6 +1,5 @@
 internal import Glibc
 internal import Hemiola
-internal import HemiolaSystem
 
 /// The file that keeps the token of the web server, so that a bookmark remains valid.
 struct TokenFile {

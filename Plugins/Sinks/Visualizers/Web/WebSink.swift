@@ -1,8 +1,6 @@
 internal import Glibc
 public import Hemiola
 internal import HemiolaBridge
-internal import HemiolaRecords
-internal import HemiolaSystem
 
 extension SinkPlugin {
     /// Shows the music in a browser: serves a page, sends it samples and records, and receives controls from it.

@@ -2,8 +2,6 @@ import Glibc
 import Hemiola
 import HemiolaEngine
 import HemiolaPlugins
-import HemiolaRecords
-import HemiolaSignal
 import Synchronization
 
 /// Controls that name presets, four for every batch: what they cost the analysis thread, whatever the name and the list.

@@ -1,8 +1,6 @@
 import Hemiola
 import HemiolaEngine
 import HemiolaPlugins
-import HemiolaRecords
-import HemiolaSignal
 
 /// Times the analysis and each sink by themselves: nanoseconds per hop and batches per second.
 ///

@@ -1,7 +1,5 @@
 import Hemiola
 import HemiolaPlugins
-import HemiolaRecords
-import HemiolaSignal
 
 @testable import HemiolaCommandLine
 @testable import HemiolaEngine

@@ -1,7 +1,6 @@
 import FileCapture
 import Glibc
 import Hemiola
-import HemiolaSystem
 
 /// The capture must not start ffmpeg for every input that the other decoders refuse.
 private let hidesFFmpeg: Bool = setenv("PATH", "/nonexistent", 1) == 0

@@ -2,9 +2,6 @@ import FileCapture
 import FuzzSupport
 import Glibc
 import Hemiola
-import HemiolaRecords
-import HemiolaSignal
-import HemiolaSystem
 
 /// The capture must not start ffmpeg for every input that the other decoders refuse.
 private let hidesFFmpeg: Bool = setenv("PATH", "/nonexistent", 1) == 0

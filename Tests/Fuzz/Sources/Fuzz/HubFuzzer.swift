@@ -1,6 +1,5 @@
 import Hemiola
 import HemiolaPlugins
-import HemiolaSignal
 import NIOCore
 import NIOEmbedded
 import Synchronization

@@ -3,9 +3,6 @@ import Hemiola
 import HemiolaFiles
 import HemiolaNetwork
 import HemiolaPlugins
-import HemiolaRecords
-import HemiolaSignal
-import HemiolaSystem
 import HemiolaTesting
 import LibFuzzer
 import Synchronization

@@ -1,6 +1,5 @@
 import Hemiola
 import HemiolaPCM
-import HemiolaSystem
 import PCMCapture
 
 extension Fuzzer {

@@ -3,9 +3,6 @@ import FileCapture
 import Foundation
 import Hemiola
 import HemiolaEngine
-import HemiolaRecords
-import HemiolaSignal
-import HemiolaSystem
 import HemiolaTesting
 import LevelsAnalyzer
 import Synchronization

@@ -1,9 +1,6 @@
 import BeatsSink
 import Foundation
 import Hemiola
-import HemiolaRecords
-import HemiolaSignal
-import HemiolaSystem
 import Synchronization
 import TestSupport
 import Testing

@@ -2,9 +2,6 @@ import BeatsSink
 import Foundation
 import Glibc
 import Hemiola
-import HemiolaRecords
-import HemiolaSignal
-import HemiolaSystem
 import TestSupport
 import Testing
 

@@ -2,9 +2,6 @@ import CSVSink
 import Foundation
 import Glibc
 import Hemiola
-import HemiolaRecords
-import HemiolaSignal
-import HemiolaSystem
 import HemiolaTesting
 import TestSupport
 import Testing

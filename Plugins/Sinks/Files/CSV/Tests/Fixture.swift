@@ -1,7 +1,5 @@
 import CSVSink
 import Hemiola
-import HemiolaRecords
-import HemiolaSignal
 import TestSupport
 
 /// Short streams with one analyzer.

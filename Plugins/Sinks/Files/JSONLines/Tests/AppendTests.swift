@@ -1,6 +1,5 @@
 import Glibc
 import Hemiola
-import HemiolaRecords
 import JSONLinesSink
 import TestSupport
 import Testing

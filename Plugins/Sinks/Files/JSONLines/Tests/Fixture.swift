@@ -1,9 +1,6 @@
 import Foundation
 import Glibc
 import Hemiola
-import HemiolaRecords
-import HemiolaSignal
-import HemiolaSystem
 import JSONLinesSink
 import TestSupport
 import Testing

@@ -1,8 +1,6 @@
 import Foundation
 import Glibc
 import Hemiola
-import HemiolaRecords
-import HemiolaSystem
 import JSONLinesSink
 import Synchronization
 import TestSupport

@@ -1,7 +1,6 @@
 import Foundation
 import Glibc
 import Hemiola
-import HemiolaRecords
 import JSONLinesSink
 import TestSupport
 import Testing

@@ -1,8 +1,5 @@
 import Foundation
 import Hemiola
-import HemiolaRecords
-import HemiolaSignal
-import HemiolaSystem
 import HemiolaTesting
 import HemiolaTonal
 import NotesSink

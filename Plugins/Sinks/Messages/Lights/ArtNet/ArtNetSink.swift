@@ -1,6 +1,5 @@
 public import Hemiola
 internal import HemiolaNetwork
-internal import HemiolaSystem
 
 extension SinkPlugin {
     /// Sends universes of DMX by Art-Net 4.

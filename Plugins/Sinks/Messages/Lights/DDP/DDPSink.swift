@@ -1,6 +1,5 @@
 public import Hemiola
 internal import HemiolaNetwork
-internal import HemiolaSystem
 
 extension SinkPlugin {
     /// Sends the colours of pixels to an LED controller by the Distributed Display Protocol.

@@ -1,6 +1,5 @@
 public import Hemiola
 internal import HemiolaNetwork
-internal import HemiolaSystem
 
 extension SinkPlugin {
     /// Sends universes of DMX by streaming ACN (ANSI E1.31).

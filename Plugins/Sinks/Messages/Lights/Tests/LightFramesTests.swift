@@ -1,8 +1,6 @@
 import Hemiola
 import HemiolaFieldMaps
 import HemiolaNetwork
-import HemiolaRecords
-import HemiolaSignal
 import HemiolaTesting
 import TestSupport
 import Testing

@@ -3,8 +3,6 @@ import Foundation
 import Hemiola
 import HemiolaEngine
 import HemiolaNetwork
-import HemiolaRecords
-import HemiolaSystem
 import HemiolaTesting
 import TestSupport
 import Testing

@@ -1,7 +1,6 @@
 import Glibc
 import Hemiola
 import HemiolaNetwork
-import HemiolaRecords
 import Synchronization
 
 /// A session without a network.

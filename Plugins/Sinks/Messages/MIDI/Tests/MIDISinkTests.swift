@@ -3,9 +3,6 @@ import Foundation
 import Glibc
 import Hemiola
 import HemiolaEngine
-import HemiolaRecords
-import HemiolaSignal
-import HemiolaSystem
 import HemiolaTesting
 import MIDISink
 import TestSupport

@@ -1,7 +1,5 @@
 import Foundation
 import Hemiola
-import HemiolaRecords
-import HemiolaSystem
 import HemiolaTesting
 import MQTTSink
 import TestSupport

@@ -1,6 +1,4 @@
 import Hemiola
-import HemiolaRecords
-import HemiolaSignal
 import HemiolaTesting
 import NetworkSupport
 import OS2LSink

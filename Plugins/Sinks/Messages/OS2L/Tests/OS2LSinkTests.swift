@@ -1,8 +1,5 @@
 import Dispatch
 import Hemiola
-import HemiolaRecords
-import HemiolaSignal
-import HemiolaSystem
 import HemiolaTesting
 import NetworkSupport
 import Synchronization

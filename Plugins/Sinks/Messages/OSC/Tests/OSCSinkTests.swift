@@ -1,9 +1,6 @@
 import Foundation
 import Hemiola
 import HemiolaNetwork
-import HemiolaRecords
-import HemiolaSignal
-import HemiolaSystem
 import HemiolaTesting
 import NetworkSupport
 import OSCSink

@@ -1,8 +1,5 @@
 import Hemiola
 import HemiolaNetwork
-import HemiolaRecords
-import HemiolaSignal
-import HemiolaSystem
 import HemiolaTesting
 import NetworkSupport
 import TestSupport

@@ -1,7 +1,5 @@
 import AllocationCounter
 import Hemiola
-import HemiolaRecords
-import HemiolaSignal
 import HemiolaTesting
 import TestSupport
 import Testing

@@ -3,7 +3,6 @@ import FileCapture
 import Foundation
 import Hemiola
 import HemiolaEngine
-import HemiolaRecords
 import HemiolaTesting
 import TestSupport
 import Testing

@@ -1,9 +1,6 @@
 import Foundation
 import Hemiola
 import HemiolaEngine
-import HemiolaRecords
-import HemiolaSignal
-import HemiolaSystem
 import HemiolaTesting
 import TestSupport
 import Testing

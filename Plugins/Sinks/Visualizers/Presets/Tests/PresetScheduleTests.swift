@@ -1,5 +1,4 @@
 import Hemiola
-import HemiolaRecords
 import Testing
 
 @testable import PresetsSink

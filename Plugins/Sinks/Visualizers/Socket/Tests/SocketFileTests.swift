@@ -2,8 +2,6 @@ import BridgeSupport
 import Foundation
 import Glibc
 import Hemiola
-import HemiolaRecords
-import HemiolaSystem
 import Synchronization
 import TestSupport
 import Testing

@@ -1,7 +1,5 @@
 import BridgeSupport
 import Hemiola
-import HemiolaRecords
-import HemiolaSignal
 import SocketSink
 import TestSupport
 

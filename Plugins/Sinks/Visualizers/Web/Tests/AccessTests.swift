@@ -1,6 +1,5 @@
 import BridgeSupport
 import Hemiola
-import HemiolaRecords
 import TestSupport
 import Testing
 

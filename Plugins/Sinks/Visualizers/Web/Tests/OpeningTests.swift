@@ -2,7 +2,6 @@ import BridgeSupport
 import Foundation
 import Glibc
 import Hemiola
-import HemiolaSystem
 import TestSupport
 import Testing
 

@@ -1,8 +1,6 @@
 import BridgeSupport
 import Foundation
 import Hemiola
-import HemiolaRecords
-import HemiolaSystem
 import TestSupport
 import Testing
 

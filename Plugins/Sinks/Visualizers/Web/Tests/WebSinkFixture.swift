@@ -1,7 +1,6 @@
 import BridgeSupport
 import Foundation
 import Hemiola
-import HemiolaRecords
 import TestSupport
 import Testing
 
