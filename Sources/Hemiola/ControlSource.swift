@@ -1,4 +1,3 @@
-internal import Glibc
 public import HemiolaRecords
 public import HemiolaSystem
 internal import Synchronization
@@ -135,7 +134,7 @@ public struct ControlPlugin: Plugin {
 /// A control source with a thread, as the engine knows it.
 private final class ControlSourceSink: Sink {
     private let source: any ControlSource
-    private var running: (input: ControlInput, thread: pthread_t)?
+    private var running: (input: ControlInput, thread: WorkerThread<Void>)?
 
     init(_ source: any ControlSource) {
         self.source = source
@@ -146,12 +145,12 @@ private final class ControlSourceSink: Sink {
         try source.open(input)
         // The thread has the source until `close` has joined it.
         nonisolated(unsafe) let source = source
-        let (thread, code) = startJoinableThread { source.run(input) }
-        guard let thread else {
+        do throws(Problem) {
+            running = (input, try WorkerThread<Void>(for: "the control source \(context.name)") { source.run(input) })
+        } catch {
             source.close()
-            throw Problem("\(context.name): cannot create a thread: \(SystemCallError(number: code)); raise the limit: ulimit -u")
+            throw error
         }
-        running = (input, thread)
     }
 
     func begin(_ stream: StreamHeader) {}
@@ -161,7 +160,7 @@ private final class ControlSourceSink: Sink {
     func close() {
         guard let (input, thread) = running else { return }
         input.stop()
-        pthread_join(thread, nil)
+        thread.join()
         source.close()
         running = nil
     }

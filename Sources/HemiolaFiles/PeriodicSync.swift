@@ -20,6 +20,7 @@ final class PeriodicSync: Sendable {
     /// - Parameters:
     ///   - interval: Time between two calls, in seconds.
     ///   - sync: Returns 0 or an error number.
+    /// - Throws: No descriptor or no thread is left.
     init(
         _ descriptor: Int32, interval: Double = 1,
         sync: @escaping @Sendable (Int32) -> Int32 = { fdatasync($0) == 0 ? 0 : errno }
@@ -29,13 +30,18 @@ final class PeriodicSync: Sendable {
             throw Problem(
                 "cannot synchronize an output with the disk: \(SystemCallError.last); raise the limit on open files: ulimit -n")
         }
-        startThread { [shared] in
-            while shared.end.value(within: interval) == nil {
-                guard shared.isChanged.exchange(false, ordering: .acquiringAndReleasing) else { continue }
-                let code = sync(copy)
-                if code != 0 { shared.failure.store(code, ordering: .releasing) }
+        do throws(Problem) {
+            try startThread(for: "the synchronization of an output with the disk") { [shared] in
+                while shared.end.value(within: interval) == nil {
+                    guard shared.isChanged.exchange(false, ordering: .acquiringAndReleasing) else { continue }
+                    let code = sync(copy)
+                    if code != 0 { shared.failure.store(code, ordering: .releasing) }
+                }
+                _ = Glibc.close(copy)
             }
+        } catch {
             _ = Glibc.close(copy)
+            throw error
         }
     }
 

@@ -1,24 +1,16 @@
-public import Glibc
-
-/// Runs a closure on a new thread, which ends with the closure. Ends the process if the system cannot create a thread.
-public func startThread(_ body: sending @escaping () -> Void) {
-    let code = startThreadIfPossible(body)
-    if code != 0 { exitForLack(ofThread: code) }
-}
+internal import Glibc
 
 /// Runs a closure on a new thread, which ends with the closure.
 ///
-/// - Returns: 0, or the error number of `pthread_create`. The closure is released then.
-package func startThreadIfPossible(_ body: sending @escaping () -> Void) -> Int32 {
-    let (thread, code) = startJoinableThread(body)
-    if let thread { pthread_detach(thread) }
-    return code
+/// - Parameters:
+///   - purpose: What the thread is for, in words that follow "for": `the sink json-lines`.
+///   - body: Is released where there is no thread.
+/// - Throws: The system denies a thread, with the way out. Where a thread only makes something faster or nicer, the caller goes on without it.
+public func startThread(for purpose: String, _ body: sending @escaping () -> Void) throws(Problem) {
+    pthread_detach(try makeThread(for: purpose, body))
 }
 
-/// Runs a closure on a new thread, which the caller must join or detach.
-///
-/// - Returns: The thread, or nil and the error number of `pthread_create`. The closure is released then.
-public func startJoinableThread(_ body: sending @escaping () -> Void) -> (thread: pthread_t?, errorNumber: Int32) {
+private func makeThread(for purpose: String, _ body: sending @escaping () -> Void) throws(Problem) -> pthread_t {
     var thread = pthread_t()
     let argument = Unmanaged.passRetained(ThreadBody(body))
     let code = pthread_create(
@@ -27,9 +19,9 @@ public func startJoinableThread(_ body: sending @escaping () -> Void) -> (thread
             Unmanaged<ThreadBody>.fromOpaque(argument!).takeRetainedValue().run()
             return nil
         }, argument.toOpaque())
-    if code == 0 { return (thread, 0) }
+    if code == 0 { return thread }
     argument.release()
-    return (nil, code)
+    throw Problem.noThread(for: purpose, SystemCallError(number: code))
 }
 
 /// Passes a closure through the C interface.
@@ -39,11 +31,17 @@ private final class ThreadBody {
     init(_ run: @escaping () -> Void) { self.run = run }
 }
 
-private func exitForLack(ofThread code: Int32) -> Never {
-    exitForLack(of: "further thread", SystemCallError(number: code), limits: "ulimit -u, ulimit -v")
+extension Problem {
+    /// The system denies a thread.
+    ///
+    /// - Parameter purpose: What the thread is for, in words that follow "for".
+    package static func noThread(for purpose: String, _ error: SystemCallError) -> Problem {
+        // EAGAIN stands for a limit on processes, of the user or of a container, and for memory that the stack does not get.
+        Problem("cannot start a thread for \(purpose): \(error); raise the limit: ulimit -u, or ulimit -v")
+    }
 }
 
-/// A thread whose result another thread waits for. Ends the process if the system cannot create a thread.
+/// A thread whose result another thread waits for.
 ///
 /// `@unchecked Sendable`: the thread writes the result before it ends, and `join` reads it afterwards.
 package final class WorkerThread<Result: Sendable>: @unchecked Sendable {
@@ -51,15 +49,23 @@ package final class WorkerThread<Result: Sendable>: @unchecked Sendable {
     private var result: Result?
 
     /// Runs a closure on a new thread.
-    package init(_ body: sending @escaping () -> Result) {
-        let (thread, code) = startJoinableThread { [self] in result = body() }
-        guard let thread else { exitForLack(ofThread: code) }
-        self.thread = thread
+    ///
+    /// - Parameters:
+    ///   - purpose: What the thread is for, in words that follow "for".
+    ///   - body: Is released where there is no thread.
+    /// - Throws: The system denies a thread.
+    package init(for purpose: String, _ body: sending @escaping () -> Result) throws(Problem) {
+        thread = try makeThread(for: purpose) { [self] in result = body() }
     }
 
     /// Waits for the end of the thread. Call once.
     package func join() -> Result {
         pthread_join(thread, nil)
         return result!
+    }
+
+    /// Leaves the thread to itself, instead of `join`.
+    package func detach() {
+        pthread_detach(thread)
     }
 }

@@ -125,6 +125,34 @@ import Testing
         #expect(outcome.status == 0 || outcome.errorLines.count == 1, "\(outcome.errors)")
     }
 
+    @Test func `no further thread: one error line with the way out before anything is written, exit code 1`() throws {
+        try folder.writeTone("a.wav", frames: 4096)
+        let outcome = try ThreadDenial.run(Hemiola.path, ["analyze", "a.wav", "-o", "b.jsonl"], threads: 0, in: folder.path)
+        #expect(outcome.status == 1 && outcome.errorLines.count == 1, "\(outcome.status), \(outcome.errors)")
+        #expect(outcome.errors.contains("cannot start a thread for signals") && outcome.errors.contains("ulimit -u"), "\(outcome.errors)")
+        #expect(!FileManager.default.fileExists(atPath: folder("b.jsonl")))
+    }
+
+    @Test(.disabled(if: Sanitizer.isOn, "sanitizers use the address space"))
+    func `thread for signals, but none for the sink: one error line that names it, exit code 3`() throws {
+        try folder.writeTone("a.wav", frames: 4096)
+        let outcome = try ThreadDenial.run(Hemiola.path, ["analyze", "a.wav", "-o", "b.jsonl"], threads: 1, in: folder.path)
+        #expect(outcome.status == 3 && outcome.errorLines.count == 1, "\(outcome.status), \(outcome.errors)")
+        #expect(outcome.errors.contains("the sink json-lines"), "\(outcome.errors)")
+        #expect(!FileManager.default.fileExists(atPath: folder("b.jsonl")))
+    }
+
+    // Beside the jobs, signals and the sink have a thread each.
+    @Test(.disabled(if: Sanitizer.isOn, "sanitizers use the address space"), arguments: [(2, 1), (3, 1), (5, 3)])
+    func `fewer threads than jobs: all files analysed by those that run, said once`(threads: Int, jobs: Int) throws {
+        let names = (0..<8).map { "\($0).wav" }
+        for name in names { try folder.writeTone(name, frames: 4096) }
+        let outcome = try ThreadDenial.run(Hemiola.path, ["analyze", "--jobs", "8"] + names, threads: threads, in: folder.path)
+        #expect(outcome.status == 0, "\(outcome.status), \(outcome.errors)")
+        #expect(outcome.errorLines.filter { $0.contains("\(jobs) of 8 jobs run: ") }.count == 1, "\(outcome.errors)")
+        #expect(try Record.all(in: outcome.output).count { $0.string("type") == "end" } == 8)
+    }
+
     @Test func `line feed in a name: one error line`() throws {
         let outcome = try Hemiola.run(["analyze", folder("a\nb.wav")])
         #expect(outcome.status == 1 && outcome.errorLines.count == 1)

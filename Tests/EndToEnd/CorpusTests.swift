@@ -274,6 +274,20 @@ import Testing
         #expect(try failures().map { $0.string("file") } == ["in/long.wav"])
     }
 
+    // Beside signals, each job has a thread for its sink, and all but the first one for itself.
+    @Test(.disabled(if: Sanitizer.isOn, "sanitizers use the address space"), arguments: [(2, 1), (5, 2), (6, 3)])
+    func `fewer threads than jobs: all results written by those that run, said once`(threads: Int, jobs: Int) throws {
+        try create("in")
+        let names = (0..<8).map { "\($0).wav" }
+        for name in names { try folder.writeTone("in/\(name)", frames: 4096) }
+        let outcome = try ThreadDenial.run(
+            Hemiola.path, ["analyze"] + names.map { "in/\($0)" } + ["--output-dir", "out", "--analyzer", "levels", "--jobs", "8"],
+            threads: threads, in: folder.path)
+        #expect(outcome.status == 0, "\(outcome.status), \(outcome.errors)")
+        #expect(outcome.errorLines.filter { $0.contains("\(jobs) of 8 jobs run: ") }.count == 1, "\(outcome.errors)")
+        #expect(self.names("out").count == 8)
+    }
+
     @Test func `list of failures that cannot be written: all other results written, one error line, exit code 3`() throws {
         try writeCorpus()
         try folder.write("words", to: "in/bad.wav")

@@ -45,13 +45,13 @@ import Testing
 
     // MARK: - The writer waits
 
-    @Test func `queue that waits: a full one holds the writer back until an item is read, and loses nothing`() {
+    @Test func `queue that waits: a full one holds the writer back until an item is read, and loses nothing`() throws {
         let queue = Queue(capacity: 2, .wait)
         let (reads, written, numbers) = (Log<Int>(), Log<Int>(), Log<Int64>())
-        startThread { [self] in
+        try startThread(for: "a test") { [self] in
             for number in 0..<2 { queue.put(.batches(block(Int64(number)))) }
             // Begins to read after the writer has found the queue full: a thread takes longer to start than a call that does not wait.
-            startThread {
+            try! startThread(for: "a test") {
                 reads.append(0)
                 while case .batches(let block, _)? = queue.next() {
                     numbers.append(block[0].number)
@@ -80,13 +80,13 @@ import Testing
         #expect(drain(queue) == ["0:1", "end", "begin"])
     }
 
-    @Test(arguments: [0, 1]) func `events and the end of an input: count in a queue that waits`(index: Int) {
+    @Test(arguments: [0, 1]) func `events and the end of an input: count in a queue that waits`(index: Int) throws {
         let queue = Queue(capacity: 1, .wait)
         queue.put([.events(EventBuffer([event(0)])), inputEnd][index])
         let (isRead, wasReadBefore) = (Shared(false), Shared<Bool?>(nil))
-        startThread { [self] in
+        try startThread(for: "a test") { [self] in
             // Reads after the writer has found the queue full: a thread takes longer to start than a call that does not wait.
-            startThread {
+            try! startThread(for: "a test") {
                 isRead.value = true
                 _ = queue.next()
             }
@@ -233,13 +233,13 @@ import Testing
         #expect(queue.isSkipped && queue.loss == QueueLoss(batches: 4))
     }
 
-    @Test func `writer that waits: goes on when the reader stops`() {
+    @Test func `writer that waits: goes on when the reader stops`() throws {
         let queue = Queue(capacity: 1, .wait)
         queue.put(.batches(block(0)))
         let isAccepted = Shared<Bool?>(nil)
-        startThread { [self] in
+        try startThread(for: "a test") { [self] in
             // The writer waits before this thread has started.
-            startThread { queue.abandon() }
+            try! startThread(for: "a test") { queue.abandon() }
             isAccepted.value = queue.put(.batches(block(1)))
         }
         #expect(isAccepted.wait { $0 != nil })

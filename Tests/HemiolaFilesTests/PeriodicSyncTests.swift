@@ -1,4 +1,5 @@
 import Glibc
+import HemiolaSystem
 import Synchronization
 import TestSupport
 import Testing
@@ -35,6 +36,17 @@ private final class Calls: Sendable {
         }
         #expect(calls.onThread.load(ordering: .relaxed) != Int(bitPattern: pthread_self()))
         #expect(sync.errorNumber == 0)
+    }
+
+    @Test func `no thread: an error, and the descriptor of the thread is closed`() async {
+        await #expect(processExitsWith: .success) {
+            let descriptor = open("/dev/null", O_WRONLY | O_CLOEXEC)
+            let next = dup(descriptor)
+            close(next)
+            ThreadDenial.begin()
+            #expect(throws: Problem.self) { try PeriodicSync(descriptor) }
+            #expect(dup(descriptor) == next)
+        }
     }
 
     @Test func `file that does not change: not synchronized again`() throws {

@@ -21,7 +21,7 @@ import Testing
     @Test func `signal from another thread: ends the wait`() throws {
         let (question, answer) = (try WakeUp(), try WakeUp())
         // Two threads take turns, so that each of them waits for the other.
-        startThread {
+        try startThread(for: "a test") {
             for _ in 0..<1000 {
                 question.wait(seconds: nil)
                 answer.signal()

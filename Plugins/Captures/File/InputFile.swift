@@ -75,15 +75,21 @@ extension InputFile {
     ) throws(Problem) -> InputFile {
         let opening = Future<Result<InputFile, Problem>>()
         // Without a thread, for which the system has no room, the caller opens the file itself.
-        guard let thread = startJoinableThread({ opening.complete(Result { () throws(Problem) in try openFile(path) }) }).thread
-        else { return try openFile(path) }
+        let thread: WorkerThread<Void>
+        do throws(Problem) {
+            thread = try WorkerThread<Void>(for: "a file") {
+                opening.complete(Result { () throws(Problem) in try openFile(path) })
+            }
+        } catch {
+            return try openFile(path)
+        }
         while true {
             if let result = opening.value(within: 0.05) {
-                pthread_join(thread, nil)
+                thread.join()
                 return try result.get()
             }
             if isCancelled() {
-                pthread_detach(thread)
+                thread.detach()
                 throw FileError.interrupted(path)
             }
         }

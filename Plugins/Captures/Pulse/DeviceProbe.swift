@@ -17,10 +17,10 @@ final class DeviceProbe: ConnectionDelegate {
     /// - Parameter server: The address, as in PULSE_SERVER; nil: libpulse's default.
     static func devices(server: String?) throws(Problem) -> DeviceList {
         let probe = try DeviceProbe(server: server)
-        let isStarted = probe.connection.start()
         defer { probe.connection.stop() }
+        try probe.connection.start()
         let start = MonotonicTime.nanosecondsWithSleep
-        while isStarted, MonotonicTime.nanosecondsWithSleep - start < PulseCapture.responseTimeout {
+        while MonotonicTime.nanosecondsWithSleep - start < PulseCapture.responseTimeout {
             if let result = probe.connection.locked({ probe.result }) { return DeviceList(try result.get()) }
             probe.wakeUp.wait(seconds: 0.1)
         }

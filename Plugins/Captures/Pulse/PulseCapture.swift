@@ -41,11 +41,8 @@ final class PulseCapture: Capture {
             sampleRate: request.sampleRate, followsDeviceRate: request.followsDeviceRate, channelCount: request.channelCount,
             batchFrames: request.batchFrames, waits: settings.waits, warn: request.warn)
         let session = try CaptureSession(device, options: options, server: settings.server, wakeUp: wakeUp)
-        guard session.connection.start() else {
-            session.stop()
-            throw Problem("cannot create a thread for the sound server connection")
-        }
-        do {
+        do throws(Problem) {
+            try session.connection.start()
             let opening = try Self.outcome(of: session, wakeUp, request, waits: settings.waits)
             self.session = session
             queue = opening.queue

@@ -47,9 +47,14 @@ final class ParallelExchange: BlockExchange, @unchecked Sendable {
         state = State(values: session.values)
         self.session = session
         delay.noteStart(at: MonotonicTime.now)
-        startThread { [self] in
-            run()
-            change { $0.hasEnded = true }
+        do throws(Problem) {
+            try startThread(for: "the analyzer \(starter.program.name)") { [self] in
+                run()
+                change { $0.hasEnded = true }
+            }
+        } catch {
+            session.stop()
+            throw .complete(error.message)
         }
     }
 

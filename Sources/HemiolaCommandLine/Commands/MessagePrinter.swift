@@ -171,18 +171,20 @@ final class MessagePrinter: @unchecked Sendable {
             return !state.hasStarted
         }
         guard isNew else { return }
-        let code = startThreadIfPossible { [self] in
-            while true {
-                writeAll()
-                condition.locked {
-                    while !state.isPending { condition.wait() }
+        do throws(Problem) {
+            try startThread(for: "the messages") { [self] in
+                while true {
+                    writeAll()
+                    condition.locked {
+                        while !state.isPending { condition.wait() }
+                    }
                 }
             }
+        } catch {
+            // The calling thread writes, and the next message tries again.
+            condition.locked { state.hasStarted = false }
+            writeAll()
         }
-        guard code != 0 else { return }
-        // The calling thread writes, and the next message tries again.
-        condition.locked { state.hasStarted = false }
-        writeAll()
     }
 
     private func writeAll() {

@@ -38,7 +38,7 @@ final class NoticePrinter: Sendable {
     private func printNow(_ notice: PipelineNotice) {
         switch notice {
         // Lost audio is reported whatever the verbosity: --quiet hides warnings only.
-        case .captureFailed, .analyzerRefused, .sinkFailed, .resultFailed, .noSinkLeft, .gap, .damage:
+        case .captureFailed, .analyzerRefused, .sinkFailed, .resultFailed, .noSinkLeft, .runFailed, .gap, .damage:
             console.error(notice.text)
         case .captureWarning:
             console.remark(notice.text)
@@ -47,8 +47,7 @@ final class NoticePrinter: Sendable {
         case .sinkAddress(_, _, let figure):
             console.announce(notice.text, figure: figure)
         case .silence, .sound, .oppositePolarity, .nonFinite, .analyzerWarning, .sinkTrouble, .sinkWarning, .sinkOutput, .sinkRecovered,
-            .pacing,
-            .controlRefused, .recording, .captureTrouble, .inputSkipped, .analyzerSkipped, .sinkSkipped, .sinkLosses:
+            .pacing, .fewerJobs, .controlRefused, .recording, .captureTrouble, .inputSkipped, .analyzerSkipped, .sinkSkipped, .sinkLosses:
             console.warning(notice.text)
         case .device(_, let device):
             device.state == .lost ? console.warning(notice.text) : console.remark(notice.text)

@@ -28,7 +28,17 @@ extension Pipeline {
         if configuration.jobCount == 1 || configuration.captures.count == 1 { System.useOneArena() }
         printSettings(on: console)
         let listener = System.SignalListener()
-        startThread { [self] in handleSignals(from: listener, notifier, on: console, showsBar: showsBar) }
+        do throws(Problem) {
+            try startThread(for: "signals and progress") { [self] in
+                handleSignals(from: listener, notifier, on: console, showsBar: showsBar)
+            }
+        } catch {
+            // Before anything is written: a run that a signal does not end in order would leave partial output.
+            notifier?.stop()
+            console.error(error.message)
+            console.finish()
+            return .inputFailed
+        }
         let printer = NoticePrinter(self, console, saysEnd: saysEnd)
         let outcome = run(replaying: controls) { notice in
             notifier?.count(notice)

@@ -7,6 +7,8 @@ struct CorpusSession: Sendable {
     private static let grace = 5.0
     /// Time limit for readers to return after a signal, in seconds.
     private static let readerGrace = 1.0
+    /// Seconds that one pipeline waits for the sinks of another, which open no file yet.
+    private static let startTime = 10.0
     /// Seconds between two updates on a terminal.
     private static let interval = 0.2
 
@@ -30,22 +32,74 @@ struct CorpusSession: Sendable {
     func run() -> CommandStatus {
         if pipelines.count == 1 { System.useOneArena() }
         let listener = System.SignalListener()
-        startThread { [self] in handleSignals(from: listener) }
-        let runs = pipelines.map { pipeline in
-            WorkerThread { [self] in
-                let printer = NoticePrinter(pipeline, console, saysEnd: false)
-                let outcome: RunOutcome = pipeline.run { printer.print($0) }
-                // The results of other files would fail as well: the disk is full.
-                if outcome.failedSinks > 0 { stop() }
-                return outcome
-            }
+        do throws(Problem) {
+            try startThread(for: "signals and progress") { [self] in handleSignals(from: listener) }
+        } catch {
+            // Before the first result: a run that a signal does not end in order would leave partial files.
+            stop()
+            console.error(error.message)
+            console.finish()
+            return .inputFailed
         }
-        let failedSinks = runs.reduce(0) { $0 + $1.join().failedSinks }
+        let failedSinks = runPipelines()
         listener.finish()
         console.endBar()
         let status = finish(failedSinks: failedSinks, signal: listener.signal)
         console.finish()
         return status
+    }
+
+    /// Runs the pipelines: the first on the calling thread, each other on a thread of its own, if the system has threads for it and its sinks.
+    ///
+    /// - Returns: The number of sinks that failed.
+    private func runPipelines() -> Int {
+        guard let first = pipelines.first else { return 0 }
+        var others: [WorkerThread<Int>] = []
+        let failedSinks = run(first) { lack in
+            if let lack { console.error(lack.message) } else { others = startOthers() }
+        }
+        // The results of other files would fail as well: the disk is full.
+        if failedSinks > 0 { stop() }
+        return others.reduce(failedSinks) { $0 + $1.join() }
+    }
+
+    /// Starts one pipeline after another, so that one has threads for all its sinks before the next takes any.
+    private func startOthers() -> [WorkerThread<Int>] {
+        var jobs: [WorkerThread<Int>] = []
+        do throws(Problem) {
+            for pipeline in pipelines.dropFirst() {
+                let start = Future<Problem?>()
+                let job = try WorkerThread<Int>(for: "a job") { [self] in
+                    var isWithoutThread = false
+                    let failedSinks = run(pipeline) { lack in
+                        isWithoutThread = lack != nil
+                        start.complete(lack)
+                    }
+                    // The others take its inputs.
+                    if isWithoutThread { return 0 }
+                    if failedSinks > 0 { stop() }
+                    return failedSinks
+                }
+                if case .some(.some(let lack)) = start.value(within: Self.startTime) {
+                    _ = job.join()
+                    throw lack
+                }
+                jobs.append(job)
+            }
+        } catch {
+            console.warning(PipelineNotice.fewerJobs(jobs.count + 1, of: pipelines.count, error).text)
+        }
+        return jobs
+    }
+
+    /// Runs a pipeline on the calling thread.
+    ///
+    /// - Parameter whenStarted: Called before the first input. Receives why a sink has no thread; then nothing was analysed.
+    /// - Returns: The number of sinks that failed.
+    private func run(_ pipeline: Pipeline, whenStarted: (Problem?) -> Void) -> Int {
+        let printer = NoticePrinter(pipeline, console, saysEnd: false)
+        let outcome = pipeline.runAmongOthers(report: { printer.print($0) }, whenStarted: { whenStarted($0?.error) })
+        return outcome.failedSinks
     }
 
     private func finish(failedSinks: Int, signal: Int32?) -> CommandStatus {

@@ -64,7 +64,8 @@ final class CorpusSource: InputSource {
         self.report = report
         walk = Mutex(Walk(inputs: inputs))
         state = Mutex(Counts(total: inputs.count))
-        if inputs.count == nil { startThread { [self] in count(inputs) } }
+        // Without a thread the total stays unknown, and with it the time that is left.
+        if inputs.count == nil { try? startThread(for: "the count of the inputs") { [self] in count(inputs) } }
     }
 
     /// How far the run is.

@@ -19,12 +19,12 @@ extension System {
         static var isPossible: Bool { isatty(standardInput) == 1 && isatty(standardOutput) == 1 }
 
         /// - Parameter process: Receives the bytes of the keys, on the reading thread.
-        /// - Returns: nil: no file descriptor is left.
+        /// - Returns: nil: no file descriptor or no thread is left, and there are no keys.
         init?(_ process: @escaping @Sendable (ArraySlice<UInt8>) -> Void) {
             guard let wakeUp = try? WakeUp() else { return nil }
             self.wakeUp = wakeUp
             restoreTerminalOnSignals()
-            startThread { [self] in read(process) }
+            guard (try? startThread(for: "the keys", { [self] in read(process) })) != nil else { return nil }
         }
 
         /// Ends the reading and restores the terminal's mode.

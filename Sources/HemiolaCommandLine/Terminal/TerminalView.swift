@@ -64,7 +64,7 @@ final class TerminalView: Sink, Sendable {
         self.state = Mutex(state)
     }
 
-    func open(_ context: SinkContext) {
+    func open(_ context: SinkContext) throws(Problem) {
         console.hold { [self] message in
             // The URL of a page is needed for longer than other messages are shown.
             if message.contains("http://") {
@@ -81,12 +81,22 @@ final class TerminalView: Sink, Sendable {
             state.withLock { $0.reader = reader }
         }
         isDrawing.store(true, ordering: .releasing)
-        startThread { [self] in
-            drawUntilStopped()
-            condition.locked {
-                isDrawing.store(false, ordering: .releasing)
-                condition.broadcast()
+        do throws(Problem) {
+            try startThread(for: "the view on the terminal") { [self] in
+                drawUntilStopped()
+                condition.locked {
+                    isDrawing.store(false, ordering: .releasing)
+                    condition.broadcast()
+                }
             }
+        } catch {
+            isDrawing.store(false, ordering: .releasing)
+            state.withLock { state in
+                state.reader?.stop()
+                state.reader = nil
+            }
+            console.release()
+            throw error
         }
     }
 

@@ -144,9 +144,28 @@ final class ControlInbox: Sendable {
             }
             return removed.map { ($0, .busy) }
         }
-        if startsThread { startThread { [self] in prepareAll() } }
+        if startsThread {
+            do throws(Problem) {
+                try startThread(for: "the preparation of a control") { [self] in prepareAll() }
+            } catch {
+                refuseUnprepared(because: error)
+            }
+        }
         guard let answered else { return }
         answered.entry.reply?(answered.reply)
+    }
+
+    /// Refuses what waits for a preparation for which there is no thread: this one must not wait for it. The next control tries again.
+    private func refuseUnprepared(because error: Problem) {
+        let refused = update { state in
+            let waiting = state.unprepared
+            let preparers = state.preparers
+            (state.unprepared, state.hasThread) = ([], false)
+            // Some only waited for an earlier control of their client.
+            state.ready += waiting.filter { entry in !preparers.contains { $0.preparer.isNeeded(for: entry.control) } }
+            return waiting.filter { entry in preparers.contains { $0.preparer.isNeeded(for: entry.control) } }
+        }
+        for entry in refused { entry.reply?(.refused(error.message)) }
     }
 
     // MARK: - The thread that prepares

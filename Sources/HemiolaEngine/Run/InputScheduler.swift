@@ -18,7 +18,7 @@ struct InputScheduler {
         let inputs = InputSequence(pipeline)
         var jobCount = pipeline.mayRunAhead ? pipeline.configuration.jobCount : 1
         if pipeline.supply == nil { jobCount = min(jobCount, pipeline.inputs.count) }
-        if jobCount > 1 { return runAhead(jobCount, inputs) }
+        if jobCount > 1, let isDone = runAhead(jobCount, inputs) { return isDone }
         let job = AnalysisJob(pipeline, directors: directors, replay: replay, report: report)
         while !isOver, let input = inputs.next() {
             if !job.analyze(input, for: dispatcher) { return false }
@@ -28,17 +28,27 @@ struct InputScheduler {
 
     private var isOver: Bool { pipeline.shouldStop || !dispatcher.hasReader }
 
-    private func runAhead(_ jobCount: Int, _ inputs: InputSequence) -> Bool {
+    /// Analyses the inputs on several threads: as many of them as the system grants.
+    ///
+    /// - Returns: Whether every input was taken to its end; nil: there is no thread, and no input was taken.
+    private func runAhead(_ jobCount: Int, _ inputs: InputSequence) -> Bool? {
         // Of the inputs that are analysed, or that wait for their turn.
         let queues = BoundedQueue<JobQueue>(capacity: 2 * jobCount - 1, .wait)
-        let jobs = (0..<jobCount).map { _ in
-            WorkerThread { [pipeline, replay, report] in
-                let job = AnalysisJob(pipeline, replay: replay, report: report)
-                while let (input, queue) = inputs.next(into: queues) {
-                    job.analyze(input, for: queue)
-                    queue.finish()
+        var jobs: [WorkerThread<Void>] = []
+        do throws(Problem) {
+            while jobs.count < jobCount {
+                let thread = try WorkerThread<Void>(for: "a job") { [pipeline, replay, report] in
+                    let job = AnalysisJob(pipeline, replay: replay, report: report)
+                    while let (input, queue) = inputs.next(into: queues) {
+                        job.analyze(input, for: queue)
+                        queue.finish()
+                    }
                 }
+                jobs.append(thread)
             }
+        } catch {
+            report(.fewerJobs(max(1, jobs.count), of: jobCount, error))
+            if jobs.isEmpty { return nil }
         }
         var current: JobQueue?
         defer {

@@ -68,6 +68,10 @@ extension PipelineNotice {
             return text
         case .sinkRecovered(let sink):
             return "\(sink): recovered"
+        case .fewerJobs(let count, let wanted, let error):
+            return "\(count) of \(wanted) jobs run: \(error.message)"
+        case .runFailed(let error):
+            return error.message
         case .pacing(let sink):
             return "\(sink) requires real time: processing at real-time speed"
         case .recording(let remark):

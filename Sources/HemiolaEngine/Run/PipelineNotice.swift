@@ -54,6 +54,10 @@ public enum PipelineNotice: Sendable {
     case sinkOutput(sink: String, String)
     /// The sink writes again.
     case sinkRecovered(sink: String)
+    /// The system has threads for so many jobs only, of those that the configuration asks for: they analyse all inputs.
+    case fewerJobs(Int, of: Int, Problem)
+    /// The run has no thread: nothing was analysed.
+    case runFailed(Problem)
     /// A sink needs real time: the file is paced.
     case pacing(sink: String)
     /// A warning about a recording or its audio, in one line; the replay continues.

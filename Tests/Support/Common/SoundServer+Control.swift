@@ -132,7 +132,7 @@ extension SoundServer {
             let state = try State()
             self.state = state
             // A thread and not a task: tasks are delayed by others when the machine is busy.
-            startThread {
+            try startThread(for: "a test") {
                 var last = MonotonicTime.now
                 while true {
                     let flow = state.flow.withLock { $0 }

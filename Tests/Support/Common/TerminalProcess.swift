@@ -128,7 +128,7 @@ public final class TerminalProcess {
         let deadline = Self.now + seconds
         let (exit, end) = (Watched<Int32?>(nil), try WakeUp())
         // Blocks a thread of its own: the system has no call that waits for a child and for a descriptor.
-        startThread { [identifier] in
+        try startThread(for: "a test") { [identifier] in
             var code: Int32 = 0
             waitpid(identifier, &code, 0)
             exit.change { $0 = code }

@@ -238,7 +238,7 @@ import Testing
     @Test func `FIFO in a live run with headers: each writer has its own, and another format is a new stream`() throws {
         let fifo = try LiveFIFO()
         let wav = WAVBytes(encoding: .f32le, channelCount: 2, samples: Array(Self.rampBytes[..<16])).bytes
-        let writer = startWriter(fifo.path, wav)
+        let writer = try startWriter(fifo.path, wav)
         #expect(try fifo.open().format.channelCount == 2)
         #expect(try fifo.next() == (.frames(2), Array(Self.ramp[..<4])))
         #expect(writer.join() == wav.count)
@@ -255,8 +255,8 @@ import Testing
     }
 
     /// Writes to a FIFO that nobody reads yet.
-    private func startWriter(_ path: String, _ bytes: [UInt8]) -> WorkerThread<Int> {
-        WorkerThread {
+    private func startWriter(_ path: String, _ bytes: [UInt8]) throws -> WorkerThread<Int> {
+        try WorkerThread(for: "a test") {
             let writer = open(path, O_WRONLY)
             defer { close(writer) }
             return bytes.withUnsafeBytes { write(writer, $0.baseAddress, bytes.count) }

@@ -78,14 +78,18 @@ final class Connection {
         pa_threaded_mainloop_free(loop)
     }
 
-    /// Starts the loop's thread and connects; false when no thread can be created.
-    func start() -> Bool {
+    /// Starts the loop's thread and connects.
+    ///
+    /// - Throws: The system denies a thread. `stop` must be called all the same.
+    func start() throws(Problem) {
         locked {
             connect()
             timer = pa_context_rttime_new(
                 context, pa_rtclock_now(), { _, _, _, me in Connection.from(me).tick() }, Unmanaged.passUnretained(self).toOpaque())
         }
-        return pa_threaded_mainloop_start(loop) == 0
+        guard pa_threaded_mainloop_start(loop) == 0 else {
+            throw Problem.noThread(for: "the connection to the sound server", SystemCallError(number: EAGAIN))
+        }
     }
 
     /// Disconnects and waits for the thread to end.

@@ -31,8 +31,8 @@ final class PulseLoopback: Loopback, ConnectionDelegate {
         wakeUp = try PulseCapture.makeWakeUp()
         connection = try Connection(server: nil, watchesStreams: false)
         connection.delegate = self
-        guard connection.start() else { throw Problem("cannot create a thread for the sound server connection") }
-        do {
+        do throws(Problem) {
+            try connection.start()
             try wait(orThrow: "the sound server does not create a sink for the measurement", until: { isPlaying })
         } catch {
             close()

@@ -126,7 +126,7 @@ final class CaptureRecorder: Sendable {
     func wait(_ seconds: Double = 10, for what: String, until isSo: @escaping @Sendable (Log) -> Bool) async throws {
         // Blocks a thread of its own: those of the tasks are as few as the processors.
         let hasCome = await withCheckedContinuation { (continuation: CheckedContinuation<Bool, Never>) in
-            startThread { continuation.resume(returning: self.wait(until: MonotonicTime.now + seconds, isSo)) }
+            try! startThread(for: "a test") { continuation.resume(returning: self.wait(until: MonotonicTime.now + seconds, isSo)) }
         }
         if !hasCome { throw Failure(description: "timeout while waiting for \(what); \(log.withLock { $0.summary })") }
     }

@@ -158,7 +158,7 @@ import ToneCapture
         @Sendable func wait(until condition: @escaping @Sendable () -> Bool) async throws {
             // Blocks a thread of its own: the pipeline needs one of those of the tasks, which are few.
             let hasCome = await withCheckedContinuation { (continuation: CheckedContinuation<Bool, Never>) in
-                startThread { continuation.resume(returning: calls.wait { _ in condition() }) }
+                try! startThread(for: "a test") { continuation.resume(returning: calls.wait { _ in condition() }) }
             }
             try #require(hasCome, "\(collected.batchCount) batches")
         }

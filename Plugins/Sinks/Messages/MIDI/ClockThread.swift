@@ -13,19 +13,18 @@ final class ClockThread: @unchecked Sendable {
     /// The time until which the thread sleeps.
     private var wakeTime = 0.0
     private var isStopping = false
-    private var thread: pthread_t?
+    private var thread: WorkerThread<Void>?
 
     init(_ output: MIDIOutput) {
         self.output = output
     }
 
-    /// Starts the thread. Called once, before all other methods.
+    /// Starts the thread. Called once, before all other methods but `withOutput`.
     ///
-    /// - Returns: 0, or the error number of `pthread_create`.
-    func start() -> Int32 {
-        let result = startJoinableThread { [self] in run() }
-        thread = result.thread
-        return result.errorNumber
+    /// - Parameter sink: The name of the sink.
+    /// - Throws: The system denies a thread.
+    func start(for sink: String) throws(Problem) {
+        thread = try WorkerThread<Void>(for: "the sink \(sink)") { [self] in run() }
     }
 
     /// Changes the output, and wakes the thread if something is due earlier than before.
@@ -45,7 +44,7 @@ final class ClockThread: @unchecked Sendable {
         isStopping = true
         condition.unlock()
         condition.signal()
-        if let thread { pthread_join(thread, nil) }
+        thread?.join()
         thread = nil
     }
 

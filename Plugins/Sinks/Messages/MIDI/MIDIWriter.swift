@@ -52,8 +52,8 @@ final class MIDIWriter: Sink {
             context.messages.inform("\(error.message); waiting for one", [])
             new.delay.noteFailure(at: MonotonicTime.now)
         }
-        let code = thread.start()
-        guard code == 0 else { throw Problem("midi: cannot create a thread: \(MIDIDevice.cause(code)); raise the limit: ulimit -u") }
+        // Where there is none, the port is closed with its last owner.
+        try thread.start(for: context.name)
         new.thread = thread
         state = new
     }

@@ -80,7 +80,7 @@ final class MQTTConnection: @unchecked Sendable {
 
     /// Loads libmosquitto, and starts the thread.
     ///
-    /// - Throws: The library is missing, or a setting is wrong. A broker that is not reached is no error.
+    /// - Throws: The library is missing, a setting is wrong, or there is no thread. A broker that is not reached is no error.
     init(to broker: NetworkEndpoint, _ settings: MQTTSettings, _ credentials: Credentials, _ context: SinkContext) throws(Problem) {
         self.broker = broker
         self.settings = settings
@@ -92,8 +92,7 @@ final class MQTTConnection: @unchecked Sendable {
         guard let client = mosquitto_new(nil, true, nil) else { throw Problem("\(context.name): out of memory") }
         self.client = client
         try configure(credentials)
-        let code = startThreadIfPossible { [self] in run() }
-        guard code == 0 else { throw Problem("cannot create a thread: \(SystemCallError(number: code))") }
+        try startThread(for: "the sink \(context.name)") { [self] in run() }
     }
 
     private func configure(_ credentials: Credentials) throws(Problem) {
