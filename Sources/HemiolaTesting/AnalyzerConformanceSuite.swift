@@ -6,7 +6,7 @@ public import Hemiola
 ///
 /// The analyzer processes noise, a sine and digital silence, in five formats and four batch sizes, a click track and a cadence. Checked are:
 ///
-/// - the declaration: names, summaries, ranges, band edges; equal settings declare equal outputs
+/// - the declaration: names, which are no other keys of the records, summaries, ranges, band edges; equal settings declare equal outputs
 /// - values: finite, within their declared ranges; every declared feature has a value in at least one batch
 /// - events: finite times, declared types and outputs, values of the declared types and ranges; no onset and no beat in silence
 /// - repeatability: after `reset()`, after a gap and `reset()`, and after a second `prepare`, the output is equal in every bit
@@ -41,6 +41,7 @@ public struct AnalyzerConformanceSuite {
     public func run() throws(Problem) {
         var report = ConformanceReport()
         var run = Run(plugin: plugin)
+        report.checkName(ofAnalyzer: plugin.about)
         if let values = report.settings(settings, of: plugin.about), let analyzer = run.make(values, &report) {
             report.require(
                 plugin.about.controls.isEmpty || analyzer is any ControlHandler,

@@ -67,8 +67,7 @@ extension ConformanceReport {
                 fail("The default of the setting \(setting.name) is not valid: \(error.message).")
             }
         }
-        let catalog = RecordCatalog(records: about.records, controls: about.controls + about.fallbackControls)
-        for conflict in catalog.conflicts { fail("The declarations conflict: \(conflict).") }
+        for conflict in RecordSchema.conflicts(in: RecordCatalog(about)) { fail("The declarations conflict: \(conflict).") }
         for type in about.records {
             require(type.name.isSnakeCase, "The record type \"\(type.name)\" is not in snake_case.")
             check(type.fields, of: "record type \(type.name)", type.summary)
@@ -76,6 +75,15 @@ extension ConformanceReport {
         for type in about.controls + about.fallbackControls {
             require(type.name.isCamelCase, "The control \"\(type.name)\" is not in camelCase (example: setSpeed).")
             check(type.fields, of: "control \(type.name)", type.summary)
+        }
+    }
+
+    /// Checks that the id of an analyzer, which is a key of the batch record, is no other key of the records.
+    mutating func checkName(ofAnalyzer about: PluginDescription) {
+        let catalog = RecordCatalog(about)
+        let others = RecordSchema.conflicts(in: catalog)
+        for conflict in RecordSchema.conflicts(in: catalog, analyzers: [about.id]) where !others.contains(conflict) {
+            fail("The id conflicts with the records: \(conflict).")
         }
     }
 
@@ -104,6 +112,13 @@ extension ConformanceReport {
                 number >= field.minimum ?? number && number <= field.maximum ?? number,
                 "The field \(field.name) of a record \(type) is outside its declared range \(context).")
         }
+    }
+}
+
+extension RecordCatalog {
+    /// The types of one plugin, with those of the plugin API.
+    fileprivate init(_ about: PluginDescription) {
+        self.init(records: about.records, controls: about.controls + about.fallbackControls)
     }
 }
 

@@ -11,8 +11,8 @@ import Testing
     }
 
     @Test func `standard analyzers: no id is a key of the records`() {
-        let keys = RecordSchema.reservedNames(Self.registry.catalog)
-        for analyzer in Self.registry.analyzers { #expect(!keys.contains(analyzer.about.id)) }
+        let ids = Self.registry.analyzers.map(\.about.id)
+        #expect(RecordSchema.conflicts(in: Self.registry.catalog, analyzers: ids).isEmpty)
     }
 
     @Test func `plugins that use the network: those of the trait Network, except the Unix socket`() {

@@ -107,12 +107,39 @@ import Testing
         #expect(pipeline.sinkNames.last == "collecting-\(count)")
     }
 
-    @Test(arguments: ["frame", "t", "type", "onset", "end", "bpm", "file", "id"])
-    func `name of a record key: refused`(name: String) throws {
+    @Test(arguments: [
+        ("frame", "it is a field of \"batch\" records"), ("t", "it is a field of \"batch\" records"),
+        ("partial", "it is a field of \"batch\" records"), ("type", "it is a field of all records"),
+        ("file", "it is a field of all records"),
+        ("bpm", "it is a field of \"beat\" records"), ("id", "it is a field of replies to clients"), ("onset", "it is a type of records"),
+        ("end", "it is a type of records"),
+    ])
+    func `name of a record key: refused, with the record that has it`(name: String, reason: String) throws {
         #expect(
             try problems(analyzers: ["levels:as=\(name)"]) == [
-                "analyzers[0]: \"\(name)\" cannot be an analyzer's name: the records use this key"
+                "analyzers[0]: \"\(name)\" cannot be an analyzer's name: \(reason); choose another one with as=NAME"
             ])
+    }
+
+    @Test(arguments: [("partial", "\"batch\" records"), ("sample-rate", "\"header\" records"), ("width", "\"frame_size\" records")])
+    func `registered analyzer whose id is a key: one problem of the program, which names the id, the field and its record`(
+        id: String, place: String
+    ) throws {
+        let sizes = RecordType("frame_size", "A size.", fields: [.number("width", "The width.")])
+        let other = AnalyzerPlugin("sizes", "Has a record.", settings: NoSettings.self, records: [sizes]) { _ throws(Problem) in
+            Faulty(.none)
+        }
+        let plugin = AnalyzerPlugin(id, "Has the id of a key.", settings: NoSettings.self) { _ throws(Problem) in Faulty(.none) }
+        let registry = PluginRegistry(
+            captures: [.scripted([])], analyzers: [other, plugin], sinks: [.collecting(CollectingSink())])
+        let key = id == "sample-rate" ? "sample_rate" : id
+        let expected = "plugins: the analyzer \"\(id)\" has the name of the field \"\(key)\" of \(place); rename it"
+        for analyzer in [PluginSpec(id), PluginSpec("sizes")] {
+            let configuration = PipelineConfiguration(
+                captures: [PluginSpec("scripted")], analyzers: [analyzer], sinks: [PluginSpec("collecting")])
+            let error = #expect(throws: Problem.self) { try registry.assemble(configuration) }
+            #expect(error?.all.map(\.description) == [expected])
+        }
     }
 
     @Test(arguments: [("", "NAME"), ("zwei wörter", "zwei_w_rter"), ("a.b", "a_b"), ("a/b", "a_b"), ("a-b", "a_b")])

@@ -52,6 +52,24 @@ import Testing
         #expect(failure?.violations.count == 7)
     }
 
+    @Test func `analyzer whose id is a key of the batch record: reported`() {
+        let plugin = AnalyzerPlugin("partial", "Has the id of a key.", settings: NoSettings.self, controls: [.tap]) { _ throws(Problem) in
+            Faulty(.none)
+        }
+        let failure = #expect(throws: Problem.self) { try AnalyzerConformanceSuite(plugin).run() }
+        let conflict = "the analyzer \"partial\" has the name of the field \"partial\" of \"batch\" records; rename it"
+        #expect(failure?.violations == ["The id conflicts with the records: \(conflict)."])
+    }
+
+    @Test func `record type with the name of a field that Hemiola writes: reported`() {
+        let type = RecordType("odd", "An odd record.", fields: [.integer("frame", "Not the frame of its time.")])
+        let plugin = AnalyzerPlugin("faulty", "Has a fault.", settings: NoSettings.self, records: [type], controls: [.tap]) {
+            _ throws(Problem) in Faulty(.none)
+        }
+        let failure = #expect(throws: Problem.self) { try AnalyzerConformanceSuite(plugin).run() }
+        #expect(failure?.violations.first?.contains("the field \"frame\" of \"odd\" records") == true, "\(failure?.violations ?? [])")
+    }
+
     @Test(arguments: [
         ("delivers more", [ReadResult.frames(9999)]), ("delivers nothing", [.frames(0)]),
         ("loses less than nothing", [.gap(Gap(frames: -1, reason: .frozen))]),

@@ -201,6 +201,14 @@ import Testing
         }
     }
 
+    @Test(arguments: [Field.integer("frame", "Any frame."), .number("emitted_t", "Any time."), .number("due_in_s", "Any time.")])
+    func `a stored field with the name of one whose value Hemiola writes: a conflict`(field: Field) {
+        #expect(conflicts(records: [RecordType("other", "Another record.", fields: [field])]).count == 1)
+        #expect(conflicts(controls: [ControlType("other", "Another control.", fields: [field])]).count == 1)
+        let own = RecordType("other", "Another record.", fields: [.frame, .emittedTime, .timeUntilEvent])
+        #expect(conflicts(records: [own]) == [])
+    }
+
     @Test(arguments: [
         Field.integer("frame", "A frame."), .text("control", "A name."), .text("from", "A sender."), .text("id", "A number."),
     ])

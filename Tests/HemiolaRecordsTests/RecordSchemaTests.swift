@@ -19,6 +19,22 @@ import Testing
         #expect(RecordSchema.reservedNames(.standard).isDisjoint(with: ["verb", "hands", "people", "speed", "presets"]))
     }
 
+    @Test func `reserved names: each has its place`() {
+        for name in RecordSchema.reservedNames(catalog) { #expect(RecordSchema.place(ofReservedName: name, in: catalog) != nil, "\(name)") }
+        #expect(RecordSchema.place(ofReservedName: "levels", in: catalog) == nil)
+        #expect(RecordSchema.place(ofReservedName: "t", in: catalog) == "\"batch\" records")
+        #expect(RecordSchema.place(ofReservedName: "speed", in: catalog) == "\"control\" records")
+    }
+
+    @Test func `analyzers: the id of one is no field of a record, and no line of Hemiola's own`() {
+        #expect(
+            RecordSchema.conflicts(in: catalog, analyzers: ["levels", "non-finite", "batch", "ok"]) == [
+                "the analyzer \"non-finite\" has the name of the field \"non_finite\" of \"end\" records; rename it",
+                "the analyzer \"batch\" has the name of Hemiola's own \"batch\" records; rename it",
+                "the analyzer \"ok\" has the name of the field \"ok\" of replies to clients; rename it",
+            ])
+    }
+
     @Test func `fixture: a line of every record type`() throws {
         #expect(Set(try (Fixture.allLines() + Fixture.failureLines).map { try ParsedJSON($0)["type"]?.string }) == Set(catalog.recordTypes))
     }

@@ -92,7 +92,7 @@ extension PluginRegistry {
             problems.append(Problem("\(configuration.jobCount) is outside \(fewest)...\(most) files at a time", at: .key("jobs")))
         }
         let catalog = catalog
-        problems += RecordSchema.conflicts(in: catalog).map { Problem($0, at: .key("plugins")) }
+        problems += RecordSchema.conflicts(in: catalog, analyzers: analyzers.map(\.about.id)).map { Problem($0, at: .key("plugins")) }
         let hasCaptures = source == nil && (recording == nil || !configuration.captures.isEmpty)
         let captures = hasCaptures ? assembleInputs(configuration, &problems) : []
         let inputs = recording == nil ? captures : []
@@ -297,10 +297,12 @@ extension PluginRegistry {
             return nil
         }
         let name = spec.analyzerName
-        guard Self.isKey(name), !names.contain(spec) else {
+        let conflict = names.conflict(of: spec)
+        guard Self.isKey(name), conflict == nil else {
+            // The id of a plugin that is a key is a problem of the program, which `assemble` reports once.
+            if spec.alias == nil, names.isField(name) { return nil }
             let key = name.isEmpty ? "NAME" : String(name.map { Self.isKey(String($0)) ? $0 : "_" })
-            let reason =
-                names.contain(spec) ? "the records use this key" : "allowed are letters, digits and _; write as=\(key)"
+            let reason = conflict.map { "\($0); choose another one with as=NAME" } ?? "allowed are letters, digits and _; write as=\(key)"
             problems.append(Problem("\"\(name)\" cannot be an analyzer's name: \(reason)", at: place))
             return nil
         }
@@ -645,10 +647,14 @@ struct ReservedNames {
     let registry: PluginRegistry
     let catalog: RecordCatalog
 
-    /// Whether the name of a SPEC is reserved.
-    func contain(_ spec: PluginSpec) -> Bool {
+    /// Why the analyzer of a SPEC cannot have its name; nil: it can.
+    func conflict(of spec: PluginSpec) -> String? {
+        let name = spec.analyzerName
+        if isField(name), let place = RecordSchema.place(ofReservedName: name, in: catalog) { return "it is a field of \(place)" }
         let shared = registry.analyzers.map(\.about.id.recordName) + [RecordType.beat.name]
-        return RecordSchema.reservedNames(catalog).contains(spec.analyzerName)
-            || catalog.recordTypes.contains(spec.analyzerName) && !shared.contains(spec.analyzerName)
+        return catalog.recordTypes.contains(name) && !shared.contains(name) ? "it is a type of records" : nil
     }
+
+    /// Whether a name is a key of the records.
+    func isField(_ name: String) -> Bool { RecordSchema.reservedNames(catalog).contains(name) }
 }

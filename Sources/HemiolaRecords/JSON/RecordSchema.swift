@@ -18,21 +18,67 @@ public enum RecordSchema {
         "file_base64", .text, isOptional: true, "The bytes of the path in Base64; only when they are not UTF-8.")
     static let common = [file, fileBytes]
 
+    /// The first key of every record.
+    private static let typeKey = Field("type", .text, "The type of the record.")
+    private static let keysOfAll = [typeKey] + common
+
+    /// The keys of a reply to a client, which reads records from the same connection.
+    private static let reply = [
+        typeKey, Field("id", .parameter, "The id of the message."), Field("ok", .boolean, "Whether the control was accepted."),
+        Field("error", .text, isNullable: true, "Why not."),
+    ]
+
+    /// The fields of events whose values Hemiola writes, whatever record has them.
+    private static let derived: [Field] = [.frame, .emittedTime, .timeUntilEvent]
+
     /// Names that an analyzer cannot have: its name is a key of the batch record, and a key has one type in every record and in every
     /// reply to a client.
     public static func reservedNames(_ catalog: RecordCatalog) -> Set<String> {
-        Set(records(catalog).flatMap { $0.fields.map(\.name) } + ["type", "id", "ok", "error"] + common.map(\.name))
+        Set((records(catalog).flatMap(\.fields) + keysOfAll + reply).map(\.name))
+    }
+
+    /// Where a reserved name is a key: `"batch" records`; nil: it is not reserved.
+    public static func place(ofReservedName name: String, in catalog: RecordCatalog) -> String? {
+        if keysOfAll.contains(where: { $0.name == name }) { return "all records" }
+        let records = records(catalog)
+        let owner = records.first { $0.type == "batch" && $0.has(name) } ?? records.first { $0.has(name) }
+        if let owner { return "\"\(owner.type)\" records" }
+        return reply.contains { $0.name == name } ? "replies to clients" : nil
     }
 
     /// The conflicts of a catalog; empty for a valid one. A key has one JSON type in all records, so that tables have one type per column.
-    public static func conflicts(in catalog: RecordCatalog) -> [String] {
+    ///
+    /// - Parameter analyzers: The ids of the analyzers of the program, which are their names in a pipeline that does not rename them.
+    public static func conflicts(in catalog: RecordCatalog, analyzers: [String] = []) -> [String] {
+        conflicts(of: catalog) + conflicts(of: analyzers, in: catalog)
+    }
+
+    private static func conflicts(of analyzers: [String], in catalog: RecordCatalog) -> [String] {
+        let reserved = reservedNames(catalog)
+        return analyzers.compactMap { id in
+            let name = id.recordName
+            if (first + last).contains(where: { $0.type == name }) {
+                return "the analyzer \"\(id)\" has the name of Hemiola's own \"\(name)\" records; rename it"
+            }
+            guard reserved.contains(name), let place = place(ofReservedName: name, in: catalog) else { return nil }
+            return "the analyzer \"\(id)\" has the name of the field \"\(name)\" of \(place); rename it"
+        }
+    }
+
+    private static func conflicts(of catalog: RecordCatalog) -> [String] {
         var types: [String: (column: JSONValue, place: String)] = [:]
         var conflicts = catalog.conflicts
-        let ownKeys = ["type", time.name] + common.map(\.name)
-        func check(_ fields: [Field], of place: String, ownKeys: [String] = []) {
+        let ownKeys = (keysOfAll + [time]).map(\.name)
+        func check(_ fields: [Field], of place: String, ownKeys: [String] = [], isEvent: Bool = false) {
             for field in fields {
                 if ownKeys.contains(field.name) {
                     conflicts.append("the field \"\(field.name)\" of \(place) has the name of a key that all of them have; rename it")
+                    continue
+                }
+                if isEvent, let own = derived.first(where: { $0.name == field.name }), own.source != field.source {
+                    conflicts.append(
+                        "the field \"\(field.name)\" of \(place) has the name of a field whose value Hemiola writes; rename it, or declare that one"
+                    )
                     continue
                 }
                 let column = field.kind.column
@@ -44,17 +90,21 @@ public enum RecordSchema {
         }
         for record in first + last { check(record.fields, of: "\"\(record.type)\" records") }
         for type in catalog.events {
-            check(type.fields, of: "\"\(type.name)\" records", ownKeys: ownKeys)
+            check(type.fields, of: "\"\(type.name)\" records", ownKeys: ownKeys, isEvent: true)
         }
         for type in catalog.controls {
-            // "id" identifies a message of a client.
-            check(type.fields, of: "\"\(type.name)\" controls", ownKeys: ownKeys + ["id"] + RecordType.control.fields.map(\.name))
+            // "id" identifies a message of a client. The fields are those of the control's record, too.
+            let others = (RecordType.control.fields + derived).map(\.name)
+            check(type.fields, of: "\"\(type.name)\" controls", ownKeys: ownKeys + ["id"] + others)
         }
         return conflicts
     }
 }
 
 extension RecordSchema.Record {
+    /// Whether it has a field of that name.
+    fileprivate func has(_ name: String) -> Bool { fields.contains { $0.name == name } }
+
     /// The schema of a declared type.
     init(_ type: RecordType, of catalog: RecordCatalog) {
         self.init(
