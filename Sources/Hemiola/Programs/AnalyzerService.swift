@@ -43,7 +43,8 @@ package enum AnalyzerService {
         }
     }
 
-    fileprivate static func runService(_ serve: () throws(Problem) -> Void) -> Never {
+    /// - Parameter id: The id of the plugin for errors; nil: the process that has run `command` knows the plugin.
+    fileprivate static func runService(naming id: String? = nil, _ serve: () throws(Problem) -> Void) -> Never {
         // A crash is reported by the parent: no report of its own, which the Swift runtime prints.
         for number in [SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGTRAP] { _ = signal(number, SIG_DFL) }
         // An exit by the plugin is a failure, whatever its code; the parent reports it.
@@ -53,15 +54,32 @@ package enum AnalyzerService {
         do throws(Problem) {
             try serve()
         } catch {
-            send(.object([.init("error", .text(error.message))]))
+            send(refusal(error, naming: id))
         }
         _exit(0)
+    }
+
+    /// The line in place of a declaration: all that is wrong.
+    ///
+    /// - Parameter id: The id of the plugin, which the message names; nil: the parent knows the plugin and its settings, and says where they are.
+    package static func refusal(_ problem: Problem, naming id: String?) -> JSONValue {
+        guard let id else {
+            guard problem.others.isEmpty, let setting = problem.place?.key else {
+                return .object([.init("error", .text(problem.all.map(\.description).joined(separator: "; ")))])
+            }
+            return .object([.init("error", .text(problem.message)), .init("setting", .text(setting))])
+        }
+        let texts = problem.all.map { problem in
+            if let setting = problem.place?.key { return "\(id).\(setting): \(problem.message)" }
+            return problem.message.contains(id) ? problem.message : "\(id): \(problem.message)"
+        }
+        return .object([.init("error", .text(texts.joined(separator: "; ")))])
     }
 
     /// - Parameter inHops: Whether the blocks are those of `BlockProgram.Samples.hops`; false: those of the analyzer `exec`.
     fileprivate static func serve(_ plugin: AnalyzerPlugin, _ spec: PluginSpec, inHops: Bool) throws(Problem) {
         var problems: [Problem] = []
-        guard let values = plugin.about.values(from: spec, problems: &problems) else { throw problems[0] }
+        guard let values = plugin.about.values(from: spec, problems: &problems) else { throw Problem(problems) }
         guard let start = try startLine() else { return }
         let analyzer = try plugin.make(values)
         guard start["type"]?.string == "start" else { return send(.object([])) }
@@ -202,7 +220,7 @@ extension AnalyzerPlugin {
     /// `'exec:meter gate=0.1'`. An analyzer that requests spectra, declares records of its own or handles controls needs a program that
     /// contains Hemiola.
     public func serve(_ arguments: [String] = Array(CommandLine.arguments.dropFirst())) -> Never {
-        AnalyzerService.runService { () throws(Problem) in
+        AnalyzerService.runService(naming: about.id) { () throws(Problem) in
             let settings = arguments.isEmpty ? "" : ":\(arguments.joined(separator: ","))"
             try AnalyzerService.serve(self, try PluginSpec(parsing: about.id + settings), inHops: false)
         }

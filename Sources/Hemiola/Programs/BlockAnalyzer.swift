@@ -61,7 +61,9 @@ package final class BlockAnalyzer: ExternalAnalyzer {
     }
 
     private func explained(_ problem: Problem) -> Problem {
-        Problem(problem.isComplete ? problem.message : "\(program.name): \(problem.message); \(program.remedy)")
+        guard problem.isComplete else { return Problem("\(program.name): \(problem.message); \(program.remedy)") }
+        // The pipeline adds which analyzer it is.
+        return Problem(problem.message, at: problem.place?.key.map { Place.key($0) })
     }
 
     private func makeExchange() throws(Problem) -> any BlockExchange {

@@ -101,7 +101,9 @@ struct BlockHeader: BitwiseCopyable {
 
 extension Problem {
     /// What an analyzer of this program says of itself. All other problems of programs are in words that follow the program's name.
-    static func complete(_ message: String) -> Problem { Problem(message, at: .analyzer()) }
+    ///
+    /// - Parameter setting: The setting of the analyzer that is wrong; nil: none, or it is not known.
+    static func complete(_ message: String, setting: String? = nil) -> Problem { Problem(message, at: .analyzer(nil, setting)) }
 
     /// Whether the message names the program, and says what to do.
     var isComplete: Bool { place != nil }

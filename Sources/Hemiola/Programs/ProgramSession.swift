@@ -76,7 +76,8 @@ final class ProgramSession {
         var lines = LineSplitter(limit: longestLine)
         let limit = ProgramTimeLimit(settings.timeout, isLive: false)
         let answer = try firstLine(of: program, settings, after: AnalyzerService.check, within: limit, &lines, isCancelled: { false })
-        if let error = try JSONValue(line: answer)["error"]?.string { throw .complete(error.onOneLine) }
+        let value = try JSONValue(line: answer)
+        if let error = value["error"]?.string { throw .complete(error.onOneLine, setting: value["setting"]?.string?.onOneLine) }
     }
 
     private static func start(_ settings: BlockProgram, report: @escaping @Sendable (String) -> Void) throws(Problem) -> RunningProgram {

@@ -1,0 +1,69 @@
+import Hemiola
+import HemiolaRecords
+import HemiolaSignal
+import HemiolaSystem
+import Testing
+
+/// Errors of an analyzer that is a program: they name the plugin and the setting.
+@Suite struct AnalyzerServiceTests {
+    @Test func `setting outside its range: the program says which plugin and setting`() async throws {
+        let result = try await #require(processExitsWith: .success, observing: [\.standardOutputContent]) {
+            AnalyzerPlugin.gate.serve(["sensitivity=5"])
+        }
+        #expect(try Self.error(result.standardOutputContent) == "gate.sensitivity: 5 is outside 0...1 amplitude")
+    }
+
+    @Test func `several invalid settings: all are named in one line`() async throws {
+        let result = try await #require(processExitsWith: .success, observing: [\.standardOutputContent]) {
+            AnalyzerPlugin.gate.serve(["sensitivity=5", "sensitivty=1"])
+        }
+        let error = try #require(try Self.error(result.standardOutputContent))
+        #expect(error.contains("gate.sensitivity: 5 is outside"), "\(error)")
+        #expect(error.contains("gate.sensitivty: gate has no such setting; did you mean sensitivity?"), "\(error)")
+    }
+
+    @Test(arguments: [
+        (Problem("0.5 is not above low; raise it", at: "high"), "gate.high: 0.5 is not above low; raise it"),
+        (Problem("the model is missing"), "gate: the model is missing"), (Problem("gate needs a model"), "gate needs a model"),
+        (Problem([Problem("is odd", at: "size"), Problem("is missing", at: "model")]), "gate.size: is odd; gate.model: is missing"),
+    ])
+    func `refusal of a program: names its plugin and each setting`(problem: Problem, text: String) {
+        #expect(AnalyzerService.refusal(problem, naming: "gate") == .object([.init("error", .text(text))]))
+    }
+
+    @Test func `refusal in the process of an analyzer that the parent knows: the setting has a member of its own`() {
+        let members: [JSONValue.Member] = [.init("error", .text("is odd")), .init("setting", .text("size"))]
+        #expect(AnalyzerService.refusal(Problem("is odd", at: "size"), naming: nil) == .object(members))
+        #expect(AnalyzerService.refusal(Problem("is missing"), naming: nil) == .object([.init("error", .text("is missing"))]))
+    }
+
+    @Test func `analyzer in a process of its own that refuses a setting: the problem has the key of the setting`() throws {
+        let command = ProgramCommand.shell(#"read line; echo '{"error":"is odd; take 1024","setting":"size"}'"#)
+        let program = BlockProgram(command, name: "other", timeout: 30, policy: .fail, remedy: "report it", samples: .hops)
+        let problem = #expect(throws: Problem.self) { try BlockAnalyzer(program).load() }
+        #expect(problem?.description == "size: is odd; take 1024")
+    }
+
+    /// The member `error` of a line.
+    private static func error(_ output: [UInt8]) throws -> String? {
+        try JSONValue(Array(output.prefix { $0 != UInt8(ascii: "\n") }))["error"]?.string
+    }
+}
+
+extension AnalyzerPlugin {
+    fileprivate static let gate = AnalyzerPlugin("gate", "Opens for loud sound.", settings: GateSettings.self) { _ throws(Problem) in
+        Gate()
+    }
+}
+
+private struct GateSettings: PluginSettings {
+    init(_ read: inout SettingReader) {
+        _ = read.number("sensitivity", default: 0.1, in: 0...1, unit: .amplitude, "Quieter sound is ignored.")
+    }
+}
+
+private final class Gate: Analyzer {
+    func prepare(_ stream: AnalysisFormat) throws(Problem) -> AnalyzerOutputs { AnalyzerOutputs() }
+    func process(_ hop: borrowing Hop, into row: inout FeatureRow, events: inout EventList) {}
+    func reset() {}
+}
