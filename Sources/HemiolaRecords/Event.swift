@@ -13,6 +13,8 @@ public struct Event: Sendable {
     private var values: InlineArray<8, ParameterValue>
     /// The control that took effect, in a record of type ``RecordType/control``; nil in every other.
     public let control: StampedControl?
+    /// The line of a record that the program does not declare, which is passed on unread; nil in every other event.
+    package let line: [UInt8]?
 
     /// An event with the values of its stored fields, in the order of the declaration. Constant cost, no allocation.
     public init(
@@ -24,6 +26,7 @@ public struct Event: Sendable {
         self.type = type
         values = [value0, value1, value2, value3, value4, value5, value6, value7]
         control = nil
+        line = nil
     }
 
     /// The event of a typed record.
@@ -37,6 +40,21 @@ public struct Event: Sendable {
         type = .control
         values = InlineArray(repeating: .none)
         self.control = control
+        line = nil
+    }
+
+    /// The event of a record whose type, or whose control, the program does not declare.
+    ///
+    /// - Parameters:
+    ///   - time: Its time, in seconds.
+    ///   - type: The value of its key `type`.
+    ///   - line: The record, without a newline.
+    package init(at time: Double, undeclared type: String, line: [UInt8]) {
+        self.time = time
+        self.type = RecordType(type, "A record of another program.", fields: [])
+        values = InlineArray(repeating: .none)
+        control = nil
+        self.line = line
     }
 
     /// The value of the stored field with that place in the declaration, 0…``capacity``-1.
@@ -56,7 +74,7 @@ public struct Event: Sendable {
 /// For tests: an analyzer that was reset emits the same events as a new one.
 extension Event: Equatable {
     public static func == (one: Event, other: Event) -> Bool {
-        one.time == other.time && one.type == other.type && one.control == other.control
+        one.time == other.time && one.type == other.type && one.control == other.control && one.line == other.line
             && (0..<capacity).allSatisfy { one.values[$0] == other.values[$0] }
     }
 }

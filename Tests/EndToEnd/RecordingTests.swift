@@ -54,30 +54,6 @@ import Testing
         try expectEqual("a.events.csv", "b.events.csv")
     }
 
-    @Test func `recording of schema 1: batches and events as those of an analysis today`() throws {
-        let input = [
-            "minuet.flac", "--duration", "5", "--batch", "8192", "--whole-file", "--analyzer", "musical-key", "--analyzer", "chords",
-        ]
-        let music = URL(fileURLWithPath: Hemiola.minuet).deletingLastPathComponent().path
-        let expected = try Hemiola.records(input, in: music)
-        let replayed = try Record.all(
-            in: run(["replay", Hemiola.root + "/Tests/Golden/schema-1.jsonl", "--no-realtime", "-o", "-"]).output)
-        #expect(replayed.map(\.line).dropFirst().dropLast() == expected.map(\.line).dropFirst().dropLast() && replayed.count == 35)
-        func declared(_ record: Record) -> [JSON?] {
-            var found: [JSON?] = []
-            for analyzer in record["analyzers"]?.array ?? [] {
-                found.append(analyzer["id"])
-                for output in analyzer["outputs"]?.array ?? [] { found += [output["name"], output["labels"]] }
-            }
-            return found
-        }
-        #expect(replayed[0].int("schema") == 2 && declared(replayed[0]) == declared(expected[0]))
-        #expect(replayed.last?["summaries.musical_key.tonic"] == .string("G"))
-        #expect(replayed.last?.int("summaries.musical_key.mode_number") == 0)
-        try run(["replay", Hemiola.root + "/Tests/Golden/schema-1.jsonl", "--no-realtime", "--select", "musical-key.tonic", "-o", "a.csv"])
-        #expect(try folder.text(of: "a.csv").split(separator: "\n")[1].hasSuffix(",G,7"))
-    }
-
     @Test(arguments: ["beats", "jams", "mid"]) func `recording, replayed to beats: the same bytes`(format: String) throws {
         try run(["analyze", Hemiola.minuet, "-o", "a.jsonl"])
         try run(["analyze", Hemiola.minuet, "--sink", "beats:a.\(format)"])
@@ -239,6 +215,8 @@ import Testing
         try run(["replay", "empty.jsonl"], status: 1, errors: ["empty.jsonl: no records"])
         try run(["analyze", Hemiola.minuet, "--select", "beat", "-o", "beats.jsonl"])
         try run(["replay", "beats.jsonl"], status: 1, errors: ["beats.jsonl:1: a \"beat\" record before any header"])
+        try folder.write(#"{"type":"header","schema":1}"# + "\n", to: "old.jsonl")
+        try run(["replay", "old.jsonl"], status: 1, errors: ["old.jsonl:1: schema 1 is not supported"])
         #expect(!folder.names.contains("b.jsonl"))
     }
 

@@ -23,12 +23,17 @@ import Testing
         #expect(decoder.undeclared.isEmpty)
     }
 
-    @Test func `records of types that are not declared: the same bytes`() throws {
+    @Test func `records of types that are not declared: the same bytes, unread`() throws {
         var decoder = RecordDecoder(catalog: .standard)
-        let (expected, result) = (lines(), try Fixture.again(lines(), &decoder))
+        let unread = [
+            #"{"type":"other", "t":1.50,"emitted_t":"x","a":{"b":[1e3,null,{}]},"a":1}"#,
+            #"{"type":"control","t":1.0,"control":"dim","frame":"x"}"#,
+        ]
+        let expected = lines() + [lines()[0]] + unread
+        let result = try Fixture.again(expected, &decoder)
         for (one, other) in zip(result, expected) { #expect(one == other) }
         #expect(result.count == expected.count)
-        for type in ["clap", "preset", "setClap", "tap"] { #expect(decoder.undeclared.contains(type)) }
+        for type in ["clap", "preset", "setClap", "tap", "other", "dim"] { #expect(decoder.undeclared.contains(type)) }
     }
 
     @Test(arguments: [8000, 44_100, 48_000, 384_000])
@@ -50,12 +55,10 @@ import Testing
                 encoder.encode(clap, batchEnd: end, into: &buffer)
             }
         }
-        for catalog in [Fixture.catalog, .standard] {
-            var decoder = RecordDecoder(catalog: catalog)
-            let result = try Fixture.again(expected, &decoder)
-            let different = zip(result, expected).filter { $0 != $1 }
-            #expect(different.isEmpty && result.count == expected.count, "\(different.first.map { "\($0)" } ?? "")")
-        }
+        var decoder = RecordDecoder(catalog: Fixture.catalog)
+        let result = try Fixture.again(expected, &decoder)
+        let different = zip(result, expected).filter { $0 != $1 }
+        #expect(different.isEmpty && result.count == expected.count, "\(different.first.map { "\($0)" } ?? "")")
     }
 
     @Test func `rows: random values of every unit have the same text`() throws {
@@ -123,9 +126,9 @@ import Testing
         (#"{"type":"beat","t":1.0,"emitted_t":1e18}"#, "\"emitted_t\" is 1e+18, which is out of range"),
         (#"{"type":"beat","t":1.0,"bpm":"fast"}"#, "\"bpm\" has another type"),
         (#"{"type":"control","t":1.0,"frame":0,"control":"setSpeed","from":"x"}"#, "needs its \"speed\""),
-        (#"{"type":"other","t":1.0,"a":{}}"#, "\"a\" is an object"), (#"{"type":"other","t":1.0,"a":1,"a":2}"#, "\"a\" occurs twice"),
-        (#"{"type":"other","t":1.0,"a":1,"b":2,"c":3,"d":4,"e":5,"f":6,"g":7,"h":8,"i":9}"#, "more than 8 fields"),
+        (#"{"type":"other","a":1}"#, "missing \"t\""), (#"{"type":"control","t":1.0,"frame":0,"from":"x"}"#, "missing \"control\""),
         (#"{"type":"end","frames":0,"batches":0,"non_finite":0,"dropped":{},"summaries":{},"reason":"x"}"#, "unknown \"reason\""),
+        (#"{"type":"header","schema":1}"#, "schema 1 is not supported: another version of Hemiola wrote it; this one reads schema 2"),
         (#"{"type":"header","schema":3}"#, "schema 3 is not supported"), ("{\"type\":\"beat\",\"t\":1.0,\"a\":\"\u{1}\"}", "invalid JSON"),
         (#"{"type":"other","t":1.0,"a":"\ud800"}"#, "invalid JSON"), (#"{"type":"other","t":01}"#, "invalid JSON"),
         (#"{"type":"other","t":1.,"a":1}"#, "invalid JSON"), (#"{"type":"other","t":1.0,}"#, "invalid JSON"),

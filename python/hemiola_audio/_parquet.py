@@ -24,6 +24,9 @@ from ._records import BATCH_PREFIX, SUMMARY_PREFIX, Feature, Record, decode, fea
 HEADER_KEY = b"hemiola.header"
 """The key of the header, as JSON, in the metadata of tables and files."""
 
+SCHEMA = 2
+"""The version of the records that are read."""
+
 # Lines that are parsed at once, and rows per row group: they bound the memory.
 _PARSED_LINES = 1024
 _PARSED_BYTES = 4 << 20
@@ -201,8 +204,8 @@ def _split_header(lines: Iterator[bytes]) -> tuple[Record, Iterator[bytes]]:
     header = decode(first)
     if header["type"] != "header":
         raise InputError("the first record is not a header, which describes the columns; select header too: --select header,…")
-    if header["schema"] < 2:
-        raise InputError("a recording of schema 1; convert it first: hemiola replay OLD.jsonl --no-realtime -o NEW.jsonl")
+    if header["schema"] != SCHEMA:
+        raise InputError(f"schema {header['schema']} is not supported: another version of Hemiola wrote it; this one reads schema {SCHEMA}")
 
     def chained() -> Iterator[bytes]:
         yield first

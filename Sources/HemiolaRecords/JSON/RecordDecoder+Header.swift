@@ -200,7 +200,7 @@ extension StreamSummary {
                 switch member.value {
                 case .text(let text): values.append(SummaryValue(member.key, text: text))
                 case .integer(let count): values.append(SummaryValue(member.key, count: Int64(count)))
-                case .number(let number, _): values.append(SummaryValue(member.key, number, .writing([number], named: member.key)))
+                case .number(let number, _): values.append(SummaryValue(member.key, number, .writing(number, named: member.key)))
                 case .null: values.append(SummaryValue(member.key, .nan, .none))
                 default: throw Problem("\"summaries.\(analyzer.key).\(member.key)\" is neither a number nor a text")
                 }

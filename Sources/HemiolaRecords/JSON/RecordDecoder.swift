@@ -10,8 +10,8 @@ public import HemiolaSystem
 /// A value that is encoded again has the same text. Times of events, which are written with six decimals, are chosen such that all fields
 /// that depend on them have the same text too.
 ///
-/// A record of a type that the catalog does not declare has the fields of its line: a component that is not part of this program may
-/// have emitted it.
+/// A record whose type or control the catalog does not declare keeps its line, which is passed on unread: a component that is not part of
+/// this program may have emitted it.
 public struct RecordDecoder: Sendable {
     /// A decoded line.
     public enum Record: Sendable {
@@ -47,11 +47,8 @@ public struct RecordDecoder: Sendable {
     let catalog: RecordCatalog
     /// The header of the current stream.
     private(set) var header: StreamHeader?
-    /// The schema of the current stream.
-    private(set) var schema = StreamHeader.schema
     /// The types of records and controls that the catalog does not declare, in the order of their first record.
     public private(set) var undeclared: [String] = []
-    var inferredTypes: [String: RecordType] = [:]
 
     /// A decoder for the records of one file or pipe.
     ///
@@ -66,18 +63,16 @@ public struct RecordDecoder: Sendable {
     /// - Throws: What is wrong with the line. The decoder can decode further lines.
     /// - Complexity: O(bytes).
     public mutating func decode(_ line: [UInt8]) throws(Problem) -> Record {
-        var record = try JSONValue(line)
+        let record = try JSONValue(line)
         let type = try record.text("type")
         if type == "header" {
             let schema = try record.integer("schema")
-            guard (1...StreamHeader.schema).contains(schema) else {
+            guard schema == StreamHeader.schema else {
                 throw Problem(
-                    "schema \(schema) is not supported: a newer version of Hemiola wrote it; this one reads up to schema \(StreamHeader.schema)"
-                )
+                    "schema \(schema) is not supported: another version of Hemiola wrote it; this one reads schema \(StreamHeader.schema)")
             }
-            let header = try StreamHeader(schema == 1 ? SchemaOne.upgraded(record, nil, catalog) : record, catalog)
+            let header = try StreamHeader(record, catalog)
             self.header = header
-            self.schema = schema
             return .header(header)
         }
         if type == "failure" {
@@ -87,11 +82,10 @@ public struct RecordDecoder: Sendable {
         guard let header else {
             throw Problem("a \"\(type.prefix(40))\" record before any header; a recording needs its header (--select header+…)")
         }
-        if schema == 1 { record = SchemaOne.upgraded(record, header, catalog) }
         switch type {
         case "batch": return .batch(try batch(record, header))
         case "end": return .end(try StreamSummary(record))
-        default: return try event(type, record, header)
+        default: return try event(type, record, line, header)
         }
     }
 
@@ -158,11 +152,11 @@ extension Unit {
     /// The unit with which a number is written in full: the first of those that determine different digits.
     ///
     /// - Parameter name: The name of the number, whose ending suggests its unit.
-    static func writing(_ numbers: [Double], named name: String) -> Unit {
+    static func writing(_ number: Double, named name: String) -> Unit {
         let suggested: Unit? =
             name.hasSuffix("_s") ? .seconds : name.hasSuffix("_hz") ? .hertz : name.hasSuffix("_db") ? "dB" : nil
         let units = (suggested.map { [$0] } ?? []) + [.none, .seconds, "dB", .hertz]
-        return units.first { unit in numbers.allSatisfy { $0.isWritten(in: unit) } } ?? units[0]
+        return units.first { number.isWritten(in: $0) } ?? units[0]
     }
 }
 

@@ -1,7 +1,7 @@
 internal import HemiolaSignal
 
 extension RecordEncoder {
-    /// Writes an event's line.
+    /// Writes an event's line: that of a record that the program does not declare as it was read.
     ///
     /// - Parameters:
     ///   - event: The event; nothing is written when its type is not selected.
@@ -9,6 +9,12 @@ extension RecordEncoder {
     ///   - buffer: Receives the line.
     public func encode(_ event: Event, batchEnd: Double, into buffer: inout JSONBuffer) {
         guard selection.contains(event.type.name) else { return }
+        if let line = event.line {
+            buffer.append(bytes: line)
+            buffer.append("\n")
+            buffer.lineCount += 1
+            return
+        }
         open(event.type, event.time, in: &buffer)
         forEachField(of: event, batchEnd: batchEnd) { field, value, unit in
             buffer.append(key: field.name)

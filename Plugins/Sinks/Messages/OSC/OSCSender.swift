@@ -179,7 +179,7 @@ struct OSCRoutes {
     /// Encodes the messages of an event.
     mutating func encode(_ event: Event, at time: OSCTime, _ send: ([UInt8]) -> Void) {
         var encoder = Encoder(usesBundles: usesBundles, limit: limit, time: time, message: OSCEncoder(), bundle: OSCEncoder())
-        if let (address, types) = events[event.type.name] {
+        if event.line == nil, let (address, types) = events[event.type.name] {
             if let stamped = event.control {
                 let values = [.text(stamped.control.name)] + stamped.control.values.flatMap(\.arguments)
                 encoder.append(address, values, [], send)
