@@ -15,13 +15,12 @@ import Testing
         try ChildProcess(Hemiola.path, arguments, in: folder.path, environment: environment, output: .path("/dev/null"))
     }
 
-    @Test(arguments: [false, true]) func `notify socket: ready, status, watchdog, stopping`(isAbstract: Bool) throws {
+    @Test(arguments: [false, true]) func `notify socket: ready, watchdog, stopping`(isAbstract: Bool) throws {
         let name = isAbstract ? "@hemiola-test-\(UUID().uuidString)" : folder("notify")
         let socket = try DatagramSocket(name)
         let process = try start(
             ["listen", "--json", "--capture", "tone:clicks,seconds=60"], ["NOTIFY_SOCKET": name, "WATCHDOG_USEC": "200000"])
-        let ready = try #require(socket.receive(timeout: 20))
-        #expect(ready.hasPrefix("READY=1\nSTATUS=clicks") && ready.hasSuffix(" s of sound, 0 gaps\n"), "\(ready)")
+        #expect(socket.receive(timeout: 20) == "READY=1\n")
         let start = ContinuousClock.now
         for _ in 0..<5 { #expect(socket.receive(timeout: 5) == "WATCHDOG=1\n") }
         // Half of the watchdog time: 0.1 s each, the first one at once.
@@ -40,21 +39,8 @@ import Testing
         #expect(try process.finish().status == 0)
         var messages: [String] = []
         while let message = socket.receive(timeout: 0.2) { messages.append(message) }
-        // A short run may end before it is ready; a long one has several reports of its status.
-        #expect(messages.last == "STOPPING=1\n" && !messages.contains { $0.hasPrefix("WATCHDOG") }, "\(messages)")
-        #expect(messages.dropLast().enumerated().allSatisfy { $1.hasPrefix($0 == 0 ? "READY=1\n" : "STATUS=") }, "\(messages)")
-    }
-
-    @Test func `watchdog of another process: no watchdog messages`() throws {
-        let socket = try DatagramSocket(folder("notify"))
-        let process = try start(
-            ["listen", "--json", "--capture", "tone:clicks,seconds=60"],
-            ["NOTIFY_SOCKET": folder("notify"), "WATCHDOG_USEC": "100000", "WATCHDOG_PID": "1"])
-        #expect(socket.receive(timeout: 20)?.hasPrefix("READY=1\n") == true)
-        #expect(socket.receive(timeout: 0.5) == nil)
-        process.send(SIGINT)
-        #expect(socket.receive(timeout: 5) == "STOPPING=1\n")
-        #expect(try process.finish().status == 130)
+        // A short run may end before it is ready.
+        #expect(messages.last == "STOPPING=1\n" && ["READY=1\n"].starts(with: messages.dropLast()), "\(messages)")
     }
 
     @Test func `input that cannot be opened: never ready`() throws {

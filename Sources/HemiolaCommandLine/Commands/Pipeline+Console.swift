@@ -40,10 +40,7 @@ extension Pipeline {
             return .inputFailed
         }
         let printer = NoticePrinter(self, console, saysEnd: saysEnd)
-        let outcome = run(replaying: controls) { notice in
-            notifier?.count(notice)
-            printer.print(notice)
-        }
+        let outcome = run(replaying: controls) { notice in printer.print(notice) }
         listener.finish()
         notifier?.stop()
         console.endBar()

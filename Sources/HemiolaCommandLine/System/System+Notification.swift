@@ -20,7 +20,7 @@ extension System {
             address = Array(name.utf8)
         }
 
-        /// Sends assignments, one per line. A message that the socket does not accept at once is lost.
+        /// Sends an assignment. A message that the socket does not accept at once is lost.
         func send(_ text: String) {
             var target = sockaddr_un()
             target.sun_family = sa_family_t(AF_UNIX)
@@ -44,7 +44,4 @@ extension System {
     static func removeFromEnvironment(_ name: String) {
         unsetenv(name)
     }
-
-    /// The identifier of this process.
-    static var processIdentifier: Int32 { getpid() }
 }
