@@ -45,8 +45,8 @@ extension Document {
 ///
 /// - From files (`SinkTiming.isLive` is false), a file is written beside its path as `.NAME.XXXXXX.partial` and renamed when it is
 ///   complete. A run that is incomplete, or of which no input could be analysed, does not replace an old file.
-/// - In real time, a file is at its path from the start and is kept, also when the run fails. An existing file with data is refused unless
-///   the options append.
+/// - In real time, a file is at its path from the start and is kept, also when the run fails. It is not compressed. An existing file with
+///   data is refused unless the options append.
 /// - Devices, pipes and file descriptors are written in place.
 ///
 /// When the disk is full, a method that writes to a live file throws an error with `Remedy.retry`. The same call with the same argument
@@ -130,7 +130,9 @@ public final class DocumentFile: Sink {
         drop()
         self.context = context
         (meter, input, stream) = (RotationMeter(options.rotation), "", nil)
-        if !template.isPerInput { try openFiles(number: 1) }
+        if !template.isPerInput { return try openFiles(number: 1) }
+        // What can be known before the first input is said before any work.
+        for path in paths(context, { $0.target.path }) { _ = try OutputFile.compression(of: path, options, isLive: context.timing.isLive) }
     }
 
     /// Begins a stream. Opens its file first if it has its own.
@@ -295,9 +297,7 @@ public final class DocumentFile: Sink {
     private func rotateIfFull(before batch: borrowing Batch) throws(Problem) {
         guard let stream else { return }
         if !isRotating {
-            let size = files.reduce(0) { max($0, $1.size) }
-            isRotating = meter.isFull(
-                at: stream.format.seconds(at: batch.frame), end: stream.format.seconds(at: batch.endFrame), size: size)
+            isRotating = meter.isFull(at: stream.format.seconds(at: batch.frame), end: stream.format.seconds(at: batch.endFrame))
         }
         guard isRotating else { return }
         try completeFiles()

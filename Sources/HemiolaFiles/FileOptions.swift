@@ -30,7 +30,7 @@ public struct FileOptions: Sendable {
     public var appends: Bool?
     /// When lines are written.
     public var flush: FlushPolicy
-    /// Which files are compressed.
+    /// Which files are compressed. In real time none can be, unless they are whole.
     public var compression: CompressionChoice
     /// The zstd level of compressed files.
     public var level: Int

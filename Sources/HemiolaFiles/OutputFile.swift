@@ -7,27 +7,20 @@ public import Hemiola
 /// error the file takes no more bytes, unless the remedy is `retry`: the buffer then keeps what is not in the file, and the next flush
 /// continues there.
 ///
-/// A compressed output is one zstd frame from its first byte to its end. A file at its path ends with a whole line, or compressed with a
-/// whole zstd block, even after a failed write, and a thread calls `fdatasync` once a second. An object that is released before the file is
-/// complete closes it, and removes a file beside its path.
+/// A whole file may be compressed: it is one zstd frame from its first byte to its end. A live file ends with a whole line, even after a
+/// failed write, and a thread calls `fdatasync` once a second. An object that is released before the file is complete closes it, and removes
+/// a file beside its path.
 public final class OutputFile {
     /// Where a file is while it is written.
     private enum Mode {
-        /// Beside the path, as `.NAME.XXXXXX.partial`, until it is complete. Then it replaces an old file.
-        case replace
-        /// Beside the path until it is complete. A file with data at the path is not replaced.
-        case create
-        /// At the path from the start. Opening fails if a file with data is there.
+        /// Beside the path, as `.NAME.XXXXXX.partial`, until it is complete.
+        case whole
+        /// At the path from the start, after what is there. Every write is kept, also when the run fails.
         case live
-        /// At the path, appended to the existing file or a new one.
-        case append
 
         init(_ options: FileOptions, isLive: Bool) {
-            self = options.appends == true ? .append : !isLive ? .replace : options.kind == .whole ? .create : .live
+            self = options.appends == true || isLive && options.kind != .whole ? .live : .whole
         }
-
-        /// Whether every write is kept, also when the run fails.
-        var keepsEverything: Bool { self == .live || self == .append }
     }
 
     /// Where a file goes that is not at its path yet.
@@ -62,6 +55,8 @@ public final class OutputFile {
     private let isTerminal: Bool
     private let name: String
     private let mode: Mode
+    /// Whether a file with data at the path is neither replaced nor appended to: opening fails.
+    private let refusesData: Bool
     private let closing: Closing
     private let kind: FileOptions.Kind
     private let flushesEachLine: Bool
@@ -81,14 +76,11 @@ public final class OutputFile {
 
     /// Bytes of this run in the file, after compression.
     private var written: Int64 = 0
-    /// `written` after the last whole line, or compressed after the last flush.
+    /// `written` after the last whole line of a live file.
     private var keptSize: Int64 = 0
-    /// Lines up to `keptSize`, and lines in the compressor.
+    /// Lines up to `keptSize`.
     private var keptLines = 0
-    private var pendingLines = 0
-    /// Compressed bytes after `keptSize`, in modes that keep every write. The first `written - keptSize` of them are in the file.
-    private var unflushed: [UInt8] = []
-    /// Bytes of the failed write that are in the file or the compressor. A repeated call must not pass them again.
+    /// Bytes of the failed write that are in the file. A repeated call must not pass them again.
     private var acceptedBytes = 0
 
     /// Opens an output. Missing folders are created.
@@ -96,18 +88,19 @@ public final class OutputFile {
     /// - Throws: The target cannot be opened. Nothing has been written then.
     init(_ path: String, _ options: FileOptions, _ context: SinkContext) throws(Problem) {
         target = OutputTarget(path)
-        (mode, kind) = (Mode(options, isLive: context.timing.isLive), options.kind)
-        let compression = options.compression.compression(of: path, level: options.level)
-        precondition(mode != .append || compression == nil, "a zstd frame cannot be appended to a file safely")
-        precondition(mode != .append || kind != .sound, "writes to a file that is appended to have no offset")
+        let isLive = context.timing.isLive
+        (mode, kind) = (Mode(options, isLive: isLive), options.kind)
+        refusesData = isLive && options.appends != true
+        let compression = try Self.compression(of: path, options, isLive: isLive)
+        precondition(options.appends != true || kind != .sound, "writes to a file that is appended to have no offset")
         if kind == .sound, target.isSpecial {
             throw Problem("cannot write \(target.name): it is not a regular file; name a file")
         }
         // With O_APPEND, Linux ignores the offset of a write.
         let append = kind == .sound ? 0 : O_APPEND
-        flushesEachLine = options.flush.flushesEachLine(isLive: context.timing.isLive)
+        flushesEachLine = options.flush.flushesEachLine(isLive: isLive)
         syncsAtEnd = context.run.syncsFiles
-        offersAppend = options.appends != nil && compression == nil
+        offersAppend = options.appends != nil
         name = target.name
         isTerminal = target.isTerminal && compression == nil
         compressor = if let compression { try ZstdStream(level: compression.level) } else { nil }
@@ -127,8 +120,8 @@ public final class OutputFile {
             case S_IFDIR:
                 throw Problem.isFolder(name)
             case S_IFREG:
-                if mode == .live || mode == .create, info.st_size > 0 { throw Problem.exists(name, offersAppend: offersAppend) }
-                if mode.keepsEverything {
+                if refusesData, info.st_size > 0 { throw Problem.exists(name, offersAppend: offersAppend) }
+                if mode == .live {
                     descriptor = try Self.open(path, O_RDWR | append, orElse: O_WRONLY | append, name)
                     closing = .close
                     startsInsideLine = Self.endsInsideLine(descriptor, length: info.st_size)
@@ -144,8 +137,8 @@ public final class OutputFile {
             }
         } else if errno == ENOENT {
             try Self.createFolder(of: path, name)
-            if mode.keepsEverything {
-                descriptor = try Self.open(path, O_WRONLY | append | O_CREAT | (mode == .live ? O_EXCL : 0), name)
+            if mode == .live {
+                descriptor = try Self.open(path, O_WRONLY | append | O_CREAT | (refusesData ? O_EXCL : 0), name)
                 closing = .closeNew(path)
                 FileSystem.synchronizeFolder(of: path)
             } else {
@@ -156,12 +149,23 @@ public final class OutputFile {
             throw Problem.cannotOpen(name, errno)
         }
         do throws(Problem) {
-            if mode == .live, isRegular { try Self.lock(descriptor, name, offersAppend: offersAppend) }
-            sync = mode.keepsEverything && isRegular ? try PeriodicSync(descriptor) : nil
+            if mode == .live, refusesData, isRegular { try Self.lock(descriptor, name, offersAppend: offersAppend) }
+            sync = mode == .live && isRegular ? try PeriodicSync(descriptor) : nil
         } catch {
             _ = Glibc.close(descriptor)
             throw error
         }
+    }
+
+    /// The compression of a file; nil: none.
+    ///
+    /// - Throws: The file is live: after a crash it would end inside a zstd frame.
+    static func compression(of path: String, _ options: FileOptions, isLive: Bool) throws(Problem) -> Compression? {
+        guard let compression = options.compression.compression(of: path, level: options.level) else { return nil }
+        guard Mode(options, isLive: isLive) == .whole else {
+            throw Problem.cannotCompress(OutputTarget(path).name, setting: options.compression == .zstd ? "compress=zstd" : ".zst")
+        }
+        return compression
     }
 
     deinit {
@@ -201,7 +205,7 @@ extension OutputFile {
     ///
     /// - Throws: A write failed, or the reader has closed the pipe (`Remedy.finish`).
     func flush() throws(Problem) {
-        guard !isClosed, buffer.count > 0 || isRetrying else { return buffer.removeAll() }
+        guard !isClosed, buffer.count > 0 else { return buffer.removeAll() }
         if isTerminal {
             let text = buffer.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
             buffer.removeAll()
@@ -232,14 +236,11 @@ extension OutputFile {
 
     /// Writes all bytes. Blocks until the system has accepted them.
     ///
-    /// After a temporary error the file ends with a whole line or a whole zstd block, and the call can be repeated without the accepted
-    /// bytes.
+    /// After a temporary error the file ends with a whole line, and the call can be repeated without the accepted bytes.
     private func write(_ bytes: UnsafeRawBufferPointer) throws(Problem) {
         if let code = sync?.errorNumber, code != 0 { throw Problem.cannotWrite(name, code) }
         if compressor != nil {
-            pendingLines += lines(in: bytes).count
-            // A reader of a file in these modes can decompress each written block at once.
-            try compress(bytes, flushesEachLine || mode.keepsEverything ? .flush : .more)
+            try compress(bytes, flushesEachLine ? .flush : .more)
         } else {
             try writeUncompressed(bytes)
             let lines = self.lines(in: bytes)
@@ -277,21 +278,7 @@ extension OutputFile {
     }
 
     private func compress(_ bytes: UnsafeRawBufferPointer, _ step: ZstdStream.Step) throws(Problem) {
-        guard let compressor else { return }
-        guard mode.keepsEverything else {
-            return try compressor.compress(bytes, step) { piece throws(Problem) in try writeUncompressed(piece) }
-        }
-        try compressor.compress(bytes, step) { piece throws(Problem) in unflushed.append(contentsOf: piece) }
-        do throws(Problem) {
-            try unflushed.withUnsafeBufferPointer { unflushed throws(Problem) in
-                try writeUncompressed(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: unflushed.dropFirst(Int(written - keptSize)))))
-            }
-        } catch {
-            acceptedBytes = bytes.count
-            throw error
-        }
-        unflushed.removeAll(keepingCapacity: true)
-        (keptSize, keptLines, pendingLines) = (written, keptLines + pendingLines, 0)
+        try compressor?.compress(bytes, step) { piece throws(Problem) in try writeUncompressed(piece) }
     }
 
     private func writeUncompressed(_ bytes: UnsafeRawBufferPointer) throws(Problem) {
@@ -310,18 +297,16 @@ extension OutputFile {
         }
     }
 
-    /// Removes the incomplete line or zstd block that a failed write left at the end of the file.
+    /// Removes the incomplete line that a failed write left at the end of a live file.
     ///
     /// - Parameters:
     ///   - accepted: The bytes of the failed call that were written.
     ///   - code: The error number of the write.
     /// - Returns: The error to throw.
     private func truncateToWholeLines(after accepted: UnsafeRawBufferPointer, _ code: Int32) -> Problem {
-        guard mode.keepsEverything, sync != nil else { return .cannotWrite(name, code) }
-        if compressor == nil {
-            let lines = self.lines(in: accepted)
-            (keptSize, keptLines) = (written - Int64(accepted.count - lines.end), keptLines + lines.count)
-        }
+        guard mode == .live, sync != nil else { return .cannotWrite(name, code) }
+        let lines = self.lines(in: accepted)
+        (keptSize, keptLines) = (written - Int64(accepted.count - lines.end), keptLines + lines.count)
         // With O_APPEND the offset is the end of this process's last write: the file is truncated only if nothing follows.
         let end = lseek(descriptor, 0, SEEK_CUR)
         var info = stat()
@@ -340,10 +325,10 @@ extension OutputFile {
         return problem
     }
 
-    /// The number of whole lines in bytes, and the offset after the last one. In modes that keep nothing (0, all bytes), at no cost.
+    /// The number of whole lines in bytes, and the offset after the last one. Of a file that is not live (0, all bytes), at no cost.
     private func lines(in bytes: UnsafeRawBufferPointer) -> (count: Int, end: Int) {
         var (count, end) = (0, 0)
-        guard mode.keepsEverything else { return (0, bytes.count) }
+        guard mode == .live else { return (0, bytes.count) }
         if kind == .table {
             var isQuoted = false
             for index in 0..<bytes.count {
@@ -385,7 +370,7 @@ extension OutputFile {
         do throws(SystemCallError) { try file.close(syncs: syncsAtEnd) } catch { throw Problem.cannotWrite(name, error.number) }
         let isThere: Bool
         do throws(SystemCallError) {
-            isThere = try file.moveToPath(replaces: ending == .replace && mode == .replace, syncs: syncsAtEnd)
+            isThere = try file.moveToPath(replaces: ending == .replace && !refusesData, syncs: syncsAtEnd)
         } catch {
             throw Problem.cannotOpen(name, error.number).withoutRetry
         }

@@ -61,6 +61,15 @@ extension Problem {
                 + (offersAppend ? "write {time} into it, or set append=true" : "or write {time} into it"))
     }
 
+    /// A live file would be compressed.
+    ///
+    /// - Parameter setting: What requests it.
+    static func cannotCompress(_ name: String, setting: String) -> Problem {
+        Problem(
+            "cannot write \(name): a file that grows line by line is not compressed; leave out \(setting), and compress the file when it "
+                + "is complete: zstd FILE")
+    }
+
     /// Another process records into the file.
     static func inUse(_ name: String) -> Problem {
         Problem("cannot write \(name): another program records into it; choose another path")

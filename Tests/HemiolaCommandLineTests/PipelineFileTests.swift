@@ -175,7 +175,7 @@ import Testing
         "inputs: x\nsinks: [{id: json-lines, path: y, lead_ms: -0.5, select: [levels.rms_db]}]\nbatch: 256\nrate: 8000\nseed: 9007199254740991\njobs: 2",
         "inputs: x\nselect: [levels, end]\nrealtime: true\nsync: true\nsinks: []",
         "inputs: x\nsinks: ['osc-control:9003']\ncontrols: [link, {id: osc, as: faders, on_error: skip}, 'midi:/dev/midi1']",
-        "inputs: x\nsinks: [{id: json-lines, path: 'a.{n}.jsonl', rotate_s: 3600, rotate_mb: 100}]",
+        "inputs: x\nsinks: [{id: json-lines, path: 'a.{n}.jsonl', rotate_s: 3600}]",
     ])
     func `printed pipeline: parses to the same pipeline, prints the same text`(text: String) throws {
         let whole = try printed(text)

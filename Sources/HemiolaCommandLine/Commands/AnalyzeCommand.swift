@@ -20,8 +20,8 @@ struct AnalyzeCommand: Command {
               ffmpeg -v error -i song.m4a -f wav - | hemiola analyze -
 
             The extension of the output path selects the format: .jsonl, .json or none for JSON Lines, .csv for a table; \
-            append .zst to compress; .mid for the notes of a melody (analyzer pitch). The file is created when the run is complete. With --realtime it is written line by line \
-            and never replaces an existing file. Placeholders in the path give each input its own file: {stem} (file name \
+            append .zst to compress; .mid for the notes of a melody (analyzer pitch). The file is created when the run is complete. With --realtime it is written line by line, \
+            not compressed, and never replaces an existing file. Placeholders in the path give each input its own file: {stem} (file name \
             without extension), {name} (file name), {dir} (folder), {time} (start of the run). Missing folders are created.
 
             A folder stands for the sound files in it and below it; hidden files are skipped. With --output-dir, each file has \

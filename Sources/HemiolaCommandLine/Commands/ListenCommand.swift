@@ -31,8 +31,8 @@ struct ListenCommand: Command {
             A <device> is a name or description from "hemiola devices", auto (monitor of the default output), auto-input (the \
             default input, unless it is a headset), or app:NAME (the sound of one application; silence while it plays nothing).
 
-            Output files are written line by line and are kept if the disk is full or the program is killed. An existing file \
-            is never replaced: use {time}, the start of the run, in the path. rotate_s=3600 starts a new file every hour: \
+            Output files are written line by line and are kept if the disk is full or the program is killed; they are not \
+            compressed. An existing file is never replaced: use {time}, the start of the run, in the path. rotate_s=3600 starts a new file every hour: \
             --sink json-lines:evening.jsonl,rotate_s=3600
 
             $XDG_CONFIG_HOME/hemiola/defaults.yaml (by default ~/.config/hemiola/defaults.yaml) can set device, analyzers, sinks \

@@ -53,7 +53,7 @@ struct CSVSettings: PluginSettings {
             "events", default: "", "The file for the events, or none; left empty, it lies beside the path's, as NAME.events.csv.")
         appends = read.boolean("append", default: false, "Add to files instead of replacing them.")
         flush = read.flushPolicy(each: "row")
-        compression = read.compressionChoice("Compress the files, or not; auto: each whose name ends in .zst.")
+        compression = read.compressionChoice("Compress the files, not in real time; auto: each whose name ends in .zst.")
         level = read.compressionLevel()
         rotation = FileRotation(&read)
     }

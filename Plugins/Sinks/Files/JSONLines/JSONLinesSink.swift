@@ -38,7 +38,7 @@ struct JSONLinesSettings: PluginSettings {
         path = read.text("path", default: "-", "Output file, or - for standard output. Placeholders: {stem}, {name}, {dir}, {time}, {n}.")
         appends = read.boolean("append", default: false, "Append to the file instead of replacing it.")
         flush = read.flushPolicy(each: "line")
-        compression = read.compressionChoice("Compress the file with zstd; auto: if the path ends in .zst.")
+        compression = read.compressionChoice("Compress the file with zstd, not in real time; auto: if the path ends in .zst.")
         level = read.compressionLevel()
         rotation = FileRotation(&read)
     }

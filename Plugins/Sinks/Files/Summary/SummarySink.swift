@@ -40,7 +40,7 @@ struct SummarySettings: PluginSettings {
         format = read.choice(
             "format", default: SummaryFormat.auto,
             "Output format; text: aligned columns for people; auto: csv if the path ends in .csv or .csv.zst, else json.")
-        compression = read.compressionChoice("Compress the file with zstd; auto: if the path ends in .zst.")
+        compression = read.compressionChoice("Compress the file with zstd, not in real time; auto: if the path ends in .zst.")
         level = read.compressionLevel()
     }
 }

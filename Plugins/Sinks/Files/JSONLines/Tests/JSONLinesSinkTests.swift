@@ -56,10 +56,10 @@ import Testing
 
     // MARK: Conformance
 
-    @Test(arguments: ["jsonl", "jsonl.zst"]) func `conformance tests: passed`(ending: String) throws {
+    @Test func `conformance tests: passed`() throws {
         // Live runs do not replace a file: each has its own.
-        try SinkConformanceSuite(.jsonLines, settings: folder("a.{n}.\(ending)")).run()
-        #expect(folder.names.first == "a.0001.\(ending)")
+        try SinkConformanceSuite(.jsonLines, settings: folder("a.{n}.jsonl")).run()
+        #expect(folder.names.first == "a.0001.jsonl")
         #expect(!folder.names.contains { $0.hasSuffix(".partial") })
     }
 }

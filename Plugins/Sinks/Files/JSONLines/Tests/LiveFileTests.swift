@@ -61,22 +61,34 @@ import Testing
         #expect(folder.names.isEmpty)
     }
 
-    @Test(arguments: ["a.jsonl", "a.jsonl.zst"], [true, false])
-    func `limit on the size of files: whole lines are kept, and the message states the size`(name: String, appends: Bool) async throws {
-        if appends, name.hasSuffix(".zst") || !Zstd.isExpected { return }
+    @Test(
+        arguments: [("a.jsonl.zst", [:], ".zst"), ("a.jsonl", ["compress": .text("zstd")], "compress=zstd")]
+            as [(String, [String: ParameterValue], String)])
+    func `live, compressed: refused, with the setting and the way out`(
+        name: String, settings: [String: ParameterValue], setting: String
+    ) throws {
+        for path in [folder(name), folder("{stem}-\(name)")] {
+            let message = sinkError { try open(Fixture.sink(path, settings)) }?.message ?? ""
+            #expect(message.contains("leave out \(setting)") && message.contains(name) && !message.contains("\n"), "\(message)")
+        }
+        #expect(folder.names.isEmpty)
+    }
+
+    @Test(arguments: [true, false])
+    func `limit on the size of files: whole lines are kept, and the message states the size`(appends: Bool) async throws {
         // The limit holds for a whole process.
-        await #expect(processExitsWith: .success) { [name, appends] in
+        await #expect(processExitsWith: .success) { [appends] in
             let folder = try TemporaryFolder()
-            if appends { try folder.write("{\"type\":\"old\"}\n", to: name) }
+            if appends { try folder.write("{\"type\":\"old\"}\n", to: "a.jsonl") }
             signal(SIGXFSZ, SIG_IGN)
             var limit = rlimit(rlim_cur: 20_000, rlim_max: 20_000)
             setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
-            let sink = try Fixture.sink(folder(name), appends ? ["append": .text("true")] : [:])
+            let sink = try Fixture.sink(folder("a.jsonl"), appends ? ["append": .text("true")] : [:])
             let message = sinkError { try Fixture.run(sink, live: true, blocks: Fixture.manyBlocks) }?.message ?? ""
-            let text = name.hasSuffix(".zst") ? try Zstd.read(folder(name)).text : try folder.text(of: name)
+            let text = try folder.text(of: "a.jsonl")
             let types = try recordTypes(text)
             #expect(types.count > 50)
-            let size = try FileManager.default.attributesOfItem(atPath: folder(name))[.size] as? Int ?? 0
+            let size = text.utf8.count
             #expect(size <= 20_000)
             #expect(
                 message.contains(
@@ -97,16 +109,6 @@ import Testing
         // The first batch at 3 s or later begins the next file.
         #expect(types.map { $0.count { $0 == "batch" } } == [130, 129, 61])
         #expect(types.map { $0.last == "end" } == [false, false, true])
-    }
-
-    @Test func `rotate_mb: a file ends with the line that reaches the size`() throws {
-        let sink = try Fixture.sink(folder("{n}-a.jsonl"), ["rotate_mb": .number(1)])
-        try Fixture.run(sink, blocks: (0..<300).map { Fixture.block(first: $0 * 64, count: 64) })
-        #expect(folder.names.count == 2 && folder.names[0] == "0001-a.jsonl")
-        let size = try FileManager.default.attributesOfItem(atPath: folder("0001-a.jsonl"))[.size] as? Int ?? 0
-        #expect(size >= 1 << 20 && size < (1 << 20) + 1000)
-        let counts = try folder.names.map { try folder.types($0).count { $0 == "batch" } }
-        #expect(counts.reduce(0, +) == 300 * 64)
     }
 
     @Test func `live rotation: the numbers of existing files are skipped`() throws {

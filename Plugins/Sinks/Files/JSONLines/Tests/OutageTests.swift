@@ -83,17 +83,6 @@ struct OutageTests {
         #expect(try disk.text(of: "a.jsonl") == old + expected())
     }
 
-    @Test(.enabled(if: Zstd.isExpected, "zstd is not installed"), arguments: ["line", "block"])
-    func `full disk that has space again, zstd: one valid frame with every line`(flush: String) throws {
-        let disk = try TemporaryDisk(kibibytes: 1024)
-        try disk.fill(leaving: 4)
-        let errors = try run(Fixture.sink(disk("a.jsonl.zst"), ["flush": .text(flush)]), disk)
-        #expect(errors.count == 3)
-        let (text, isWhole) = try Zstd.read(disk("a.jsonl.zst"))
-        #expect(isWhole)
-        #expect(try text == expected())
-    }
-
     @Test(arguments: [0, 4]) func `full disk when a rotated file begins: every batch is in one of the files`(room: Int) throws {
         let settings = ["rotate_s": ParameterValue.number(10)]
         let folder = try TemporaryFolder()
