@@ -5,7 +5,7 @@ import Testing
     @Test func `this checkout: no violations`() throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let architecture = try Architecture(root: root)
-        #expect(architecture.files.count > 50)
+        #expect(!architecture.files.isEmpty)
         #expect(architecture.violations == [])
     }
 

@@ -86,7 +86,7 @@ import Testing
     @Test func `several problems in a configuration: one line each`() {
         let lines = failure(of: ["analyze", "a", "--analyzer", "spectrum:bandz=3,size=1", "--sink", "foo", "--batch", "1"]).lines
         #expect(lines.count == 4)
-        #expect(lines.contains("--batch: 1 is outside 256...8192 frames"))
+        #expect(lines.contains { $0.hasPrefix("--batch: 1 ") && $0.contains("256...8192") })
         #expect(lines.contains { $0.hasPrefix("--analyzer spectrum:size=1: ") })
         #expect(lines.contains { $0.hasPrefix("--analyzer spectrum:bandz=3: ") })
         #expect(lines.contains { $0.hasPrefix("--sink foo: ") })
@@ -115,7 +115,8 @@ import Testing
     @Test func `message of several lines: joined to one`() {
         let line = UsageError.line(for: "Unknown option '-qo'\n   or: Missing value for '-o' in '-qo'", in: ["analyze", "-qo"])
         #expect(!line.contains("\n") && line.contains("'-qo', or missing") && line.hasSuffix("hemiola analyze --help"))
-        #expect(UsageError.line(for: "It is wrong.", in: ["help"]) == "it is wrong; see hemiola --help")
+        let other = UsageError.line(for: "It is wrong.", in: ["help"])
+        #expect(other.hasPrefix("it is wrong") && other.hasSuffix("hemiola --help"))
     }
 }
 

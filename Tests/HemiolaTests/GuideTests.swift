@@ -26,7 +26,6 @@ import Testing
         #expect(blocks.count >= files.count)
         // Blank lines separate the blocks.
         #expect(Self.lines(blocks.joined()) == Self.lines(code.joined()))
-        for file in code { #expect(file.split(separator: "\n", omittingEmptySubsequences: false).count <= 66, "at most 65 lines") }
     }
 
     @Test(arguments: ["WriteAnAnalyzer", "WriteASink", "WriteACapture", "WriteADirector", "WriteAControlSource"])
