@@ -1,6 +1,4 @@
 import Hemiola
-import HemiolaRecords
-import HemiolaSystem
 import HemiolaTesting
 import TestSupport
 import Testing

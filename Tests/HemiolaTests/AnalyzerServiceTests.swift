@@ -1,7 +1,4 @@
 import Hemiola
-import HemiolaRecords
-import HemiolaSignal
-import HemiolaSystem
 import Testing
 
 /// Errors of an analyzer that is a program: they name the plugin and the setting.
