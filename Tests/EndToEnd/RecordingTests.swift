@@ -165,7 +165,7 @@ import Testing
         let outputs =
             [
                 "csv:a.csv", "json-lines:b.jsonl", "summary:s.jsonl", "summary:s.csv", "beats:b.mid", "beats:b.jams", "beats:b.xml",
-                "beats:b.sql", "notes:n.mid",
+                "notes:n.mid",
             ]
             .flatMap { ["--sink", $0] }
         for value in ["400", "-1e308", "3.4e38", "1e15", "null", "0", "-1", "9007199254740991", "-9223372036854775808", #""x""#] {

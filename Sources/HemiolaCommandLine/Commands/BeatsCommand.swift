@@ -20,8 +20,8 @@ struct BeatsCommand: Command {
               hemiola beats *.flac --tempo
               hemiola beats music --output-dir beats --format json --resume
 
-            Formats: text, audacity (label track), json, jams, midi (tempo map and clicks), rekordbox (XML collection), \
-            mixxx (SQL script). Default: by the extension of the output path, else text. Details: hemiola plugins beats.
+            Formats: text, audacity (label track), json, jams, midi (tempo map and clicks), rekordbox (XML collection). \
+            Default: by the extension of the output path, else text. Details: hemiola plugins beats.
 
             Placeholders in the output path: {stem} (input file name without extension), {name} (file name), {dir} (folder), \
             {time} (start of the run). Missing folders are created. An existing file is replaced only when the run is complete.
@@ -55,7 +55,7 @@ struct BeatsCommand: Command {
 
     /// The formats, and the extensions of their files below `--output-dir`.
     private static let endings: KeyValuePairs = [
-        "text": "beats", "audacity": "txt", "json": "json", "jams": "jams", "midi": "mid", "rekordbox": "xml", "mixxx": "sql",
+        "text": "beats", "audacity": "txt", "json": "json", "jams": "jams", "midi": "mid", "rekordbox": "xml",
     ]
 
     @OptionGroup(title: "Many files") var corpus: CorpusOptions

@@ -17,7 +17,6 @@ final class BeatDocument: Document {
         self.warn = warn
         self.format = format
         namesInputs = format.isLinewise && !isPerInput
-        if format == .mixxx { file.buffer.append(bytes: Array(MixxxScript.head.utf8)) }
     }
 
     func begin(_ stream: StreamHeader, at frame: Int64) throws(Problem) {
@@ -60,14 +59,12 @@ final class BeatDocument: Document {
         case .json: file.buffer.appendJSON(track, duration: duration)
         case .jams: file.buffer.appendJAMS(track, duration: duration)
         case .midi: file.buffer.append(bytes: MIDIFile(beats: track.positions).bytes)
-        case .mixxx: file.buffer.append(bytes: MixxxScript.statements(header, beats: track.positions(inLibraryOf: format)))
         case .rekordbox:
-            collection.add(header, duration: (header.source.start ?? 0) + duration, beats: track.positions(inLibraryOf: format))
+            collection.add(header, duration: (header.source.start ?? 0) + duration, beats: track.positionsInRekordbox)
         }
     }
 
     func finish() {
         if format == .rekordbox { file.buffer.append(bytes: collection.document) }
-        if format == .mixxx { file.buffer.append(bytes: Array(MixxxScript.tail.utf8)) }
     }
 }

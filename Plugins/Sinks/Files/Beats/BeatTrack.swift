@@ -21,10 +21,10 @@ struct BeatTrack {
         beats.map { ($0.time, $0.beat.position) }
     }
 
-    /// The same for the library of a program: at the times at which that program plays them in the whole file.
-    func positions(inLibraryOf format: BeatFormat) -> [(time: Double, position: Int?)] {
+    /// The same at the times at which Rekordbox plays them in the whole file.
+    var positionsInRekordbox: [(time: Double, position: Int?)] {
         let start = MP3Start(PathText.systemPath(header.inputPath))
-        let shift = (header.source.start ?? 0) + start.delay + (format == .rekordbox ? start.tag : 0)
+        let shift = (header.source.start ?? 0) + start.delay + start.tag
         return positions.map { ($0.time + shift, $0.position) }
     }
 }

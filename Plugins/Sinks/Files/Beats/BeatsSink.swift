@@ -5,7 +5,7 @@ extension SinkPlugin {
     /// Writes beat times and bar positions in formats of other programs.
     public static let beats = SinkPlugin(
         PluginDescription(
-            "beats", "Beat times and bar positions as text, Audacity labels, JAMS, JSON or MIDI, for Rekordbox or Mixxx; or the tempo.",
+            "beats", "Beat times and bar positions as text, Audacity labels, JAMS, JSON or MIDI, or for Rekordbox; or the tempo.",
             primary: "path"),
         settings: BeatsSettings.self,
         needs: { settings in
@@ -48,14 +48,14 @@ struct BeatsSettings: PluginSettings {
         return format == .tempo
             ? "tempi are lines of text, which \(ending) is not; use .txt, or for a table: "
                 + "hemiola analyze FILE --summary --select rhythm.bpm -o tempo.csv"
-            : "unsupported extension \(ending); use .txt or .beats (text), .json, .jams, .mid, .xml (Rekordbox) or .sql (Mixxx), "
+            : "unsupported extension \(ending); use .txt or .beats (text), .json, .jams, .mid or .xml (Rekordbox), "
                 + "or name the format: --format text"
     }
 }
 
 /// The format of the output.
 public enum BeatFormat: String, CaseIterable, Sendable {
-    /// By the extension of the path: `.jams`, `.json`, `.jsonl`, `.mid`, `.midi`, `.sql`, `.xml`; text for none, `.beats`, `.lab`, `.tsv` and `.txt`.
+    /// By the extension of the path: `.jams`, `.json`, `.jsonl`, `.mid`, `.midi`, `.xml`; text for none, `.beats`, `.lab`, `.tsv` and `.txt`.
     case auto
     /// One line per beat: time in seconds, tab, position in the bar (1 is the downbeat).
     case text
@@ -69,8 +69,6 @@ public enum BeatFormat: String, CaseIterable, Sendable {
     case midi
     /// A Rekordbox XML collection with the beat grid of each track.
     case rekordbox
-    /// An SQL script that enters the beats into the database of Mixxx.
-    case mixxx
     /// One line per input: the tempo in BPM, several with a space between them, or `-`; with several inputs, the file and a tab precede it.
     case tempo
 
@@ -83,7 +81,6 @@ public enum BeatFormat: String, CaseIterable, Sendable {
         case ".jams": .jams
         case ".json", ".jsonl": .json
         case ".mid", ".midi": .midi
-        case ".sql": .mixxx
         case ".xml": .rekordbox
         case "", ".beats", ".lab", ".tsv", ".txt": .text
         default: nil
@@ -97,5 +94,5 @@ public enum BeatFormat: String, CaseIterable, Sendable {
     var allowsSeveralInputs: Bool { self != .audacity && self != .jams && self != .midi }
 
     /// Whether the beats belong to files in the library of another program.
-    var describesFiles: Bool { self == .rekordbox || self == .mixxx }
+    var describesFiles: Bool { self == .rekordbox }
 }

@@ -1,9 +1,9 @@
 internal import HemiolaSystem
 
-/// The absolute path of an input, as the libraries of DJ programs have it.
+/// The absolute path of an input, as the library of Rekordbox has it.
 struct TrackPath {
     /// The bytes of the path, without a zero.
-    let bytes: [UInt8]
+    private let bytes: [UInt8]
 
     /// - Parameter input: The path as given, as `PathText` writes it. Links are followed if the file exists.
     init(_ input: String) {

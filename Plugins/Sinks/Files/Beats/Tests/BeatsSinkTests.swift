@@ -242,7 +242,7 @@ import Testing
 
     @Test(arguments: BeatFormat.allCases)
     func `several inputs in a file: only of formats that can tell them apart`(format: BeatFormat) throws {
-        let several: [BeatFormat] = [.auto, .text, .json, .rekordbox, .mixxx, .tempo]
+        let several: [BeatFormat] = [.auto, .text, .json, .rekordbox, .tempo]
         let spec = PluginSpec("beats", settings: ["format": .text(format.rawValue)])
         let needs = SinkPlugin.beats.needs(try SinkPlugin.beats.about.values(from: spec))
         #expect(needs.outputs.map(\.takesSeveralInputs) == [several.contains(format)])

@@ -5,7 +5,7 @@ import Hemiola
 import TestSupport
 import Testing
 
-/// The documents, read by an XML parser, SQLite, and the packages mido and jams.
+/// The documents, read by an XML parser, and the packages mido and jams.
 @Suite struct LibraryFormatTests {
     private let folder: TemporaryFolder
 
@@ -186,61 +186,19 @@ import Testing
         }
     }
 
-    // MARK: - Mixxx
+    @Test func `rekordbox, a live stream: refused`() throws {
+        let sink = try sink(folder("a"), format: "rekordbox")
+        var header = header("monitor")
+        header.isLive = true
+        try sink.open(SinkContext(name: "beats", timing: SinkTiming(isLive: true)))
+        let error = #expect(throws: Problem.self) { try sink.begin(header) }
+        #expect(error?.message.contains("describes sound files") == true)
+        #expect(folder.names == [])
+    }
 
-    /// Runs the script twice on the tables of Mixxx that hold beats and cues, and decodes the beats.
-    private static let readMixxx = """
-        import sqlite3, sys
-        script, *paths = sys.argv[1:]
-        db = sqlite3.connect(":memory:")
-        db.execute("CREATE TABLE track_locations (id INTEGER PRIMARY KEY AUTOINCREMENT, location varchar(512) UNIQUE)")
-        db.execute("CREATE TABLE library (id INTEGER PRIMARY KEY AUTOINCREMENT, location INTEGER REFERENCES track_locations(location), "
-            "bpm FLOAT, beats BLOB, beats_version TEXT, beats_sub_version TEXT DEFAULT '', bpm_lock INTEGER DEFAULT 0)")
-        db.execute("CREATE TABLE cues (id INTEGER PRIMARY KEY AUTOINCREMENT, track_id INTEGER NOT NULL REFERENCES library(id), "
-            "type INTEGER DEFAULT 0 NOT NULL, position INTEGER DEFAULT -1 NOT NULL, length INTEGER DEFAULT 0 NOT NULL, "
-            "hotcue INTEGER DEFAULT -1 NOT NULL, label TEXT DEFAULT '' NOT NULL, color INTEGER DEFAULT 4294901760 NOT NULL)")
-        for number, path in enumerate(["/other.mp3"] + paths, 10):
-            db.execute("INSERT INTO track_locations (id, location) VALUES (?, ?)", (number + 100, path))
-            db.execute("INSERT INTO library (id, location, bpm_lock) VALUES (?, ?, ?)", (number, number + 100, path.endswith("locked.mp3")))
-        db.commit()
-        for _ in range(2):
-            db.executescript(open(script).read())
-
-        def number(data, place):
-            value, shift = 0, 0
-            while True:
-                byte = data[place]
-                value, shift, place = value | (byte & 127) << shift, shift + 7, place + 1
-                if byte < 128:
-                    return value, place
-
-        def frames(data):
-            place, result = 0, []
-            while place < len(data):
-                assert data[place] == 0x0A and data[place + 2] == 0x08
-                value, end = number(data, place + 3)
-                assert end == place + 2 + data[place + 1]
-                place = end
-                result.append(value)
-            return result
-
-        for row in db.execute("SELECT id, bpm, beats, beats_version, beats_sub_version FROM library ORDER BY id"):
-            print(*row[:2], frames(row[2] or b""), *row[3:])
-        for row in db.execute("SELECT track_id, type, position, length, hotcue, label FROM cues"):
-            print("cue", *row)
-        """
-
-    @Test(.enabled(if: Tool.python(module: "sqlite3").isExpected))
-    func `mixxx: the script sets beats and a cue of known tracks that are not locked`() throws {
-        let names = ["it's; DROP TABLE library;.mp3", "line\nbreak.mp3", "locked.mp3"]
-        for name in names { try folder.write("", to: name) }
-        let headers = names.map { header(folder($0)) } + [header("/new.mp3")]
-        try run(sink(folder("a.sql")), headers, Self.beats([(120, 2, 4), (60, 1, 1)]))
-        #expect(
-            try python(Self.readMixxx, [folder("a.sql")] + names.map { try realPath(folder($0)) }) == [
-                "10 None [] None ", "11 120.0 [256, 768, 1280] BeatMap-1.0 Hemiola", "12 120.0 [256, 768, 1280] BeatMap-1.0 Hemiola",
-                "13 None [] None ", "cue 11 1 512 0 0 First downbeat", "cue 12 1 512 0 0 First downbeat",
-            ])
+    @Test func `rekordbox: by the extension of the path`() throws {
+        try run(sink(folder("a.xml")), [header("/a.wav")], Self.beats([(120, 8, 4)]))
+        #expect(try folder.text(of: "a.xml").hasPrefix("<?xml "))
     }
 
     // MARK: - MIDI
@@ -309,24 +267,5 @@ import Testing
         #expect(try python(read, [folder("a.jams")]) == [#"'\xc4 "b"\n' 'C' 'D' 2.0"#, "('beat', 3)"])
         try run(sink(folder("b.jams")), [header("music/a.flac")], Self.beats([(120, 3, 4)]))
         #expect(try python(read, [folder("b.jams")]) == ["'music/a.flac' '' '' 2.0", "('beat', 3)"])
-    }
-
-    // MARK: - Both
-
-    @Test(arguments: ["rekordbox", "mixxx"]) func `live stream in the library of a DJ program: refused`(format: String) throws {
-        let sink = try sink(folder("a"), format: format)
-        var header = header("monitor")
-        header.isLive = true
-        try sink.open(SinkContext(name: "beats", timing: SinkTiming(isLive: true)))
-        let error = #expect(throws: Problem.self) { try sink.begin(header) }
-        #expect(error?.message.contains("describes sound files") == true)
-        #expect(folder.names == [])
-    }
-
-    @Test(arguments: [("a.xml", "<?xml "), ("a.sql", "-- Run ")]) func `extension of the path: selects the format`(
-        name: String, start: String
-    ) throws {
-        try run(sink(folder(name)), [header("/a.wav")], Self.beats([(120, 8, 4)]))
-        #expect(try folder.text(of: name).hasPrefix(start))
     }
 }
