@@ -1,2 +1,2 @@
-// libsndfile. Only Plugins/Captures/File/Decoders/SndFileDecoder.swift and Plugins/Sinks/Files/Audio/FLACEncoder.swift import this module.
+// libsndfile. Only Plugins/Captures/File/Decoders/SndFileDecoder.swift and Plugins/Sinks/Files/Audio/SoundFileEncoder.swift import this module.
 #include <sndfile.h>

@@ -11,7 +11,7 @@ struct Architecture {
         "CALSA": ["Plugins/Sinks/Messages/MIDI/SequencerPort.swift"],
         "CArchive": ["Sources/HemiolaCommandLine/Presets/Archive.swift"],
         "CFFTW": ["Sources/HemiolaSignal/RealFFT.swift"],
-        "CSndFile": ["Plugins/Captures/File/Decoders/SndFileDecoder.swift", "Plugins/Sinks/Files/Audio/FLACEncoder.swift"],
+        "CSndFile": ["Plugins/Captures/File/Decoders/SndFileDecoder.swift", "Plugins/Sinks/Files/Audio/SoundFileEncoder.swift"],
         "CFLAC": ["Plugins/Captures/File/Decoders/FLACDecoder.swift"],
         "CMPG123": ["Plugins/Captures/File/Decoders/MPEGDecoder.swift", "Plugins/Captures/File/Decoders/ID3Tags.swift"],
         "CXiph": [

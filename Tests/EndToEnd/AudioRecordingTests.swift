@@ -14,10 +14,10 @@ import Testing
         [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder(name))))
     }
 
-    /// The samples of a WAV file of the sink: 32-bit floats behind a header of 116 bytes.
+    /// The samples of a WAV file of the sink: 32-bit floats behind a header of 112 bytes.
     private func samples(of name: String) throws -> [Float] {
         let bytes = try bytes(of: name)
-        return stride(from: 116, to: bytes.count - 3, by: 4).map { index in
+        return stride(from: 112, to: bytes.count - 3, by: 4).map { index in
             Float(bitPattern: (0..<4).reduce(0) { $0 | UInt32(bytes[index + $1]) << UInt32(8 * $1) })
         }
     }

@@ -34,8 +34,7 @@ extension SinkPlugin {
             let options = FileOptions(.sound, capacity: .stream, compression: .none, rotation: settings.rotation)
             return DocumentFile(template, options) { files, context in
                 AudioDocument(files[0], warn: context.messages.warn) { file, format throws(Problem) in
-                    if isFLAC { return try FLACEncoder(file, format, encoding) }
-                    return try WAVEncoder(file, format, encoding)
+                    try SoundFileEncoder(file, format, encoding, isFLAC: isFLAC)
                 }
             }
         })

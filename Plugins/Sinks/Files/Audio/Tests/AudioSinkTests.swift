@@ -147,6 +147,12 @@ import Testing
         #expect(try decode(folder("a.wav")).format.channelMap == map)
     }
 
+    @Test(arguments: [3, 4, 6, 8]) func `unknown channel positions in WAV: stay unknown`(count: Int) throws {
+        let format = StreamFormat(sampleRate: 48_000, channelCount: count)
+        try record(noise(bits: 16, frames: 2000, format), format, folder("a.wav"))
+        #expect(try decode(folder("a.wav")).format.channelMap == nil)
+    }
+
     @Test(arguments: ["flac", "wav"]) func `same input twice: same bytes`(ending: String) async throws {
         let format = StreamFormat(sampleRate: 44_100, channelCount: 2)
         let samples = noise(bits: 24, frames: 50_000, format)
@@ -293,7 +299,7 @@ import Testing
         try write(samples, format, to: sink)
         let bytes = try bytes(of: "a.wav")
         // The length in the header of the data chunk.
-        let length = bytes[112..<116].reversed().reduce(0) { $0 << 8 | Int($1) }
+        let length = bytes[108..<112].reversed().reduce(0) { $0 << 8 | Int($1) }
         #expect(length > 4 * 21_000 && length <= 4 * 30_000)
         try sink.close()
     }
