@@ -1,8 +1,6 @@
 internal import HemiolaPCM
 
-/// Consecutive frames of MPEG audio that one encoder wrote: a file, or one of several that were concatenated.
-///
-/// Its first frame may be a tag that declares the length: `Xing` or `Info`, with LAME's extension, or `VBRI` of Fraunhofer.
+/// Consecutive frames of MPEG audio that one encoder wrote: a file, or one of several that were concatenated. Its first frame may be a tag.
 struct MPEGSection {
     let first: MPEGFrame
     /// The offset of the first frame in the file, in bytes.
@@ -23,38 +21,11 @@ struct MPEGSection {
     /// A section that begins with the frame that was read last.
     init(_ frames: MPEGFrameReader) {
         (first, start) = (frames.frame, frames.offset)
-        let bytes = frames.bytes
-        func number(_ offset: Int) -> Int64? {
-            let number = offset + 4 <= bytes.count ? bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int64($1) } : 0
-            return number > 0 ? number : nil
-        }
-        // A CRC does not move it.
-        var offset = 4 + first.sideSize
-        var frameCount: Int64?
-        if first.layer == 3, number(36) == 0x5642_5249 {  // "VBRI"
-            hasTag = true
-            (declaredEnd, frameCount) = (number(46).map { start + $0 }, number(50))
-        } else if first.layer == 3, let name = number(offset), name == 0x5869_6e67 || name == 0x496e_666f,  // "Xing", "Info"
-            bytes[6..<offset].allSatisfy({ $0 == 0 })
-        {
-            hasTag = true
-            let flags = Int(number(offset + 4) ?? 0)
-            let fields = offset + 8
-            if flags & 1 != 0 { frameCount = number(fields) }
-            if flags & 2 != 0 { declaredEnd = number(fields + 4 * (flags & 1)).map { start + $0 } }
-            // A field is there if its flag is set.
-            offset = fields + 4 * (flags & 1) + 4 * (flags >> 1 & 1) + 100 * (flags >> 2 & 1) + 4 * (flags >> 3 & 1)
-            // The extension begins with the name of the encoder. Without the number of frames, nobody can tell where the padding begins.
-            if frameCount != nil, offset + 24 <= bytes.count, bytes[offset] != 0 {
-                // Every decoder has a delay of 529 frames of its own.
-                let both = bytes[offset + 21..<offset + 24].reduce(0) { $0 << 8 | Int64($1) }
-                delay = both >> 12 + 529
-                padding = max(0, both & 0xfff - 529)
-            }
-        }
-        declaredLength = frameCount.map { $0 * Int64(first.length) }.flatMap { $0 <= DeclaredLength.maximumFrames ? $0 : nil }
-        // Padding that is longer than the sound is not true.
-        if let declaredLength, declaredLength < delay + padding { (delay, padding) = (0, 0) }
+        guard let tag = MPEGTag(first, frames.bytes) else { return }
+        hasTag = true
+        declaredEnd = tag.totalSize.map { start + $0 }
+        (delay, padding) = (tag.delay, tag.padding)
+        declaredLength = tag.frameCount.map { $0 * Int64(first.length) }.flatMap { $0 <= DeclaredLength.maximumFrames ? $0 : nil }
     }
 
     /// The declared frames of sound without delay and padding.

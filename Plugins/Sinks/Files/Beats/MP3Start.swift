@@ -7,8 +7,6 @@ internal import HemiolaPCM
 /// tag, which declares the delay. Hemiola's decoder omits the tag and the declared delay, as mpg123, ffmpeg and LAME do, so that the
 /// sound is at its time in the original. Programs for DJs omit neither the delay nor, in some files, the tag.
 struct MP3Start {
-    /// The delay that is part of every decoder of layer III, in frames.
-    private static let decoderDelay = 529
     /// ID3v2 tags at the start that are skipped.
     private static let mostTags = 4
 
@@ -33,30 +31,18 @@ struct MP3Start {
         let head = Self.read(file, at: start, 4096)
         // Zeros may follow a tag.
         guard let place = start == 0 ? 0 : head.indices.first(where: { Self.frame(head, at: $0) != nil }) else { return }
-        read(head[place...])
+        read(Array(head[place...]))
     }
 
     /// - Parameter bytes: Those from the first frame on.
-    private mutating func read(_ bytes: ArraySlice<UInt8>) {
-        let head = Array(bytes)
-        guard let frame = Self.frame(head, at: 0) else { return }
-        let place = 4 + frame.sideSize
-        guard head.count >= place + 16, ["Xing", "Info"].contains(Self.text(head, place, 4)) else { return }
-        let flags = Self.number(head, place + 4)
-        // Number of frames, size in bytes, table of contents, quality.
-        let sizes = [4, 4, 100, 4].enumerated().map { flags & 1 << $0.offset != 0 ? $0.element : 0 }
-        let lame = place + 8 + sizes.reduce(0, +)
-        guard sizes[0] > 0, Self.number(head, place + 8) > 0, head.count >= lame + 36 else { return }
-
+    private mutating func read(_ bytes: [UInt8]) {
+        guard let frame = Self.frame(bytes, at: 0), let lengthTag = bytes.withUnsafeBufferPointer({ MPEGTag(frame, $0) }) else { return }
         let seconds = 1 / Double(frame.sampleRate)
-        // The delay has 12 bits.
-        let encoderDelay = Int(head[lame + 21]) << 4 | Int(head[lame + 22]) >> 4
-        // The part of LAME begins with the name of the encoder.
-        if head[lame] != 0 { delay = Double(encoderDelay + Self.decoderDelay) * seconds }
-        let name = Self.text(head, lame, 4)
-        if head[lame] != 0, name.lowercased() != "lavc", Self.checksum(head[..<(lame + 34)]) == Self.number(head, lame + 34, count: 2) {
-            tag = Double(frame.length) * seconds
-        }
+        delay = Double(lengthTag.delay) * seconds
+        guard let place = lengthTag.extensionOffset, bytes.count >= place + 36 else { return }
+        let name = String(decoding: bytes[place..<(place + 4)], as: UTF8.self)
+        let checksum = Int(bytes[place + 34]) << 8 | Int(bytes[place + 35])
+        if name.lowercased() != "lavc", Self.checksum(bytes[..<(place + 34)]) == checksum { tag = Double(frame.length) * seconds }
     }
 
     /// The header of a frame of layer III; nil where there is none.
@@ -69,14 +55,6 @@ struct MP3Start {
         bytes.reduce(0) { (sum: Int, byte: UInt8) in
             (0..<8).reduce(sum ^ Int(byte)) { rest, _ in rest & 1 == 0 ? rest >> 1 : rest >> 1 ^ 0xa001 }
         }
-    }
-
-    private static func number(_ bytes: [UInt8], _ place: Int, count: Int = 4) -> Int {
-        bytes[place..<(place + count)].reduce(0) { $0 << 8 | Int($1) }
-    }
-
-    private static func text(_ bytes: [UInt8], _ place: Int, _ count: Int) -> String {
-        String(decoding: bytes[place..<(place + count)], as: UTF8.self)
     }
 
     /// The bytes at an offset; fewer at the end of the file.
