@@ -25,7 +25,7 @@ let package = Package(
         // Everything that needs no display: arguments, tabs, stored state, messages.
         .target(name: "WindowCore", swiftSettings: settings),
         // The functions of GTK and WebKitGTK that Swift cannot call: with a variable number of arguments, and macros.
-        .target(name: "CWindow", dependencies: ["CWebKit"], linkerSettings: [.linkedLibrary("X11")]),
+        .target(name: "CWindow", dependencies: ["CWebKit"]),
         // The built-in page of the web sink.
         .target(name: "CWebPage"),
         .systemLibrary(name: "CWebKit", pkgConfig: "webkitgtk-6.0", providers: [.apt(["libwebkitgtk-6.0-dev"])]),

@@ -35,7 +35,7 @@ import Testing
         #expect(try answers(to: "hemiola send window sn", typed: "sn") == ["snapshot"])
         #expect(try answers(to: "hemiola send window fullscreen t", typed: "t") == ["true"])
         #expect(try answers(to: "hemiola win", typed: "win") == ["window"])
-        #expect(try answers(to: "hemiola window --cyc", typed: "--cyc") == ["--cycle-tabs"])
+        #expect(try answers(to: "hemiola window --mem", typed: "--mem") == ["--memory-limit"])
         #expect(try answers(to: "hemiola plugins pres", typed: "pres") == ["presets"])
         #expect(try answers(to: "hemiola eva", typed: "eva") == ["evaluate"])
     }

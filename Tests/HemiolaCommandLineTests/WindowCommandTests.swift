@@ -19,11 +19,11 @@ import Testing
         #expect(try command().arguments(hemiola: nil) == [])
         #expect(
             try command(
-                "a", "--socket", "s", "--fullscreen", "--monitor", "2", "b b.html", "--above", "--cycle-tabs", "16", "--size", "1280x720",
-                "--memory-limit", "2048", "--inspect", "--no-restore", "--", "--c"
+                "a", "--socket", "s", "--fullscreen", "--monitor", "2", "b b.html", "--size", "1280x720", "--memory-limit", "2048",
+                "--inspect", "--no-restore", "--", "--c"
             ).arguments(hemiola: "/h") == [
-                "--hemiola", "/h", "--socket", "s", "--monitor", "2", "--fullscreen", "--above", "--cycle-tabs", "16", "--size", "1280x720",
-                "--memory-limit", "2048", "--inspect", "--no-restore", "--", "a", "b b.html", "--c",
+                "--hemiola", "/h", "--socket", "s", "--monitor", "2", "--fullscreen", "--size", "1280x720", "--memory-limit", "2048",
+                "--inspect", "--no-restore", "--", "a", "b b.html", "--c",
             ])
         // Values that begin with a dash reach the program, which refuses them.
         #expect(try command("--monitor", "-1").arguments(hemiola: nil) == ["--monitor", "-1"])

@@ -18,7 +18,6 @@ struct WindowCommand: Command {
             Examples:
               hemiola window
               hemiola window visualizer/ lyrics.html --fullscreen --monitor 2
-              hemiola window visualizer/ scope/ --cycle-tabs 16
               hemiola send window tab scope
               hemiola send nextPreset
 
@@ -49,14 +48,6 @@ struct WindowCommand: Command {
 
     @Flag(help: "Fill the screen.")
     var fullscreen = false
-
-    @Flag(help: "Keep the window above the others. Not every display server supports it.")
-    var above = false
-
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("Show the next tab after so many bars, 1...1024. Default: never.", valueName: "bars"))
-    var cycleTabs: Int?
 
     @Option(
         parsing: .unconditional,
@@ -93,8 +84,6 @@ struct WindowCommand: Command {
         add("--socket", socket)
         add("--monitor", monitor.map(String.init))
         add("--fullscreen", fullscreen)
-        add("--above", above)
-        add("--cycle-tabs", cycleTabs.map(String.init))
         add("--size", size)
         add("--memory-limit", memoryLimit.map(String.init))
         add("--inspect", inspect)

@@ -3,10 +3,8 @@
 
 #include "CWindow.h"
 
-#include <X11/Xlib.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <gdk/x11/gdkx.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -118,26 +116,6 @@ void cwindow_set_style(GdkDisplay *display, const char *style) {
     gtk_css_provider_load_from_data(provider, style, -1);
     gtk_style_context_add_provider_for_display(display, GTK_STYLE_PROVIDER(provider), GTK_STYLE_PROVIDER_PRIORITY_APPLICATION);
     g_object_unref(provider);
-}
-
-gboolean cwindow_keep_above(GtkWindow *window) {
-    GdkSurface *surface = gtk_native_get_surface(GTK_NATIVE(window));
-    GdkDisplay *display = gtk_widget_get_display(GTK_WIDGET(window));
-    if (!GDK_IS_X11_DISPLAY(display) || !surface) return FALSE;
-    // The message of the Extended Window Manager Hints to the window manager: add a state.
-    Display *connection = gdk_x11_display_get_xdisplay(display);
-    XEvent event = {0};
-    event.xclient.type = ClientMessage;
-    event.xclient.window = gdk_x11_surface_get_xid(surface);
-    event.xclient.message_type = gdk_x11_get_xatom_by_name_for_display(display, "_NET_WM_STATE");
-    event.xclient.format = 32;
-    event.xclient.data.l[0] = 1;
-    event.xclient.data.l[1] = (long)gdk_x11_get_xatom_by_name_for_display(display, "_NET_WM_STATE_ABOVE");
-    event.xclient.data.l[3] = 1;
-    XSendEvent(
-        connection, gdk_x11_display_get_xrootwindow(display), False, SubstructureRedirectMask | SubstructureNotifyMask, &event);
-    XFlush(connection);
-    return TRUE;
 }
 
 unsigned long cwindow_connect(void *object, const char *signal, GCallback callback, void *data) {

@@ -11,15 +11,12 @@ final class ControlConnection {
     /// Called when nothing listens at the path.
     var onRefusal: (() -> Void)?
     private let path: String
-    private let beats: Bool
     private var connection: LineConnection?
     private var timer: Timer?
     private var delay = retryMinimum
 
-    /// - Parameter beats: Whether beats are received too.
-    init(path: String, beats: Bool) {
+    init(path: String) {
         self.path = path
-        self.beats = beats
     }
 
     /// Connects, or retries until it can.
@@ -37,7 +34,7 @@ final class ControlConnection {
             connection = nil
             retry()
         }
-        for text in WindowMessage.greeting(beats: beats).split(separator: "\n") { line.send(String(text)) }
+        for text in WindowMessage.greeting { line.send(text) }
     }
 
     private func retry() {

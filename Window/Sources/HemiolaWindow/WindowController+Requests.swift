@@ -13,7 +13,6 @@ extension WindowController {
         case .invalidTabs(let reason): printMessage("tabs: \(reason)")
         case .request(let request): perform(request)
         case .invalidRequest(let call, let reason): control.send(WindowRequest.failure(call: call, reason))
-        case .beat(let position, let dueIn): count(position: position, dueIn: dueIn)
         case .error(let reason): printMessage("\(socketPath): \(reason)")
         case .cancel, .other: break
         }
@@ -45,16 +44,6 @@ extension WindowController {
                 case .failure(let fault): self?.control.send(request.failure(fault.message))
                 }
             }
-        }
-    }
-
-    func count(position: Int?, dueIn: Double) {
-        guard tabs.isTabbed, let delay = cycle?.add(position: position, dueIn: dueIn) else { return }
-        cycleTimer?.stop()
-        cycleTimer = Timer(every: delay) { [unowned self] in
-            cycleTimer = nil
-            apply(tabs.select(tabs.next.id))
-            return false
         }
     }
 

@@ -97,15 +97,7 @@ extension WindowController {
         apply(tabs.move(tabs.selection, to: index + places))
     }
 
-    /// The user or a request has changed the tab: a change that is due with the next bar is dropped.
-    private func restartCycle() {
-        cycle?.restart()
-        cycleTimer?.stop()
-        cycleTimer = nil
-    }
-
     func select(_ id: UUID) {
-        restartCycle()
         apply(tabs.select(id))
     }
 
@@ -143,14 +135,12 @@ extension WindowController {
     /// Closes a tab; the last one: the window.
     func closeTab(_ id: UUID) {
         guard let changes = tabs.close(id) else { return close() }
-        restartCycle()
         apply(changes)
     }
 
     /// Opens the tab that was closed last.
     func reopenTab() {
         guard let changes = tabs.reopen() else { return }
-        restartCycle()
         apply(changes, restores: true)
     }
 
@@ -159,7 +149,6 @@ extension WindowController {
         guard let changes = tabs.open(path) else {
             return printMessage("\(path): not opened; a window has at most \(TabDirective.tabLimit) tabs")
         }
-        restartCycle()
         apply(changes)
     }
 

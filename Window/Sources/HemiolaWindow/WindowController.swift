@@ -33,8 +33,6 @@ final class WindowController: PageHost {
     var tabs: TabState
     var pages: [UUID: PageView] = [:]
     var labels: [UUID: TabLabel] = [:]
-    var cycle: TabCycle?
-    var cycleTimer: Timer?
     var timer: Timer?
     var cursorTimer: Timer?
     var isCursorHidden = false
@@ -71,8 +69,7 @@ final class WindowController: PageHost {
             if let selected = initial?.containers.dropFirst(saved.window.selection).first { _ = initial?.select(selected.id) }
         }
         tabs = initial ?? TabState(path: PageSource.builtInName)
-        cycle = arguments.cycleBars.map { TabCycle(bars: $0) }
-        control = ControlConnection(path: socketPath, beats: cycle != nil)
+        control = ControlConnection(path: socketPath)
         gtkApplication = gtk_application_new(Self.application, G_APPLICATION_NON_UNIQUE)
         context = cwindow_context_new(
             guint(arguments.memoryLimit ?? Self.memoryLimit.megabytes),
@@ -173,9 +170,6 @@ final class WindowController: PageHost {
         if arguments.isFullScreen || (arguments.pages.isEmpty && arguments.restores && saved.window.isFullScreen) { setFullScreen(true) }
         gtk_window_present(window)
         gtk_application_inhibit(gtkApplication, window, GTK_APPLICATION_INHIBIT_IDLE, "shows a visualizer")
-        if arguments.staysAbove, cwindow_keep_above(window) == 0 {
-            printMessage("--above: this display server does not support it; use the menu of the window's title bar")
-        }
         if arguments.inspects, let page = selectedPage { webkit_web_inspector_show(webkit_web_view_get_inspector(page.view)) }
         control.open()
         timer = Timer(every: 1) { [unowned self] in
@@ -247,7 +241,6 @@ final class WindowController: PageHost {
     func closed() {
         timer?.stop()
         cursorTimer?.stop()
-        cycleTimer?.stop()
         for page in pages.values { page.storeSession() }
         recordWindow()
         // The window that is closed last is the one that the next start restores.

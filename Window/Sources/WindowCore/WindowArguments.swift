@@ -4,8 +4,6 @@ public struct WindowArguments: Sendable, Hashable {
     public static let pageLimit = TabDirective.tabLimit
     /// The range of `--monitor`.
     public static let monitors = 1...16
-    /// The range of `--cycle-tabs`, in bars.
-    public static let cycles = 1...1024
     /// The range of a side of `--size`, in logical pixels.
     public static let sides = 64...16_384
 
@@ -22,12 +20,8 @@ public struct WindowArguments: Sendable, Hashable {
     public var monitor: Int?
     /// Whether the window fills the screen at the start.
     public var isFullScreen = false
-    /// Whether the window stays above the others, where the display server supports it.
-    public var staysAbove = false
     /// Whether the inspector of the page opens at the start.
     public var inspects = false
-    /// Changes to the next tab after this number of bars of the music; nil: never.
-    public var cycleBars: Int?
     /// The size of the window in logical pixels; nil: the last one.
     public var size: WindowSize?
     /// Web processes that use more memory than this are ended, in MB; nil: the limit of the window.
@@ -75,9 +69,7 @@ public struct WindowArguments: Sendable, Hashable {
           --hemiola <path>     The program that is started where none runs. Default: hemiola in PATH.
           --monitor <number>   The monitor for the full screen, 1...16.
           --fullscreen         Fill the screen; F11 and Escape leave it.
-          --above              Keep the window above the others, where the display server supports it.
           --inspect            Open the inspector of the page, also F12.
-          --cycle-tabs <bars>  Change to the next tab after this number of bars, 1...1024.
           --size <WxH>         Size of the window in pixels, such as 1280x720. Default: that of the last start.
           --memory-limit <MB>  Memory that a page may use, 256...65536. Default: 4096.
           --no-restore         Do not restore the pages, history and full screen of the last start.
@@ -124,11 +116,9 @@ public struct WindowArguments: Sendable, Hashable {
             case "--socket": result.socket = try path(name, attached)
             case "--hemiola": result.hemiola = try path(name, attached)
             case "--monitor": result.monitor = try number(name, attached, in: WindowArguments.monitors)
-            case "--cycle-tabs": result.cycleBars = try number(name, attached, in: WindowArguments.cycles)
             case "--size": result.size = try size(name, attached)
             case "--memory-limit": result.memoryLimit = try number(name, attached, in: WindowArguments.memoryLimits)
             case "--fullscreen": result.isFullScreen = try flag(name, attached)
-            case "--above": result.staysAbove = try flag(name, attached)
             case "--inspect": result.inspects = try flag(name, attached)
             case "--no-restore": result.restores = !(try flag(name, attached))
             default: throw Fault(message: "unknown option '\(name)'; see hemiola window --help")

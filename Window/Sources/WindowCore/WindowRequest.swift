@@ -81,8 +81,6 @@ public enum WindowMessage: Sendable, Hashable {
     case request(WindowRequest)
     /// A request that is not valid: to be answered with the reason.
     case invalidRequest(call: Int, reason: String)
-    /// A beat of the music, only after ``greeting(beats:)`` with beats.
-    case beat(position: Int?, dueIn: Double)
     /// Nothing waits any more for the answer to a request.
     case cancel(call: Int)
     /// The server has refused the connection or a message.
@@ -90,16 +88,10 @@ public enum WindowMessage: Sendable, Hashable {
     /// Any other message.
     case other
 
-    /// The messages that make a connection the control connection of a window: it gets no samples.
-    ///
-    /// - Parameter beats: Whether the connection gets the beats of the music.
-    public static func greeting(beats: Bool) -> String {
-        """
-        {"type":"subscribe","streams":[\(beats ? #""beat""# : "")],"payload":"json"}
-        {"type":"windowReady","id":1}
-
-        """
-    }
+    /// The lines that make a connection the control connection of a window: it gets no samples.
+    public static let greeting = [
+        #"{"type":"subscribe","streams":[],"payload":"json"}"#, #"{"type":"windowReady","id":1}"#,
+    ]
 
     private struct Fields: Decodable {
         enum Value: Decodable {
@@ -125,13 +117,6 @@ public enum WindowMessage: Sendable, Hashable {
         var value: Value?
         var ok: Bool?
         var error: String?
-        var position: Int?
-        var dueIn: Double?
-
-        private enum CodingKeys: String, CodingKey {
-            case type, call, action, value, ok, error, position
-            case dueIn = "due_in_s"
-        }
     }
 
     /// Parses a line.
@@ -160,7 +145,6 @@ public enum WindowMessage: Sendable, Hashable {
             } else {
                 self = .invalidRequest(call: call, reason: "the window does not support this request")
             }
-        case "beat": self = .beat(position: fields.position, dueIn: fields.dueIn ?? 0)
         case "cancel": self = fields.call.map { .cancel(call: $0) } ?? .other
         case "error": self = .error(fields.error ?? "refused")
         case "reply" where fields.ok == false: self = .error(fields.error ?? "refused")

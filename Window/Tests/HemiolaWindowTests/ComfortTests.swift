@@ -247,30 +247,4 @@ extension WindowTests {
         try fixture.wait(until: "the pointer is hidden") { try !isPointerVisible() }
         try moveUntilVisible()
     }
-
-    @Test(.releaseCheck) func `--above: the window manager keeps the window above the others`() throws {
-        let fixture = try Fixture()
-        defer { fixture.stop() }
-        try fixture.startHemiola()
-        let window = try fixture.window([try fixture.page("above", script: visualizer), "--above"])
-        defer { window.stop() }
-        try window.waitUntilReady("above")
-        let state = try RunningProgram(findTool("xprop")!, ["-spy", "-name", "above", "_NET_WM_STATE"], environment: fixture.environment)
-        defer { state.stop() }
-        try state.wait(for: "_NET_WM_STATE_ABOVE")
-    }
-
-    @Test(.releaseCheck) func `--cycle-tabs: the tab changes with the bars of the music`() throws {
-        let fixture = try Fixture()
-        defer { fixture.stop() }
-        try fixture.startHemiola()
-        let page = visualizer + "addEventListener('visibilitychange', () => report('hidden', document.hidden));"
-        let window = try fixture.window([
-            try fixture.page("odd", script: page), try fixture.page("even", script: page), "--cycle-tabs", "2",
-        ])
-        defer { window.stop() }
-        try window.wait(for: "odd: log: REPORT hidden true")
-        let count = window.lines.count
-        try window.wait(for: "odd: log: REPORT hidden false", after: count)
-    }
 }

@@ -57,17 +57,16 @@ extension WindowTests {
     }
 
     @Test(.releaseCheck, .enabled(if: DisplayServer.wayland.canRun, "\(DisplayServer.wayland.reason ?? "")"))
-    func `Wayland: 43 pushSamples per second, full screen and a snapshot; --above is reported`() throws {
+    func `Wayland: 43 pushSamples per second, full screen and a snapshot`() throws {
         let fixture = try Fixture(.wayland)
         defer { fixture.stop() }
         try fixture.startHemiola()
         let page = try fixture.page(
             "wayland",
             script: Self.measuringPage + rateReport, body: "<style>body { background: #c02040 }</style>")
-        let window = try fixture.window([page, "--size", "640x480", "--above"])
+        let window = try fixture.window([page, "--size", "640x480"])
         defer { window.stop() }
         try window.wait(for: "REPORT resumeAudio")
-        try window.wait(for: "--above: this display server does not support it")
         print("Wayland: \(try expectedRate(window)) pushes per second")
         #expect(try fixture.send("window", "fullscreen").code == 0)
         try window.wait(for: "REPORT size [1280,800,1]")

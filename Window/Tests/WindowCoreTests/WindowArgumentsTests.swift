@@ -26,15 +26,14 @@ import WindowCore
 
     @Test func `all options, with a value as the next argument or after the equals sign`() throws {
         let parsed = try arguments(
-            "stars", "--socket", "/run/s.sock", "--hemiola=/opt/hemiola", "--monitor", "2", "--fullscreen", "--above", "--inspect",
-            "--cycle-tabs=16", "--size", "1280x720", "--memory-limit=512", "--no-restore", "rain.html", "--", "--odd")
+            "stars", "--socket", "/run/s.sock", "--hemiola=/opt/hemiola", "--monitor", "2", "--fullscreen", "--inspect", "--size",
+            "1280x720", "--memory-limit=512", "--no-restore", "rain.html", "--", "--odd")
         var expected = WindowArguments()
         expected.pages = ["stars", "rain.html", "--odd"]
         expected.socket = "/run/s.sock"
         expected.hemiola = "/opt/hemiola"
         expected.monitor = 2
-        (expected.isFullScreen, expected.staysAbove, expected.inspects, expected.restores) = (true, true, true, false)
-        expected.cycleBars = 16
+        (expected.isFullScreen, expected.inspects, expected.restores) = (true, true, false)
         expected.size = WindowSize(width: 1280, height: 720)
         expected.memoryLimit = 512
         #expect(parsed == expected)
@@ -48,8 +47,7 @@ import WindowCore
 
     @Test func `every option is in the help`() {
         for option in [
-            "--socket", "--hemiola", "--monitor", "--fullscreen", "--above", "--inspect", "--cycle-tabs", "--size", "--memory-limit",
-            "--no-restore",
+            "--socket", "--hemiola", "--monitor", "--fullscreen", "--inspect", "--size", "--memory-limit", "--no-restore",
         ] {
             #expect(WindowArguments.help.contains("  \(option) "))
             #expect(fault([option, "1"])?.contains("unknown option") != true)
@@ -60,8 +58,7 @@ import WindowCore
         (["--bogus"], "unknown option '--bogus'"), (["--socket"], "missing value for '--socket'"),
         (["--socket="], "--socket: the path is empty"), ([""], "the path of a page is empty"),
         (["--monitor", "0"], "--monitor: 0 is not a whole number in 1...16"), (["--monitor", "x"], "--monitor: x"),
-        (["--memory-limit", "64"], "--memory-limit: 64"), (["--cycle-tabs", "1025"], "--cycle-tabs: 1025"),
-        (["--size", "1280"], "--size: 1280 is not a size"),
+        (["--memory-limit", "64"], "--memory-limit: 64"), (["--size", "1280"], "--size: 1280 is not a size"),
         (["--size", "10x10"], "--size: 10x10"), (["--size", "x"], "--size: x"), (["--size", "99999x720"], "--size: 99999x720"),
         (["--fullscreen=yes"], "--fullscreen has no value"), ([String](repeating: "p", count: 65), "more than 64 pages"),
     ])

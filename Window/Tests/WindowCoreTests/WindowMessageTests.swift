@@ -42,9 +42,7 @@ import WindowCore
         #expect(reason.contains("active"))
     }
 
-    @Test func `beats, refusals and other messages`() {
-        #expect(message(#"{"type":"beat","t":1.5,"bpm":120,"position":1,"due_in_s":0.25}"#) == .beat(position: 1, dueIn: 0.25))
-        #expect(message(#"{"type":"beat","t":1.5,"bpm":120,"position":null,"due_in_s":-0.1}"#) == .beat(position: nil, dueIn: -0.1))
+    @Test func `refusals and other messages`() {
         #expect(message(#"{"type":"cancel","call":3}"#) == .cancel(call: 3))
         #expect(
             message(#"{"type":"error","error":"client limit reached (64); raise max_clients","count":1}"#)
@@ -52,6 +50,7 @@ import WindowCore
         #expect(message(#"{"type":"reply","id":1,"ok":false,"error":"no"}"#) == .error("no"))
         #expect(message(#"{"type":"reply","id":1,"ok":true,"error":null}"#) == .other)
         #expect(message(#"{"type":"hello","schema":2}"#) == .other)
+        #expect(message(#"{"type":"beat","t":1.5,"bpm":120,"position":1,"due_in_s":0.25}"#) == .other)
         #expect(message("no JSON") == .other)
         #expect(message(#"{"type":"window","call":"x","action":"reload"}"#) == .other)
     }
@@ -75,45 +74,11 @@ import WindowCore
     }
 
     @Test func `the greeting is two messages`() throws {
-        for beats in [true, false] {
-            let lines = WindowMessage.greeting(beats: beats).split(separator: "\n")
-            #expect(lines.count == 2)
-            for line in lines { _ = try JSONDecoder().decode([String: Ignored].self, from: Data(line.utf8)) }
-            #expect(lines[0].contains("beat") == beats)
-        }
+        #expect(WindowMessage.greeting.count == 2)
+        for line in WindowMessage.greeting { _ = try JSONDecoder().decode([String: Ignored].self, from: Data(line.utf8)) }
     }
 
     private struct Ignored: Decodable {
         init(from decoder: any Decoder) {}
-    }
-}
-
-@Suite struct TabCycleTests {
-    @Test func `the tab changes at the downbeat that completes the bars, when it is due`() {
-        var cycle = TabCycle(bars: 2)
-        var changes: [Int] = []
-        for beat in 0..<24 {
-            if let delay = cycle.add(position: beat % 4 + 1, dueIn: 0.25) {
-                changes.append(beat)
-                #expect(delay == 0.25)
-            }
-        }
-        #expect(changes == [4, 12, 20])
-    }
-
-    @Test func `beats without positions are counted as bars of four`() {
-        var cycle = TabCycle(bars: 1)
-        #expect((0..<12).filter { _ in cycle.add(position: nil, dueIn: -1) != nil }.count == 3)
-        #expect(TabCycle(bars: 0).bars == 1)
-    }
-
-    @Test func `a change by hand restarts the count, and a delay is bounded`() {
-        var cycle = TabCycle(bars: 2)
-        #expect(cycle.add(position: 1, dueIn: 0) == nil)
-        cycle.restart()
-        #expect(cycle.add(position: 1, dueIn: 0) == nil)
-        #expect(cycle.add(position: 1, dueIn: 1e9) == 2)
-        #expect(cycle.add(position: 1, dueIn: 0) == nil)
-        #expect(cycle.add(position: 1, dueIn: .nan) == 0)
     }
 }

@@ -29,9 +29,6 @@ void cwindow_choose_page(GtkWindow *parent, const char *title, CWindowChosen *ch
 /// Adds CSS for the widgets of all windows.
 void cwindow_set_style(GdkDisplay *display, const char *style);
 
-/// Requests the window manager to keep a mapped window above the others. FALSE: the display server is not X11.
-gboolean cwindow_keep_above(GtkWindow *window);
-
 /// `g_signal_connect`.
 unsigned long cwindow_connect(void *object, const char *signal, GCallback callback, void *data);
 
