@@ -60,12 +60,11 @@ extension WindowController {
         case (GDK_KEY_0, true, false), (GDK_KEY_KP_0, true, false): selectedPage?.zoom(by: nil)
         case (GDK_KEY_Left, false, true): selectedPage?.goBack()
         case (GDK_KEY_Right, false, true): selectedPage?.goForward()
-        case (GDK_KEY_Page_Down, true, false) where shift: moveTab(by: 1)
-        case (GDK_KEY_Page_Up, true, false) where shift: moveTab(by: -1)
-        case (GDK_KEY_Tab, true, false) where !shift, (GDK_KEY_Page_Down, true, false): select(tabs.next.id)
-        case (GDK_KEY_Tab, true, false), (GDK_KEY_ISO_Left_Tab, true, false), (GDK_KEY_Page_Up, true, false): select(tabs.previous.id)
+        case (GDK_KEY_Tab, true, false) where !shift, (GDK_KEY_Page_Down, true, false) where !shift: select(tabs.next.id)
+        case (GDK_KEY_Tab, true, false), (GDK_KEY_ISO_Left_Tab, true, false),
+            (GDK_KEY_Page_Up, true, false) where !shift:
+            select(tabs.previous.id)
         case (GDK_KEY_o, true, false) where !shift, (GDK_KEY_t, true, false) where !shift: choosePage()
-        case (GDK_KEY_t, true, false): reopenTab()
         case (GDK_KEY_w, true, false) where !shift: closeTab(tabs.selection)
         case (GDK_KEY_w, true, false), (GDK_KEY_q, true, false): close()
         default: return false

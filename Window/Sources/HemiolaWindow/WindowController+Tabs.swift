@@ -16,10 +16,8 @@ extension WindowController {
         page.load(container.path, restores: restores)
     }
 
-    /// - Parameter restores: Whether the history of new containers is restored.
-    func apply(_ changes: TabState.Changes, restores: Bool = false) {
-        guard !changes.isEmpty else { return arrange() }
-        for container in changes.created { add(container, restores: restores) }
+    func apply(_ changes: TabState.Changes) {
+        for container in changes.created { add(container) }
         for container in changes.updated where changes.loaded.contains(container.id) {
             // Another spelling of the page's path is no other page.
             if let page = pages[container.id], !page.shows(container.path) { page.load(container.path) }
@@ -46,7 +44,6 @@ extension WindowController {
             updateLabel(page)
             if gtk_notebook_page_num(notebook, page.widget) < 0 {
                 gtk_notebook_insert_page(notebook, page.widget, labels[container.id]?.widget, Int32(index))
-                gtk_notebook_set_tab_reorderable(notebook, page.widget, 1)
             } else {
                 gtk_notebook_reorder_child(notebook, page.widget, Int32(index))
             }
@@ -79,22 +76,6 @@ extension WindowController {
             guard let self, pages[page.id] === page else { return }
             select(page.id)
         }
-    }
-
-    /// The user has dragged a tab to a place.
-    func reordered(_ widget: UnsafeMutablePointer<GtkWidget>, to place: Int) {
-        guard !isArranging, let page = pages.values.first(where: { $0.widget == widget }) else { return }
-        // GTK still moves the tab after this signal.
-        Timer.once { [weak self] in
-            guard let self, pages[page.id] === page else { return }
-            apply(tabs.move(page.id, to: place))
-        }
-    }
-
-    /// Moves the visible tab to the right, or with a negative number to the left.
-    func moveTab(by places: Int) {
-        guard let index = tabs.containers.firstIndex(where: { $0.id == tabs.selection }) else { return }
-        apply(tabs.move(tabs.selection, to: index + places))
     }
 
     func select(_ id: UUID) {
@@ -136,12 +117,6 @@ extension WindowController {
     func closeTab(_ id: UUID) {
         guard let changes = tabs.close(id) else { return close() }
         apply(changes)
-    }
-
-    /// Opens the tab that was closed last.
-    func reopenTab() {
-        guard let changes = tabs.reopen() else { return }
-        apply(changes, restores: true)
     }
 
     /// Opens a page in a new tab.

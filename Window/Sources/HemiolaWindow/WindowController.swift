@@ -140,12 +140,6 @@ final class WindowController: PageHost {
             MainActor.assumeIsolated { controller.switched(to: widget) }
         }
         connect(notebook, "switch-page", to: self, unsafeBitCast(switched, to: UnsafeRawPointer.self))
-        let reordered: @convention(c) (gpointer, UnsafeMutablePointer<GtkWidget>, guint, gpointer) -> Void = { _, widget, place, data in
-            let controller: WindowController = owner(data)
-            nonisolated(unsafe) let widget = widget
-            MainActor.assumeIsolated { controller.reordered(widget, to: Int(place)) }
-        }
-        connect(notebook, "page-reordered", to: self, unsafeBitCast(reordered, to: UnsafeRawPointer.self))
         let closing: @convention(c) (gpointer, gpointer) -> gboolean = { _, data in
             let controller: WindowController = owner(data)
             MainActor.assumeIsolated { controller.closed() }

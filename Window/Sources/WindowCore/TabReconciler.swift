@@ -49,15 +49,6 @@ public struct TabState: Sendable, Hashable {
     private var directive: TabDirective?
     /// The ids of the listed tabs that the user has closed since the list has other tabs.
     private var closedIDs: Set<String> = []
-    /// The tabs that the user has closed, the last one last.
-    private var closed: [ClosedTab] = []
-    /// Maximum number of closed tabs that can be opened again.
-    private static let closedLimit = 16
-
-    private struct ClosedTab: Sendable, Hashable {
-        var container: TabContainer
-        var index: Int
-    }
 
     /// A window with one page and no tab bar.
     public init(path: String) {
@@ -99,11 +90,9 @@ public struct TabState: Sendable, Hashable {
         public var loaded: Set<UUID> = []
         /// Containers that are no longer part of the window.
         public var disposed: [UUID] = []
-        /// Whether the order of the containers has changed, or containers were added or removed.
-        public var rearranged = false
 
-        /// Whether there is nothing to do.
-        public var isEmpty: Bool { created.isEmpty && updated.isEmpty && disposed.isEmpty && !rearranged }
+        /// Whether there is nothing to do. The order of the containers changes only together with one of these.
+        public var isEmpty: Bool { created.isEmpty && updated.isEmpty && disposed.isEmpty }
 
         /// Adds what a following change does.
         fileprivate mutating func add(_ other: Changes) {
@@ -111,7 +100,6 @@ public struct TabState: Sendable, Hashable {
             updated += other.updated
             loaded.formUnion(other.loaded)
             disposed += other.disposed
-            rearranged = rearranged || other.rearranged
         }
     }
 
@@ -170,7 +158,6 @@ public struct TabState: Sendable, Hashable {
         guard listed.contains(where: { $0.tab != nil }) else { return Changes() }
         var changes = Changes()
         changes.disposed = listed.map(\.id).filter { $0 != selection }
-        changes.rearranged = !changes.disposed.isEmpty
         var rest = opened
         if !selected.isOpened {
             var container = selected
@@ -239,7 +226,6 @@ public struct TabState: Sendable, Hashable {
         let remaining = Set(containers.map(\.id))
         if !remaining.contains(selection) { selection = containers[0].id }
         changes.disposed = old.map(\.id).filter { !remaining.contains($0) }
-        changes.rearranged = old.map(\.id) != containers.map(\.id)
         return changes
     }
 
@@ -272,32 +258,10 @@ public struct TabState: Sendable, Hashable {
     public mutating func open(_ path: String) -> Changes? {
         guard containers.count < TabDirective.tabLimit else { return nil }
         let container = TabContainer(tab: .opened(path), path: path)
-        return insert(container, at: containers.count)
-    }
-
-    private mutating func insert(_ container: TabContainer, at index: Int) -> Changes {
-        containers.insert(container, at: index)
+        containers.append(container)
         var changes = Changes()
         changes.created = [container]
-        changes.rearranged = true
         changes.add(select(container.id))
-        return changes
-    }
-
-    /// Moves a tab. Listed tabs stay before those that the user has opened. A list with the same tabs keeps the new order.
-    ///
-    /// - Parameters:
-    ///   - id: The container. An unknown one changes nothing.
-    ///   - index: Its new place in the tab bar; outside its group, the nearest place in it.
-    public mutating func move(_ id: UUID, to index: Int) -> Changes {
-        guard let from = containers.firstIndex(where: { $0.id == id }) else { return Changes() }
-        let listedCount = listed.count
-        let places = containers[from].isOpened ? listedCount..<containers.count : 0..<listedCount
-        let place = min(max(index, places.lowerBound), places.upperBound - 1)
-        guard place != from else { return Changes() }
-        containers.insert(containers.remove(at: from), at: place)
-        var changes = Changes()
-        changes.rearranged = true
         return changes
     }
 
@@ -309,43 +273,13 @@ public struct TabState: Sendable, Hashable {
         guard let index = containers.firstIndex(where: { $0.id == id }) else { return Changes() }
         guard isTabbed else { return nil }
         let container = containers.remove(at: index)
-        closed.append(ClosedTab(container: container, index: index))
-        if closed.count > Self.closedLimit { closed.removeFirst() }
         if let tab = container.tab, !tab.isOpened { closedIDs.insert(tab.id) }
         var changes = Changes()
         changes.disposed = [id]
-        changes.rearranged = true
         guard selection == id else { return changes }
         selection = containers[min(index, containers.count - 1)].id
         if container.tab?.isDeprecated == true { changes.add(reconcile()) }
         return changes
-    }
-
-    /// Opens the tab again that was closed last, in its place, and selects it. Its page is loaded again.
-    ///
-    /// - Returns: nil if no tab was closed, or the window has ``TabDirective/tabLimit`` tabs.
-    public mutating func reopen() -> Changes? {
-        guard containers.count < TabDirective.tabLimit else { return nil }
-        while let last = closed.popLast() {
-            let path = last.container.path
-            var tab = last.container.tab
-            if let id = tab?.id {
-                // A later list has brought it back.
-                if containers.contains(where: { $0.tab?.id == id }) { continue }
-                closedIDs.remove(id)
-            }
-            let isListed =
-                if let tab {
-                    directive.map { list in list.tabs.contains { $0.id == tab.id } } ?? !tab.isOpened
-                } else {
-                    listed.isEmpty && directive?.active == nil
-                }
-            // A tab that a later list does not have is the user's.
-            if !isListed, tab?.isOpened != true { tab = .opened(path) }
-            let index = isListed ? min(last.index, listed.count) : max(last.index, listed.count)
-            return insert(TabContainer(tab: tab, path: path), at: min(index, containers.count))
-        }
-        return nil
     }
 
     /// The container that a request names: by the id of its tab, else by its label.

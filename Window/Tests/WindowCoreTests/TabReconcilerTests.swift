@@ -99,7 +99,6 @@ import WindowCore
         #expect(state.selection == a)
         #expect(changes.created.map { $0.tab?.id } == ["c", "d"])
         #expect(changes.updated.isEmpty && changes.disposed.isEmpty)
-        #expect(changes.rearranged)
     }
 
     @Test func `8 tabs removed: they are disposed, the order is adopted`() throws {
@@ -248,7 +247,7 @@ import WindowCore
         let changes = state.apply(try TabDirective(active: "a", tabs: [tab("a", title: "New"), tab("b", path: "/pages/new")]))
         #expect(changes.updated.map(\.id) == [a, b])
         #expect(changes.loaded == [b])
-        #expect(changes.created.isEmpty && changes.disposed.isEmpty && !changes.rearranged)
+        #expect(changes.created.isEmpty && changes.disposed.isEmpty)
         #expect(state.selected.tab?.title == "New")
     }
 

@@ -38,39 +38,12 @@ import WindowCore
         var state = try tabbed("a", "b", "c", selecting: "b")
         let b = state.selection
         let changes = try close("b", of: &state)
-        #expect(changes.disposed == [b] && changes.created.isEmpty && changes.updated.isEmpty && changes.rearranged)
+        #expect(changes.disposed == [b] && changes.created.isEmpty && changes.updated.isEmpty)
         #expect(names(state) == ["a", "c"])
         #expect(state.selected.tab?.id == "c")
         _ = try close("c", of: &state)
         #expect(state.selected.tab?.id == "a")
         #expect(!state.isTabbed)
-    }
-
-    // MARK: - Moving
-
-    @Test func `move a tab: the others keep their order, the visible one stays, and a list with the same tabs changes nothing`() throws {
-        var state = try tabbed("a", "b", "c", selecting: "b")
-        let live = state.selection
-        let changes = state.move(try id("a", of: state), to: 2)
-        #expect(changes.rearranged && changes.created.isEmpty && changes.updated.isEmpty && changes.disposed.isEmpty)
-        #expect(names(state) == ["b", "c", "a"] && state.selection == live)
-        #expect(state.apply(try directive("a", "a", "b", "c")).isEmpty)
-        #expect(names(state) == ["b", "c", "a"])
-        // Other tabs: the order of the list is adopted.
-        _ = state.apply(try directive("a", "a", "b", "c", "d"))
-        #expect(names(state) == ["a", "b", "c", "d"] && state.selection == live)
-    }
-
-    @Test func `move a tab: listed ones stay before those that the user has opened`() throws {
-        var state = try tabbed("a", "b", selecting: "a")
-        _ = try some(state.open("/x"))
-        _ = try some(state.open("/y"))
-        _ = state.move(try id("a", of: state), to: 3)
-        #expect(names(state) == ["b", "a", "+/x", "+/y"])
-        _ = state.move(try id("/y", of: state), to: -1)
-        #expect(names(state) == ["b", "a", "+/y", "+/x"])
-        #expect(state.move(try id("a", of: state), to: 2).isEmpty && state.move(UUID(), to: 0).isEmpty)
-        #expect(names(state) == ["b", "a", "+/y", "+/x"])
     }
 
     @Test func `close an invisible tab: the visible one stays`() throws {
@@ -167,7 +140,7 @@ import WindowCore
         #expect(state.selection == live)
         let changes = state.apply(.bootstrap)
         #expect(names(state) == ["+/pages/new"] && state.selection == live)
-        #expect(changes.disposed.count == 2 && changes.rearranged)
+        #expect(changes.disposed.count == 2)
         let back = state.apply(try directive("a", "a", "b"))
         #expect(names(state) == ["a", "b", "+/pages/new"] && state.selection == live)
         #expect(back.created.count == 2 && back.disposed.isEmpty)
@@ -215,40 +188,6 @@ import WindowCore
         #expect(names(state) == ["page", "b", "+/pages/new"])
     }
 
-    // MARK: - Opening again
-
-    @Test func `a closed tab is opened again in its place, as the tab of the list`() throws {
-        var state = try tabbed("a", "b", "c", selecting: "b")
-        _ = try close("b", of: &state)
-        let changes = try some(state.reopen())
-        #expect(names(state) == ["a", "b", "c"] && state.selected.tab?.id == "b")
-        #expect(changes.created.map { $0.tab?.id } == ["b"] && changes.disposed.isEmpty)
-        #expect(state.reopen() == nil)
-        #expect(state.apply(try directive("a", "a", "b", "c")).isEmpty)
-    }
-
-    @Test func `a closed tab that a later list does not have is opened as the user's; one that it has is not opened twice`() throws {
-        var state = try tabbed("a", "b", "c", selecting: "a")
-        _ = try close("c", of: &state)
-        _ = try close("b", of: &state)
-        _ = state.apply(try directive("a", "a", "b", "d"))
-        _ = try some(state.reopen())
-        #expect(names(state) == ["a", "b", "d", "+/pages/c"])
-        #expect(state.reopen() == nil)
-    }
-
-    @Test func `the page of a window without a list is opened again as such, unless a list has come`() throws {
-        var state = TabState(path: "/pages/start")
-        _ = state.open("/pages/new")
-        _ = try close("/pages/start", of: &state)
-        var later = state
-        _ = state.reopen()
-        #expect(names(state) == ["", "+/pages/new"])
-        _ = later.apply(try directive("a", "a", "b"))
-        _ = later.reopen()
-        #expect(Set(names(later)) == ["a", "b", "+/pages/new", "+/pages/start"])
-    }
-
     // MARK: - Labels
 
     @Test(arguments: [("Stars", "Document", "Stars"), ("", "Document", "Document"), ("", "", "rain"), ("", nil, "rain")])
@@ -282,14 +221,13 @@ import WindowCore
         var steps: [Int: Int] = [:]
         for _ in 0..<5000 {
             let before = state
-            let step = random(7)
+            let step = random(6)
             var changes: TabState.Changes?
             switch step {
             case 0: changes = state.select(state.containers[random(state.containers.count)].id)
             case 1, 2: changes = state.close(state.containers[random(state.containers.count)].id)
             case 3: changes = state.containers.count < 12 ? state.open("/new/\(random(3))") : nil
-            case 4: changes = state.reopen()
-            case 5: changes = state.apply(last)
+            case 4: changes = state.apply(last)
             default:
                 var tabs = (0..<random(9)).map { _ in tab("\(random(12))", deprecated: random(4) == 0) }
                 var seen: Set<String> = []
@@ -316,12 +254,12 @@ import WindowCore
             #expect(kinds == kinds.sorted { !$0 && $1 }, "listed tabs come first: \(names(state))")
             let listed = state.containers.filter { !$0.isOpened }
             #expect(listed.count <= 1 || listed.allSatisfy { $0.tab != nil }, "\(names(state))")
-            if step >= 5 { #expect(state.selection == before.selection || !old.contains(before.selection)) }
-            if step == 5 {
+            if step >= 4 { #expect(state.selection == before.selection || !old.contains(before.selection)) }
+            if step == 4 {
                 let returned = Set(ids).subtracting(before.containers.compactMap { $0.tab?.id })
                 #expect(returned.isEmpty, "\(returned) came back")
             }
         }
-        #expect((0...6).allSatisfy { steps[$0, default: 0] > 100 }, "\(steps)")
+        #expect((0...5).allSatisfy { steps[$0, default: 0] > 100 }, "\(steps)")
     }
 }
