@@ -30,10 +30,6 @@ let package = Package(
         .target(name: "CWebPage"),
         .systemLibrary(name: "CWebKit", pkgConfig: "webkitgtk-6.0", providers: [.apt(["libwebkitgtk-6.0-dev"])]),
         .testTarget(name: "WindowCoreTests", dependencies: ["WindowCore"], swiftSettings: settings),
-        // A window from which the tests drag a file.
-        .executableTarget(
-            name: "DragSource", dependencies: ["CWebKit", "CWindow"], path: "Tests/DragSource",
-            swiftSettings: settings + [.defaultIsolation(MainActor.self)]),
         // A library that emits the signals of a pinch in the window.
         .target(name: "PinchSource", dependencies: ["CWebKit"], path: "Tests/PinchSource"),
         .testTarget(name: "HemiolaWindowTests", swiftSettings: settings),

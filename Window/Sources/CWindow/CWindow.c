@@ -122,22 +122,6 @@ unsigned long cwindow_connect(void *object, const char *signal, GCallback callba
     return g_signal_connect(object, signal, callback, data);
 }
 
-GType cwindow_file_type(void) {
-    return G_TYPE_FILE;
-}
-
-GdkContentProvider *cwindow_file_content(const char *path) {
-    GFile *file = g_file_new_for_path(path);
-    GdkContentProvider *content = gdk_content_provider_new_typed(G_TYPE_FILE, file);
-    g_object_unref(file);
-    return content;
-}
-
-char *cwindow_dropped_path(const GValue *value) {
-    if (!G_VALUE_HOLDS(value, G_TYPE_FILE)) return NULL;
-    return g_file_get_path(g_value_get_object(value));
-}
-
 int cwindow_connect_socket(const char *path, gboolean own) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     if (strlen(path) >= sizeof address.sun_path) {

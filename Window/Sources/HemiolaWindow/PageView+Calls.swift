@@ -1,38 +1,31 @@
 import CWebKit
 import CWindow
-import FoundationEssentials
 import Glibc
 
-// Calls to the page: functions, files and snapshots.
+// Calls to the page script, and snapshots.
 
 extension PageView {
     final class Completion {
-        let body: (Result<String, PageSource.Fault>) -> Void
-        init(_ body: @escaping (Result<String, PageSource.Fault>) -> Void) { self.body = body }
+        let body: () -> Void
+        init(_ body: @escaping () -> Void) { self.body = body }
     }
 
-    /// Calls a function of the page script's part for windows.
-    func run(
-        target: String, _ function: String, _ first: String, _ second: String,
-        completion: @escaping (Result<String, PageSource.Fault>) -> Void
-    ) {
+    /// Calls a function of the page script's part for windows, in the document whose connections the page has.
+    ///
+    /// - Parameter completion: Called when the function has returned, or the call has failed.
+    func run(_ function: String, _ first: String, _ second: String, completion: @escaping () -> Void) {
         let body = "return window[Symbol.for('hemiola.window')]?.(target, name, first, second)"
         let names: [UnsafeMutablePointer<CChar>] = (["target", "name", "first", "second"] as [String]).map { strdup($0)! }
-        let values: [UnsafeMutablePointer<CChar>] = ([target, function, first, second] as [String]).map { strdup($0)! }
+        let values: [UnsafeMutablePointer<CChar>] = ([document, function, first, second] as [String]).map { strdup($0)! }
         defer { for text in names + values { free(text) } }
         let callback: GAsyncReadyCallback = { object, result, data in
             let completion = Unmanaged<Completion>.fromOpaque(data!).takeRetainedValue()
-            var error: UnsafeMutablePointer<GError>?
             let view: UnsafeMutablePointer<WebKitWebView> = cast(object!)
-            let value = webkit_web_view_call_async_javascript_function_finish(view, result, &error)
-            var answer: Result<String, PageSource.Fault>
-            if let value {
-                answer = .success(take(jsc_value_to_string(value)) ?? "")
+            // Without a place for the error: a document that has been left cannot be called, which is no fault.
+            if let value = webkit_web_view_call_async_javascript_function_finish(view, result, nil) {
                 g_object_unref(UnsafeMutableRawPointer(value))
-            } else {
-                answer = .failure(PageSource.Fault(message: take(error)))
             }
-            MainActor.assumeIsolated { completion.body(answer) }
+            MainActor.assumeIsolated { completion.body() }
         }
         names.map { UnsafePointer<CChar>?($0) }.withUnsafeBufferPointer { names in
             values.map { UnsafePointer<CChar>?($0) }.withUnsafeBufferPointer { values in
@@ -41,69 +34,6 @@ extension PageView {
                     Unmanaged.passRetained(Completion(completion)).toOpaque())
             }
         }
-    }
-
-    /// Calls a function of the page as soon as the page is loaded and has it; one call at a time, in the order of the requests.
-    ///
-    /// - Parameters:
-    ///   - values: The arguments, a JSON list.
-    ///   - seconds: The time limit.
-    ///   - completion: Gets the result as JSON, or the exception's text.
-    func call(
-        _ name: String, values: String, seconds: Double = 30, completion: @escaping (Result<String, PageSource.Fault>) -> Void
-    ) {
-        guard calls.count < 64 else { return completion(.failure(PageSource.Fault(message: "busy"))) }
-        calls.append((name, values, seconds, completion))
-        callNext()
-    }
-
-    func callNext() {
-        guard !isCalling, !calls.isEmpty else { return }
-        isCalling = true
-        let call = calls.removeFirst()
-        var isAnswered = false
-        var timer: Timer?
-        let finish: (Result<String, PageSource.Fault>) -> Void = { [self] result in
-            guard !isAnswered else { return }
-            isAnswered = true
-            timer?.stop()
-            timer = nil
-            isCalling = false
-            call.completion(result)
-            callNext()
-        }
-        timer = Timer(every: call.seconds) {
-            finish(.failure(PageSource.Fault(message: "\(call.name): no answer within \(call.seconds) s")))
-            return false
-        }
-        run(target: "", "call", call.name, call.values, completion: finish)
-    }
-
-    /// Largest file that is passed to a page, in bytes.
-    static let maximumImport: Int64 = 32 << 20
-
-    /// Passes a file to the page's function importFile(name, base64).
-    func importFile(_ path: String, completion: @escaping (Result<String, PageSource.Fault>) -> Void) {
-        let name = path.split(separator: "/").last.map(String.init) ?? path
-        var size: Int64 = 0
-        var real = [CChar](repeating: 0, count: 4097)
-        let descriptor = cwindow_open_file(path, &real, real.count, &size)
-        guard descriptor >= 0 else {
-            return completion(.failure(PageSource.Fault(message: "\(name): \(String(cString: strerror(errno)))")))
-        }
-        defer { close(descriptor) }
-        guard size <= Self.maximumImport else {
-            return completion(.failure(PageSource.Fault(message: "\(name): larger than \(Self.maximumImport >> 20) MiB")))
-        }
-        var bytes = [UInt8](repeating: 0, count: Int(size))
-        var count = 0
-        while count < bytes.count {
-            let read = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress! + count, $0.count - count, off_t(count)) }
-            guard read > 0 else { return completion(.failure(PageSource.Fault(message: "\(name): cannot be read"))) }
-            count += read
-        }
-        let values = try? JSONEncoder().encode([name, Self.base64(bytes)])
-        call("importFile", values: String(decoding: values ?? Data(), as: UTF8.self), completion: completion)
     }
 
     // MARK: - Snapshot

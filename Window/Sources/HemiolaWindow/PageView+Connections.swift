@@ -41,7 +41,7 @@ extension PageView {
         unacknowledged += 1
         updatePause()
         let process = process
-        run(target: document, function, first, second) { [weak self] _ in
+        run(function, first, second) { [weak self] in
             guard let self, process == self.process else { return }
             acknowledged()
         }

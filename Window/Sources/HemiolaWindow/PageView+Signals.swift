@@ -108,29 +108,6 @@ extension PageView {
             return MainActor.assumeIsolated { page.host?.inspects == true ? 0 : 1 }
         }
         connect(view, "context-menu", to: self, unsafeBitCast(menu, to: UnsafeRawPointer.self))
-        addDropTarget()
-    }
-
-    /// A file that is dropped on the page is passed to its function importFile.
-    private func addDropTarget() {
-        let target = gtk_drop_target_new(cwindow_file_type(), GDK_ACTION_COPY)
-        let dropped: @convention(c) (gpointer, UnsafePointer<GValue>, Double, Double, gpointer) -> gboolean = { _, value, _, _, data in
-            guard let path = take(cwindow_dropped_path(value)) else { return 0 }
-            let page: PageView = owner(data)
-            MainActor.assumeIsolated { page.dropped(path) }
-            return 1
-        }
-        connect(UnsafeMutableRawPointer(target!), "drop", to: self, unsafeBitCast(dropped, to: UnsafeRawPointer.self))
-        // Before the drop target of the web view, which would load the file.
-        gtk_event_controller_set_propagation_phase(target!, GTK_PHASE_CAPTURE)
-        gtk_widget_add_controller(widget, target!)
-    }
-
-    /// Passes a file to the page and reports a failure.
-    func dropped(_ path: String) {
-        importFile(path) { [weak self] result in
-            if case .failure(let fault) = result { self?.report("import: \(fault.message)") }
-        }
     }
 
     // MARK: - Messages of the page

@@ -78,8 +78,6 @@ final class PageView {
     /// The zoom when the pinch began that is not yet complete.
     var zoomBeforePinch = 1.0
     var reports = RateLimit(count: 200, seconds: 60)
-    var calls: [(name: String, values: String, seconds: Double, completion: (Result<String, PageSource.Fault>) -> Void)] = []
-    var isCalling = false
 
     struct Connection {
         var line: LineConnection

@@ -191,35 +191,6 @@ extension WindowTests {
         #expect(left.isEmpty)
     }
 
-    @Test(.releaseCheck) func `drag and drop: a file is passed to importFile, and one that is too large is refused`() throws {
-        let fixture = try Fixture()
-        defer { fixture.stop() }
-        try fixture.startHemiola()
-        let page = try fixture.page(
-            "drop", script: visualizer + "window.importFile = async (name, base64) => { report('import', [name, atob(base64).length]); };")
-        let window = try fixture.window([page, "--fullscreen"])
-        defer { window.stop() }
-        try window.waitUntilReady("drop")
-        try window.wait(for: "REPORT connected")
-        let large = fixture.folder.appendingPathComponent("large.milk")
-        try Data(count: (32 << 20) + 1).write(to: large)
-        let small = fixture.folder.appendingPathComponent("rain and snow.milk")
-        try Data(repeating: 65, count: 100_000).write(to: small)
-        for file in [large, small] {
-            let source = try RunningProgram(dragSourcePath, [file.path], environment: fixture.environment)
-            defer { source.stop() }
-            try source.wait(for: "shown")
-            try fixture.xdotool(
-                "search", "--sync", "--onlyvisible", "--name", "drag source", "windowmove", "--sync", "0", "0", "windowraise")
-            try fixture.xdotool("mousemove", "60", "60", "mousedown", "1")
-            for x in stride(from: 80, through: 900, by: 60) { try fixture.xdotool("mousemove", "\(x)", "\(60 + x / 2)") }
-            // The window has answered that it takes a file at this place.
-            try source.wait(for: "accepted")
-            try fixture.xdotool("mouseup", "1")
-            try window.wait(for: file == large ? "large.milk: larger than 32 MiB" : #"REPORT import ["rain and snow.milk",100000]"#)
-        }
-    }
-
     @Test(.releaseCheck) func `full screen: the pointer is hidden after 2 s without motion, and shown again`() throws {
         let fixture = try Fixture()
         defer { fixture.stop() }

@@ -32,15 +32,10 @@ let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().del
 let hemiolaPath = ProcessInfo.processInfo.environment["HEMIOLA"] ?? repository.appendingPathComponent(".build/tests/release/hemiola").path
 
 /// The program `hemiola-window`: from HEMIOLA_WINDOW, else the one that is built beside the tests.
-let windowPath = ProcessInfo.processInfo.environment["HEMIOLA_WINDOW"] ?? builtPath("hemiola-window")
-
-/// The program from which a file is dragged, also built beside the tests.
-let dragSourcePath = builtPath("DragSource")
-
-private func builtPath(_ name: String) -> String {
-    URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-        .appendingPathComponent(name).path
-}
+let windowPath =
+    ProcessInfo.processInfo.environment["HEMIOLA_WINDOW"]
+    ?? URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+    .appendingPathComponent("hemiola-window").path
 
 struct FixtureError: Error, CustomStringConvertible {
     var description: String

@@ -32,15 +32,6 @@ void cwindow_set_style(GdkDisplay *display, const char *style);
 /// `g_signal_connect`.
 unsigned long cwindow_connect(void *object, const char *signal, GCallback callback, void *data);
 
-/// `G_TYPE_FILE`.
-GType cwindow_file_type(void);
-
-/// The content of a drag that has a file.
-GdkContentProvider *cwindow_file_content(const char *path);
-
-/// The path of a dropped file; NULL: it is no local file. Release it with g_free.
-char *cwindow_dropped_path(const GValue *value);
-
 /// Connects to a Unix socket; non-blocking. -1: errno is set. `own`: only to a program of this user or root, else errno is EPERM.
 int cwindow_connect_socket(const char *path, gboolean own);
 

@@ -1,7 +1,6 @@
 // A page in a window of Hemiola (`hemiola window`): the window has a connection to Hemiola's socket for each WebSocket of the page, and gets
 // the page's console and errors. Without a window this part has no effect.
 
-const WAIT_MS = 10000;
 const MAX_REPORTS_PER_SECOND = 20;
 const MAX_HANDLERS = 20;
 const MAX_NAME = 100;
@@ -149,18 +148,6 @@ function isBridge(address) {
     }
 }
 
-/** Calls a function of the page once the page is loaded and has it. */
-async function callForWindow(name, values) {
-    const end = performance.now() + WAIT_MS;
-    const missing = () => document.readyState !== "complete" || typeof window[name] !== "function" || !Object.hasOwn(window, name);
-    while (missing()) {
-        if (performance.now() > end) throw new Error(`the page has no function ${name}`);
-        await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-    const target = /** @type {any} */ (window)[name];
-    return stringify((await target(...values)) ?? null) ?? "null";
-}
-
 const windowFunctions = {
     opened: (number) => sockets.get(Number(number))?.opened(),
     closed: (number) => sockets.get(Number(number))?.finish(1006, false),
@@ -168,7 +155,6 @@ const windowFunctions = {
         const bridge = sockets.get(Number(number));
         if (bridge) for (const line of text.split("\n")) if (line !== "") bridge.received(line);
     },
-    call: (name, values) => callForWindow(name, parse(values)),
 };
 
 let reportTimes = [];
@@ -202,7 +188,7 @@ if (nativeWindow) {
     /** @type {any} */
     const nativeRequest = window.webkit.messageHandlers.hemiolaWindowRequest;
     Object.defineProperty(window, Symbol.for("hemiola.window"), {
-        value: (target, name, first, second) => (target === "" || target === documentNumber ? windowFunctions[name](first, second) : undefined),
+        value: (target, name, first, second) => (target === documentNumber ? windowFunctions[name](first, second) : undefined),
     });
 
     window.WebSocket = new Proxy(window.WebSocket, {
