@@ -66,7 +66,7 @@ extension WindowController {
     private func updateLabel(_ page: PageView) {
         guard let label = labels[page.id], let container = tabs.containers.first(where: { $0.id == page.id }) else { return }
         label.setText(container.label(documentTitle: page.documentTitle))
-        label.setIcon(path: container.tab?.icon, favicon: webkit_web_view_get_favicon(page.view))
+        label.setIcon(webkit_web_view_get_favicon(page.view))
     }
 
     func switched(to widget: UnsafeMutablePointer<GtkWidget>) {

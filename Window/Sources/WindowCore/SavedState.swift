@@ -87,7 +87,7 @@ public struct SavedState: Sendable, Hashable {
         var window = window
         window.tabs = Array(window.tabs.prefix(TabDirective.tabLimit))
         let isValid = window.tabs.allSatisfy { tab in
-            !tab.path.isEmpty && [tab.id, tab.title, tab.icon ?? "", tab.path].allSatisfy { $0.utf8.count <= textLimit }
+            !tab.path.isEmpty && [tab.id, tab.title, tab.path].allSatisfy { $0.utf8.count <= textLimit }
         }
         if !isValid || Set(window.tabs.map(\.id)).count != window.tabs.count { window.tabs = [] }
         if !window.tabs.indices.contains(window.selection) { window.selection = 0 }

@@ -6,8 +6,6 @@ public struct Tab: Sendable, Hashable, Codable {
     public var id: String
     /// The text on the tab; empty: the title of the page's document.
     public var title: String
-    /// The path of a picture; nil: none.
-    public var icon: String?
     /// The page: a folder, an HTML file or an http(s) address.
     public var path: String
     /// Whether the tab is shown only until the user leaves it.
@@ -18,18 +16,15 @@ public struct Tab: Sendable, Hashable, Codable {
     public var isOpened = false
 
     private enum CodingKeys: String, CodingKey {
-        case id, title, icon, path, replaces
+        case id, title, path, replaces
         case isOpened = "opened"
         case isDeprecated = "deprecated"
     }
 
     /// A tab with these contents.
-    public init(
-        id: String, title: String, icon: String? = nil, path: String, isDeprecated: Bool = false, replaces: String? = nil
-    ) {
+    public init(id: String, title: String, path: String, isDeprecated: Bool = false, replaces: String? = nil) {
         self.id = id
         self.title = title
-        self.icon = icon
         self.path = path
         self.isDeprecated = isDeprecated
         self.replaces = replaces
@@ -39,7 +34,6 @@ public struct Tab: Sendable, Hashable, Codable {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         id = try fields.decode(String.self, forKey: .id)
         title = try fields.decode(String.self, forKey: .title)
-        icon = try fields.decodeIfPresent(String.self, forKey: .icon)
         path = try fields.decode(String.self, forKey: .path)
         isDeprecated = try fields.decodeIfPresent(Bool.self, forKey: .isDeprecated) ?? false
         replaces = try fields.decodeIfPresent(String.self, forKey: .replaces)
@@ -55,7 +49,7 @@ public struct Tab: Sendable, Hashable, Codable {
 
     /// The texts that have a maximum length.
     fileprivate var texts: [(key: String, text: String)] {
-        [("id", id), ("title", title), ("icon", icon ?? ""), ("path", path), ("replaces", replaces ?? "")]
+        [("id", id), ("title", title), ("path", path), ("replaces", replaces ?? "")]
     }
 }
 

@@ -84,7 +84,7 @@ public struct TabState: Sendable, Hashable {
     public struct Changes: Sendable, Hashable {
         /// New containers, in the order of the tab bar. Their page is to be loaded.
         public var created: [TabContainer] = []
-        /// Containers that represent another tab, or whose tab has another title or icon.
+        /// Containers that represent another tab, or whose tab has another title.
         public var updated: [TabContainer] = []
         /// Those of `updated` whose page is to be loaded.
         public var loaded: Set<UUID> = []

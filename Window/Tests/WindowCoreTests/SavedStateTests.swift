@@ -20,7 +20,7 @@ import WindowCore
             $0.session = [0, 255, 7]
         }
         state.update("/pages/b") { $0.preset = "Snow" }
-        state.window.tabs = [Tab(id: "a", title: "A", path: "/pages/a"), Tab(id: "b", title: "B", icon: "b.png", path: "/pages/b")]
+        state.window.tabs = [Tab(id: "a", title: "A", path: "/pages/a"), Tab(id: "b", title: "B", path: "/pages/b")]
         state.window.selection = 1
         state.window.isFullScreen = true
         state.window.size = WindowSize(width: 640, height: 360)
