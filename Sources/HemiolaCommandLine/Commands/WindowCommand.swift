@@ -27,8 +27,8 @@ struct WindowCommand: Command {
             The window is the program hemiola-window, which needs GTK 4 and WebKitGTK 6.0: "make install PRODUCT=window" installs it. It is searched \
             beside hemiola, in ../libexec/hemiola and in PATH; HEMIOLA_WINDOW names another one.
 
-            Exit codes: 0 the window was closed; 1 hemiola-window is not installed, or the display, a page or the pipeline failed; 2 \
-            invalid arguments.
+            Exit codes: 0 the window was closed; 1 hemiola-window is not installed, the display, a page or the pipeline failed, or the \
+            user is root; 2 invalid arguments.
             """)
 
     @Argument(

@@ -168,7 +168,6 @@ final class WindowController: PageHost {
         control.open()
         timer = Timer(every: 1) { [unowned self] in
             for page in pages.values { page.watch() }
-            SandboxFile.removeIfLeftOver()
             storeIfDue()
             return true
         }

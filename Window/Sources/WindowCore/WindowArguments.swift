@@ -75,7 +75,7 @@ public struct WindowArguments: Sendable, Hashable {
           --no-restore         Do not restore the pages, history and full screen of the last start.
           --help               Print this text.
 
-        Exit codes: 0 the window was closed; 1 the display, a page or the pipeline failed; 2 invalid arguments.
+        Exit codes: 0 the window was closed; 1 the display, a page or the pipeline failed, or the user is root; 2 invalid arguments.
         """
 
     private struct Parser {

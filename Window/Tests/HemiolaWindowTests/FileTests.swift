@@ -68,7 +68,7 @@ extension WindowTests {
         #expect(!window.output.contains("REPORT other"))
     }
 
-    @Test func `arguments: a page that does not exist exits 1, an unknown option 2, no display 1`() throws {
+    @Test func `arguments: a page that does not exist exits 1, an unknown option 2, no display 1, root 1`() throws {
         let fixture = try Fixture()
         defer { fixture.stop() }
         var result = try fixture.run(windowPath, ["/nonexistent/page"])
@@ -77,6 +77,9 @@ extension WindowTests {
         #expect(result.code == 2 && result.output.contains("unknown option"))
         result = try fixture.run("/usr/bin/env", ["-u", "DISPLAY", "-u", "WAYLAND_DISPLAY", windowPath, "--no-restore"])
         #expect(result.code == 1 && result.output.contains("no display"))
+        guard geteuid() == 0 else { return }
+        result = try fixture.run("/usr/bin/env", ["-u", "HEMIOLA_WINDOW_ALLOW_ROOT", windowPath])
+        #expect(result.code == 1 && result.output == "hemiola window: not started as root; start it as the user of the desktop\n")
     }
 }
 

@@ -44,6 +44,31 @@ struct FixtureError: Error, CustomStringConvertible {
 /// The seconds after which a wait fails, so that no test hangs. No test expects anything within this time.
 let waitLimit = 60.0
 
+/// The empty file that bubblewrap leaves in the root folder of the computer when root runs a window. While it exists, WebKit runs pages without a
+/// sandbox, and PipeWire refuses all programs.
+private enum SandboxFile {
+    private static let path = "/.flatpak-info"
+    private static let lock = NSLock()
+    // Unsafe: behind the lock.
+    nonisolated(unsafe) private static var windows = 0
+
+    static func windowStarted() {
+        lock.withLock { windows += 1 }
+    }
+
+    /// Removes the file after the last window: without it, a sandbox that another window is making would fail.
+    static func windowEnded() {
+        lock.withLock {
+            windows -= 1
+            var status = stat()
+            guard windows == 0, geteuid() == 0, lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size == 0 else {
+                return
+            }
+            unlink(path)
+        }
+    }
+}
+
 /// A program that runs during a test, and what it prints.
 final class RunningProgram: @unchecked Sendable {
     // Unchecked: what changes is behind the condition, which is signalled by the threads that read the output and wait for the end.
@@ -53,6 +78,7 @@ final class RunningProgram: @unchecked Sendable {
     private var status: Int32?
     /// Incremented with each change of the others.
     private var changes = 0
+    private let isWindow: Bool
     let id: pid_t
 
     init(_ path: String, _ arguments: [String], environment: [String: String] = [:]) throws {
@@ -83,6 +109,8 @@ final class RunningProgram: @unchecked Sendable {
         close(ends[1])
         guard code == 0 else { throw FixtureError(description: "\(path): \(String(cString: strerror(code)))") }
         self.id = id
+        isWindow = path == windowPath
+        if isWindow { SandboxFile.windowStarted() }
         let input = ends[0]
         Thread.detachNewThread { [self] in read(input) }
         Thread.detachNewThread { [self] in reap() }
@@ -103,6 +131,7 @@ final class RunningProgram: @unchecked Sendable {
         var information = siginfo_t()
         let flags = Int32(WEXITED) | Int32(WNOWAIT)
         while waitid(P_PID, id_t(id), &information, flags) != 0, errno == EINTR {}
+        if isWindow { SandboxFile.windowEnded() }
         change {
             var code: Int32 = 0
             waitpid(id, &code, 0)
@@ -317,7 +346,7 @@ final class Fixture {
             "XDG_RUNTIME_DIR": folder.appendingPathComponent("run").path, "XDG_STATE_HOME": "\(home)/state",
             "XDG_DATA_HOME": "\(home)/data",
             "XDG_CACHE_HOME": "\(home)/cache", "XDG_CONFIG_HOME": "\(home)/config", "GTK_A11Y": "none",
-            "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent",
+            "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent", "HEMIOLA_WINDOW_ALLOW_ROOT": "1",
         ].merging(server) { $1 }
     }
 
