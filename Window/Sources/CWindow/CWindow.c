@@ -26,17 +26,8 @@ WebKitWebContext *cwindow_context_new(unsigned memory_limit_mb, double poll_seco
     return context;
 }
 
-WebKitWebView *cwindow_view_new(
-    WebKitWebContext *context, WebKitNetworkSession *session, WebKitUserContentManager *manager, WebKitSettings *settings) {
-    WebKitWebsitePolicies *policies = webkit_website_policies_new_with_policies("autoplay", WEBKIT_AUTOPLAY_ALLOW, NULL);
-    WebKitWebView *view = g_object_new(
-        WEBKIT_TYPE_WEB_VIEW, "web-context", context, "network-session", session, "user-content-manager", manager, "settings", settings,
-        "website-policies", policies, NULL);
-    g_object_unref(policies);
-    return view;
-}
-
-WebKitSettings *cwindow_settings_new(gboolean inspect) {
+/// The settings of a page. `inspect`: whether the inspector can be opened.
+static WebKitSettings *settings_new(gboolean inspect) {
     WebKitSettings *settings = webkit_settings_new();
     webkit_settings_set_media_playback_requires_user_gesture(settings, FALSE);
     webkit_settings_set_enable_developer_extras(settings, inspect);
@@ -54,6 +45,19 @@ WebKitSettings *cwindow_settings_new(gboolean inspect) {
     }
     webkit_feature_list_unref(features);
     return settings;
+}
+
+WebKitWebView *cwindow_view_new(
+    WebKitWebContext *context, WebKitNetworkSession *session, WebKitUserContentManager *manager, gboolean inspect) {
+    WebKitSettings *settings = settings_new(inspect);
+    WebKitWebsitePolicies *policies = webkit_website_policies_new_with_policies("autoplay", WEBKIT_AUTOPLAY_ALLOW, NULL);
+    WebKitWebView *view = g_object_new(
+        WEBKIT_TYPE_WEB_VIEW, "web-context", context, "network-session", session, "user-content-manager", manager, "settings", settings,
+        "website-policies", policies, NULL);
+    // The view has references of its own.
+    g_object_unref(settings);
+    g_object_unref(policies);
+    return view;
 }
 
 void cwindow_call(

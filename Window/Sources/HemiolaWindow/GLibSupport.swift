@@ -36,6 +36,11 @@ func connect(_ instance: UnsafeMutableRawPointer, _ signal: String, to object: A
     _ = cwindow_connect(instance, signal, unsafeBitCast(callback, to: GCallback.self), data(object))
 }
 
+/// Disconnects the signals that `connect` has connected to `object`, which can be released afterwards although the instance lives on.
+func disconnect(_ instance: UnsafeMutableRawPointer, from object: AnyObject) {
+    g_signal_handlers_disconnect_matched(instance, G_SIGNAL_MATCH_DATA, 0, 0, nil, nil, data(object))
+}
+
 /// Runs a closure once after a time, or repeatedly.
 ///
 /// The closure returns whether it is called again.

@@ -157,7 +157,6 @@ extension PageView {
     /// Lets a pinch on a touchpad change the zoom. WebKitGTK itself would magnify the picture of the page, by a factor that cannot be
     /// restored.
     func addPinch() {
-        let pinch = gtk_gesture_zoom_new()!
         gtk_event_controller_set_propagation_phase(pinch, GTK_PHASE_CAPTURE)
         let begun: @convention(c) (gpointer, gpointer?, gpointer) -> Void = { pinch, _, data in
             let type = gtk_event_controller_get_current_event(OpaquePointer(pinch)).map { gdk_event_get_event_type($0) }

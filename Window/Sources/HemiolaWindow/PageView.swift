@@ -49,6 +49,8 @@ final class PageView {
     let view: UnsafeMutablePointer<WebKitWebView>
     let label: UnsafeMutablePointer<GtkWidget>
     let manager: OpaquePointer
+    /// The gesture of the widget that changes the zoom.
+    let pinch: OpaquePointer
     let scheme: PageScheme
     weak var host: (any PageHost)?
 
@@ -100,7 +102,8 @@ final class PageView {
         self.scheme = scheme
         self.host = host
         manager = webkit_user_content_manager_new()
-        view = cwindow_view_new(context, session, manager, cwindow_settings_new(host.inspects ? 1 : 0))
+        view = cwindow_view_new(context, session, manager, host.inspects ? 1 : 0)
+        pinch = gtk_gesture_zoom_new()
         label = gtk_label_new("")
         gtk_label_set_wrap(OpaquePointer(label), 1)
         gtk_label_set_selectable(OpaquePointer(label), 1)
@@ -116,20 +119,19 @@ final class PageView {
         webkit_user_content_manager_register_script_message_handler_with_reply(manager, "hemiolaWindowRequest", nil)
     }
 
-    /// Ends the page. The object must not be used afterwards.
+    /// Ends the page. The view may live on until the calls of its functions are answered, but nothing that GTK or WebKitGTK calls refers to this
+    /// object afterwards: the signals are disconnected, and the answers find it weakly.
     func dispose() {
         storeSession()
         closeConnections()
         Self.views[view] = nil
-        g_signal_handlers_disconnect_matched(view, G_SIGNAL_MATCH_DATA, 0, 0, nil, nil, data(self))
-        g_signal_handlers_disconnect_matched(UnsafeMutableRawPointer(manager), G_SIGNAL_MATCH_DATA, 0, 0, nil, nil, data(self))
+        disconnect(view, from: self)
+        disconnect(UnsafeMutableRawPointer(manager), from: self)
+        disconnect(UnsafeMutableRawPointer(pinch), from: self)
+        // The view has a reference of its own.
+        g_object_unref(UnsafeMutableRawPointer(manager))
         g_object_unref(widget)
-        // Asynchronous calls of WebKitGTK may still refer to the object.
-        Self.disposed.append(self)
-        if Self.disposed.count > 64 { Self.disposed.removeFirst() }
     }
-
-    static var disposed: [PageView] = []
 
     // MARK: - Visibility
 

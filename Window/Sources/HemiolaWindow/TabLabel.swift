@@ -6,6 +6,8 @@ final class TabLabel {
     let widget: UnsafeMutablePointer<GtkWidget>
     private let image: UnsafeMutablePointer<GtkWidget>
     private let label: UnsafeMutablePointer<GtkWidget>
+    private let button: UnsafeMutablePointer<GtkWidget>
+    private let middle: OpaquePointer
     private let onClose: () -> Void
     private var text = ""
     private var isDisposed = false
@@ -16,7 +18,8 @@ final class TabLabel {
         widget = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6)
         image = gtk_image_new()
         label = gtk_label_new("")
-        let button = gtk_button_new_from_icon_name("window-close-symbolic")!
+        button = gtk_button_new_from_icon_name("window-close-symbolic")
+        middle = gtk_gesture_click_new()
         g_object_ref_sink(widget)
         gtk_image_set_pixel_size(OpaquePointer(image), 16)
         gtk_widget_set_visible(image, 0)
@@ -35,7 +38,6 @@ final class TabLabel {
             MainActor.assumeIsolated { label.close() }
         }
         connect(button, "clicked", to: self, unsafeBitCast(clicked, to: UnsafeRawPointer.self))
-        let middle = gtk_gesture_click_new()!
         gtk_gesture_single_set_button(middle, 2)
         let released: @convention(c) (gpointer, Int32, Double, Double, gpointer) -> Void = { _, _, _, _, data in
             let label: TabLabel = owner(data)
@@ -55,6 +57,8 @@ final class TabLabel {
     /// Releases the widget. The object must not be used afterwards.
     func dispose() {
         isDisposed = true
+        disconnect(button, from: self)
+        disconnect(UnsafeMutableRawPointer(middle), from: self)
         g_object_unref(widget)
     }
 

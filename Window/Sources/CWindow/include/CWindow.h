@@ -8,12 +8,9 @@
 /// A web context whose web processes end when they use more memory than the limit, in MB. They check it at this interval.
 WebKitWebContext *cwindow_context_new(unsigned memory_limit_mb, double poll_seconds);
 
-/// A web view that may play audio without a gesture of the user. A floating reference.
+/// A web view that may play audio without a gesture of the user. A floating reference. `inspect`: whether the inspector can be opened.
 WebKitWebView *cwindow_view_new(
-    WebKitWebContext *context, WebKitNetworkSession *session, WebKitUserContentManager *manager, WebKitSettings *settings);
-
-/// The settings of a page. `inspect`: whether the inspector can be opened.
-WebKitSettings *cwindow_settings_new(gboolean inspect);
+    WebKitWebContext *context, WebKitNetworkSession *session, WebKitUserContentManager *manager, gboolean inspect);
 
 /// Calls a JavaScript function with named text arguments in the page's world. `callback` gets the result.
 void cwindow_call(
