@@ -126,10 +126,14 @@ import Testing
         id: String, place: String
     ) throws {
         let sizes = RecordType("frame_size", "A size.", fields: [.number("width", "The width.")])
-        let other = AnalyzerPlugin("sizes", "Has a record.", settings: NoSettings.self, records: [sizes]) { _ throws(Problem) in
+        let other = AnalyzerPlugin(
+            PluginDescription("sizes", "Has a record.", declares: .init(records: [sizes])), settings: NoSettings.self
+        ) { _ throws(Problem) in
             Faulty(.none)
         }
-        let plugin = AnalyzerPlugin(id, "Has the id of a key.", settings: NoSettings.self) { _ throws(Problem) in Faulty(.none) }
+        let plugin = AnalyzerPlugin(PluginDescription(id, "Has the id of a key."), settings: NoSettings.self) { _ throws(Problem) in
+            Faulty(.none)
+        }
         let registry = PluginRegistry(
             captures: [.scripted([])], analyzers: [other, plugin], sinks: [.collecting(CollectingSink())])
         let key = id == "sample-rate" ? "sample_rate" : id

@@ -53,7 +53,9 @@ import Testing
     }
 
     @Test func `analyzer whose id is a key of the batch record: reported`() {
-        let plugin = AnalyzerPlugin("partial", "Has the id of a key.", settings: NoSettings.self, controls: [.tap]) { _ throws(Problem) in
+        let plugin = AnalyzerPlugin(
+            PluginDescription("partial", "Has the id of a key.", declares: .init(controls: [.tap])), settings: NoSettings.self
+        ) { _ throws(Problem) in
             Faulty(.none)
         }
         let failure = #expect(throws: Problem.self) { try AnalyzerConformanceSuite(plugin).run() }
@@ -63,7 +65,9 @@ import Testing
 
     @Test func `record type with the name of a field that Hemiola writes: reported`() {
         let type = RecordType("odd", "An odd record.", fields: [.integer("frame", "Not the frame of its time.")])
-        let plugin = AnalyzerPlugin("faulty", "Has a fault.", settings: NoSettings.self, records: [type], controls: [.tap]) {
+        let plugin = AnalyzerPlugin(
+            PluginDescription("faulty", "Has a fault.", declares: .init(records: [type], controls: [.tap])), settings: NoSettings.self
+        ) {
             _ throws(Problem) in Faulty(.none)
         }
         let failure = #expect(throws: Problem.self) { try AnalyzerConformanceSuite(plugin).run() }

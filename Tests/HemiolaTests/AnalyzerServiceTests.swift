@@ -48,7 +48,8 @@ import Testing
 }
 
 extension AnalyzerPlugin {
-    fileprivate static let gate = AnalyzerPlugin("gate", "Opens for loud sound.", settings: GateSettings.self) { _ throws(Problem) in
+    fileprivate static let gate = AnalyzerPlugin(PluginDescription("gate", "Opens for loud sound."), settings: GateSettings.self) {
+        _ throws(Problem) in
         Gate()
     }
 }

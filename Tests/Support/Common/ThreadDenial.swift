@@ -9,11 +9,13 @@ public enum ThreadDenial {
 
     /// From here on this process gets no further thread. For exit tests.
     public static func begin() {
-        var attributes = pthread_attr_t()
-        pthread_attr_init(&attributes)
-        pthread_attr_setstacksize(&attributes, stackSize)
-        let code = setDefault(&attributes)
-        pthread_attr_destroy(&attributes)
+        let code = withUnsafeTemporaryAllocation(of: pthread_attr_t.self, capacity: 1) { buffer in
+            let attributes = buffer.baseAddress!
+            pthread_attr_init(attributes)
+            pthread_attr_setstacksize(attributes, stackSize)
+            defer { pthread_attr_destroy(attributes) }
+            return setDefault(attributes)
+        }
         precondition(code == 0, "the default size of stacks was not set: \(code)")
     }
 
