@@ -135,8 +135,7 @@ let plugins: [[Target]] = [
     plugin(
         "PresetsSink", at: "Sinks/Visualizers/Presets", uses: ["HemiolaFiles"],
         tests: [
-            "FileCapture", "BeatAnalyzer", "LevelsAnalyzer", "SpectrumAnalyzer", "VisualizerAnalyzer", "JSONLinesSink", "HemiolaEngine",
-            "AllocationCounter",
+            "FileCapture", "BeatAnalyzer", "LevelsAnalyzer", "SpectrumAnalyzer", "JSONLinesSink", "HemiolaEngine", "AllocationCounter",
         ]),
     plugin("SocketSink", at: "Sinks/Visualizers/Socket", uses: ["HemiolaBridge"], tests: ["BridgeSupport"]),
     plugin(

@@ -226,8 +226,7 @@ import Testing
         try run(["analyze", Hemiola.minuet, "--analyzer", "levels", "-o", "b.jsonl"])
         try run(["replay", "b.jsonl", "--sink", "beats"], status: 2, errors: ["needs the analyzer beat"])
         try run(
-            ["replay", "b.jsonl", "--sink", "presets:names=a+b,mode=milkdrop"], status: 2,
-            errors: ["visualizer:as=milkdrop,bars=0,profile=milkdrop"])
+            ["replay", "b.jsonl", "--sink", "presets:names=a+b,mode=segments"], status: 2, errors: ["needs the analyzer structure"])
         try run(["replay", "b.jsonl", "--select", "levels.rms"], status: 2, errors: ["did you mean levels.rms_db?"])
         try run(["replay", "b.jsonl", "-o", "b.jsonl"], status: 2, errors: ["would be overwritten"])
     }

@@ -144,9 +144,14 @@ import Testing
 
     @Test func `preset change: has its frame`() throws {
         try expect(
-            Fixture.line(PresetChange(name: "Fire & Ice", cut: .hard, blend: 0, reason: .hardCut)),
+            Fixture.line(PresetChange(name: "Fire & Ice", cut: .hard, blend: 0, reason: .drop)),
             is: #"{"type":"preset","t":0.5,"frame":22050,"emitted_t":0.25,"action":"load","name":"Fire & Ice","cut":"hard","#
-                + #""blend_s":0.0,"reason":"hard-cut","next_in_s":null}"#)
+                + #""blend_s":0.0,"reason":"drop","next_in_s":null}"#)
+    }
+
+    @Test func `preset change with the cause of an older version: one by the timer`() {
+        let event = Event(at: 0.5, .preset, .text("p"), .text("hard"), .number(0), .text("hard-cut"), .none)
+        #expect(PresetChange(event) == PresetChange(name: "p", cut: .hard, blend: 0, reason: .timer))
     }
 
     @Test func `speed change and key stroke: their records`() throws {

@@ -52,13 +52,14 @@ public struct PresetChange: EventRecord, Hashable {
         /// `start`: the first preset. `timer`: the preset's time is over; `bar`, `beat`: and a bar or beat begins. `drop`: a drop in the
         /// music. `segment`: a segment of the music begins. `request`: a client's control. `page`: the page loaded it. `refused`: the page could not load the one before.
         case start, timer, bar, beat, drop, segment, request, page, refused
-        /// The music was loud enough for a hard cut.
-        case hardCut = "hard-cut"
+
+        /// The cause in a record. Recordings of previews have `hard-cut`, of changes that presets made by themselves.
+        fileprivate init(_ text: String?) { self = text.flatMap { Reason(rawValue: $0) } ?? .timer }
 
         /// Whether presets change by themselves where there is such a change.
         public var isAutomatic: Bool {
             switch self {
-            case .timer, .bar, .beat, .drop, .segment, .hardCut: true
+            case .timer, .bar, .beat, .drop, .segment: true
             case .start, .request, .page, .refused: false
             }
         }
@@ -85,9 +86,9 @@ public struct PresetChange: EventRecord, Hashable {
     }
 
     public init?(_ event: Event) {
-        guard event.type == .preset, let cut = event[1].string.flatMap(Cut.init), let reason = event[3].string.flatMap(Reason.init)
-        else { return nil }
-        self.init(name: event[0].string ?? "", cut: cut, blend: event[2].number ?? 0, reason: reason, nextIn: event[4].number)
+        guard event.type == .preset, let cut = event[1].string.flatMap(Cut.init) else { return nil }
+        self.init(
+            name: event[0].string ?? "", cut: cut, blend: event[2].number ?? 0, reason: Reason(event[3].string), nextIn: event[4].number)
     }
 
     public func event(at time: Double) -> Event {
@@ -118,8 +119,10 @@ public struct PagePresetChange: EventRecord, Hashable {
     }
 
     public init?(_ event: Event) {
-        guard event.type == .pagePreset, let reason = event[3].string.flatMap(PresetChange.Reason.init) else { return nil }
-        self.init(page: event[0].string ?? "", name: event[1].string ?? "", blend: event[2].number ?? 0, reason: reason)
+        guard event.type == .pagePreset else { return nil }
+        self.init(
+            page: event[0].string ?? "", name: event[1].string ?? "", blend: event[2].number ?? 0,
+            reason: PresetChange.Reason(event[3].string))
     }
 
     public func event(at time: Double) -> Event {

@@ -7,9 +7,6 @@ internal import HemiolaSignal
 /// A change whose time is known ahead, from the timer or an announced beat, is returned with the last batch that ends before that
 /// time: a client that applies it at once is on time, and controls that arrive earlier can still prevent it.
 struct ChangeTimer: Sendable {
-    /// Seconds at the start of every stream without hard cuts. The long-term averages of the levels start at 0, so the first relative
-    /// levels are about a hundred times too high; after 3 s a relative level is within a few percent of its final value.
-    private static let warmUpSeconds = 3.0
     /// The record type of the analyzer `structure` that is read.
     static let segment = "segment"
 
@@ -19,8 +16,6 @@ struct ChangeTimer: Sendable {
     /// Stream time of the next timer change; nil: none.
     private var due: Double?
 
-    private var milkDrop: MilkDropCut?
-    private var projectM: ProjectMCut?
     private var drop: DropDetector?
     private var counter: BeatCounter?
     private var minimumConfidence = 0.0
@@ -34,8 +29,6 @@ struct ChangeTimer: Sendable {
         generator = SplitMix64(seed: seed)
         switch timing.trigger {
         case .none, .segments: break
-        case .milkDrop(let level, let halfLife): milkDrop = MilkDropCut(level: level, halfLife: halfLife)
-        case .projectM(let jump, let earliest): projectM = ProjectMCut(jump: jump, earliest: earliest)
         case .drop(let decibels): drop = DropDetector(decibels: decibels)
         case .beats(let count, let confidence):
             counter = BeatCounter(count)
@@ -68,20 +61,14 @@ struct ChangeTimer: Sendable {
 
     /// Processes a batch.
     ///
-    /// - Parameter isHeld: Whether changes are disabled. The detectors and counters are updated all the same.
+    /// - Parameter isHeld: Whether changes are disabled. Detector and counter are updated all the same.
     /// - Returns: A change at the end of this batch or before the end of the next one; nil: no change. The caller calls
     ///   `restart(at:)` when it applies the change.
     mutating func update(with batch: BatchFeatures, isHeld: Bool) -> ScheduledChange? {
-        let timeOnPreset = batch.end - lastChange
-        let mayCut = !isHeld && timeOnPreset >= timing.minimum
-        let cut = detectCut(batch, timeOnPreset, mayCut: mayCut, isHeld: isHeld)
-        let beat = nextBeatChange(batch, isHeld: isHeld)
+        let change = triggeredChange(batch, isHeld: isHeld)
         followsBeat = isBeatReliable(batch)
-        let segment = nextSegmentChange(batch, isHeld: isHeld)
         if isHeld { return nil }
-        if let cut, mayCut { return ScheduledChange(time: batch.end, blend: cut == .hardCut ? 0 : timing.blend, reason: cut) }
-        if let beat { return beat }
-        if let segment { return segment }
+        if let change { return change }
         guard let due, due < batch.end + batch.duration else { return nil }
         if followsBeat, !isOverdue(batch) { return nil }
         return ScheduledChange(time: max(due, batch.end), blend: timing.blend, reason: .timer)
@@ -97,33 +84,31 @@ struct ChangeTimer: Sendable {
         return max(0, min(completion, start + (timing.maximum ?? .infinity)) - time)
     }
 
-    private mutating func detectCut(
-        _ batch: BatchFeatures, _ timeOnPreset: Double, mayCut: Bool, isHeld: Bool
-    ) -> PresetChange.Reason? {
-        let isWarmedUp = batch.end >= Self.warmUpSeconds
-        let sum = batch.bass + batch.mid + batch.treb
-        // As in MilkDrop, the threshold does not decay while the preset is locked.
-        if !isHeld, milkDrop?.update(sum: sum, seconds: batch.duration, mayCut: mayCut && isWarmedUp) == true { return .hardCut }
-        if projectM?.update(volume: batch.volume, timeOnPreset: timeOnPreset) == true, isWarmedUp { return .hardCut }
-        return drop?.update(level: batch.level, seconds: batch.duration) == true ? .drop : nil
-    }
-
-    private mutating func nextBeatChange(_ batch: BatchFeatures, isHeld: Bool) -> ScheduledChange? {
-        while let boundary = counter?.next(before: batch.end + batch.duration) {
-            guard !isHeld, boundary.time - lastChange >= timing.minimum, isBeatReliable(batch) else { continue }
-            return ScheduledChange(
-                time: max(boundary.time, batch.end), blend: timing.blend, reason: boundary.isDownbeat ? .bar : .beat)
+    /// The change that the music causes; nil: there is none, or the minimum time on the preset has not passed.
+    private mutating func triggeredChange(_ batch: BatchFeatures, isHeld: Bool) -> ScheduledChange? {
+        switch timing.trigger {
+        case .none:
+            return nil
+        case .beats:
+            while let boundary = counter?.next(before: batch.end + batch.duration) {
+                guard !isHeld, boundary.time - lastChange >= timing.minimum, isBeatReliable(batch) else { continue }
+                return ScheduledChange(
+                    time: max(boundary.time, batch.end), blend: timing.blend, reason: boundary.isDownbeat ? .bar : .beat)
+            }
+            return nil
+        case .drop:
+            guard drop?.update(level: batch.level, seconds: batch.duration) == true else { return nil }
+            return change(at: batch.end, .drop)
+        case .segments:
+            guard let start = segmentStart, start < batch.end + batch.duration else { return nil }
+            segmentStart = nil
+            return change(at: max(start, batch.end), .segment)
         }
-        return nil
     }
 
-    /// The change at the start of a segment. A start before the minimum time on the preset has passed causes no change.
-    private mutating func nextSegmentChange(_ batch: BatchFeatures, isHeld: Bool) -> ScheduledChange? {
-        guard let start = segmentStart, start < batch.end + batch.duration else { return nil }
-        segmentStart = nil
-        let time = max(start, batch.end)
-        guard !isHeld, time - lastChange >= timing.minimum else { return nil }
-        return ScheduledChange(time: time, blend: timing.blend, reason: .segment)
+    /// A change at that time; nil: the minimum time on the preset has not passed.
+    private func change(at time: Double, _ reason: PresetChange.Reason) -> ScheduledChange? {
+        time - lastChange >= timing.minimum ? ScheduledChange(time: time, blend: timing.blend, reason: reason) : nil
     }
 
     /// Whether both the analyzer's confidence and that of the last beat reach the minimum. Without the former the latter decides.

@@ -22,10 +22,6 @@ struct ChangeTiming: Sendable, Equatable {
     /// The audio event that changes the preset, besides the timer.
     enum Trigger: Sendable, Equatable {
         case none
-        /// The level sum exceeds a threshold, which every cut doubles.
-        case milkDrop(level: Double, halfLife: Double)
-        /// The volume jumps, `earliest` seconds after the last change or later.
-        case projectM(jump: Double, earliest: Double)
         /// A number of bars or beats has passed, while the confidence of the beat is at least `confidence`, 0…1.
         case beats(BeatCount, confidence: Double)
         /// The level rises by so many decibels over that of the last seconds.
@@ -74,11 +70,6 @@ struct BatchFeatures: Sendable {
     var end: Double
     /// Length of a full batch in seconds.
     var duration: Double
-    /// Relative levels of the `milkdrop` profile, around 1; NaN without the analyzer.
-    var bass = Double.nan
-    var mid = Double.nan
-    var treb = Double.nan
-    var volume = Double.nan
     /// RMS level of the mix in dBFS; NaN without the analyzer `levels`.
     var level = Double.nan
     /// Confidence of the beat, 0…1; NaN without the analyzer `beat`.

@@ -6,8 +6,6 @@ internal import Hemiola
 /// when the format changes.
 final class PresetDirector: PreparedDirector {
     /// The names of the analyzers that the director reads.
-    static let milkDrop = "milkdrop"
-    static let projectM = "projectm"
     static let beat = "beat"
     static let structure = "structure"
 
@@ -22,10 +20,6 @@ final class PresetDirector: PreparedDirector {
     /// Stream time of the end of the last batch.
     private var end = 0.0
 
-    private var bass: FeatureHandle?
-    private var mid: FeatureHandle?
-    private var treb: FeatureHandle?
-    private var volume: FeatureHandle?
     private var level: SoundLevel?
     private var confidence: FeatureHandle?
 
@@ -47,25 +41,14 @@ final class PresetDirector: PreparedDirector {
         end = 0
         format = stream.format
         batchSeconds = stream.format.seconds(at: Int64(stream.batching.batchFrames))
-        let layout = stream.layout
-        bass = layout.handle(Self.milkDrop, "bass")
-        mid = layout.handle(Self.milkDrop, "mid")
-        treb = layout.handle(Self.milkDrop, "treb")
-        volume = layout.handle(Self.projectM, "vol")
         level = SoundLevel(of: stream)
-        confidence = layout.handle(Self.beat, "confidence")
+        confidence = stream.layout.handle(Self.beat, "confidence")
     }
 
     func direct(_ moment: BatchMoment, _ row: borrowing FeatureRow, into events: inout EventList) {
         for index in 0..<events.count { schedule?.add(events.events[index]) }
         end = moment.end
         var features = BatchFeatures(start: moment.start, end: moment.end, duration: batchSeconds)
-        if let bass, let mid, let treb {
-            features.bass = Double(row[bass])
-            features.mid = Double(row[mid])
-            features.treb = Double(row[treb])
-        }
-        if let volume { features.volume = Double(row[volume]) }
         if let level { features.level = Double(level.decibels(row)) }
         if let confidence { features.confidence = Double(row[confidence]) }
         schedule?.update(with: features, into: &events)

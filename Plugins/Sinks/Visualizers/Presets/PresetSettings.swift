@@ -4,6 +4,7 @@ internal import HemiolaFiles
 /// The kind of automatic preset changes.
 enum ChangeMode: String, CaseIterable {
     case timer
+    // The timer with the defaults of these programs.
     case milkDrop = "milkdrop"
     case projectM = "projectm"
     case bars, beats, drop, segments, manual
@@ -26,9 +27,6 @@ struct PresetSettings: PluginSettings {
     private var bars: Int?
     private var beats: Int?
     private var confidence: Double
-    private var hardCut: Double?
-    private var halfLife: Double
-    private var earliest: Double
     private var rise: Double
     /// nil: unset.
     var state: String?
@@ -38,7 +36,10 @@ struct PresetSettings: PluginSettings {
             "path", default: "-",
             "File for the plan, with the placeholders {stem}, {name}, {dir} and {time}; -: standard output, unless another sink uses it "
                 + "or it is a terminal.")
-        chosenMode = read.choice("mode", "Kind of automatic changes. Default: bars if bars is set, beats if beats is set, else timer.")
+        chosenMode = read.choice(
+            "mode",
+            "Kind of automatic changes; milkdrop and projectm are the timer with the times of these programs. Default: bars if bars is "
+                + "set, beats if beats is set, else timer.")
         list = read.text("list", "Text file with one preset name per line, or folder of .milk and .json presets.")
         names = read.texts(
             "names", "Preset names, added to those of list. Without list and names: the presets that the visualizer reports.")
@@ -62,14 +63,6 @@ struct PresetSettings: PluginSettings {
         beats = read.integer("beats", in: 1...4096, "Beats per preset, for mode beats. Default: 32.")
         confidence = read.number(
             "confidence", default: 0.3, in: 0...1, "Minimum confidence of the beat for modes bars and beats; below it the timer is used.")
-        hardCut = read.number(
-            "hard_cut", in: 0...100,
-            "Threshold for hard cuts: MilkDrop's level sum (default 2.5) or projectM's volume jump (default 2). 0 disables them.")
-        halfLife = read.seconds(
-            "hard_cut_halflife_s", default: 60, in: 0.1...3600,
-            "MilkDrop's half-life of the threshold after a hard cut; the excess is halved in half that time.")
-        earliest = read.seconds(
-            "hard_cut_after_s", default: 20, in: 0...3600, "Minimum time on a preset before a hard cut in mode projectm.")
         rise = read.number(
             "drop_db", default: 6, in: 1...60, unit: .decibels,
             "Rise of the level that counts as a drop: mean of the last 0.2 s over mean of the last 3 s.")
@@ -93,15 +86,11 @@ struct PresetSettings: PluginSettings {
             timing.requestBlend = blend ?? 1.7
             // MilkDrop's time starts at the end of the blend.
             timing.duration = .uniform((time ?? 16) + timing.blend, extra: spread ?? 10)
-            let level = hardCut ?? 2.5
-            if level > 0 { timing.trigger = .milkDrop(level: level, halfLife: halfLife) }
         case .projectM:
             timing.blend = blend ?? 3
             timing.requestBlend = timing.blend
             timing.duration = .normal(time ?? 30, deviation: spread ?? 1)
             timing.minimum = minimum ?? 1
-            let jump = hardCut ?? 2
-            if jump > 0 { timing.trigger = .projectM(jump: jump, earliest: earliest) }
         case .bars, .beats:
             timing.duration = .uniform(time ?? 15)
             timing.trigger = .beats(mode == .bars ? .bars(bars ?? 8) : .beats(beats ?? 32), confidence: confidence)
@@ -122,17 +111,10 @@ struct PresetSettings: PluginSettings {
             events: analyzers.contains { $0.name == PresetDirector.beat } ? [.beat] : [], outputs: [SinkPlugin.Output(path)])
     }
 
-    /// The analyzer of the levels of a program.
-    private static func visualizer(_ profile: String) -> PluginSpec {
-        PluginSpec("visualizer", as: profile, settings: ["profile": .text(profile), "bars": .integer(0)])
-    }
-
     /// The analyzers that the mode needs.
     private var analyzers: [PluginSpec] {
         switch timing.trigger {
         case .none: []
-        case .milkDrop: [Self.visualizer(PresetDirector.milkDrop)]
-        case .projectM: [Self.visualizer(PresetDirector.projectM)]
         case .beats: [PluginSpec(PresetDirector.beat)]
         case .drop: [PluginSpec("levels"), PluginSpec("spectrum")]
         case .segments: [PluginSpec(PresetDirector.structure)]

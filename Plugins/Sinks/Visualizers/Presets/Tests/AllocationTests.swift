@@ -9,8 +9,7 @@ import Testing
 /// Counts the allocations of the director, which runs on the analysis thread.
 @Suite(.serialized) struct AllocationTests {
     private static let triggers: [ChangeTiming.Trigger] = [
-        .none, .milkDrop(level: 2.5, halfLife: 60), .projectM(jump: 2, earliest: 20), .beats(.bars(64), confidence: 0.3),
-        .drop(decibels: 6), .segments,
+        .none, .beats(.bars(64), confidence: 0.3), .drop(decibels: 6), .segments,
     ]
 
     @Test(.disabled(if: Sanitizer.isOn, "a sanitizer has its own allocator"), arguments: triggers)

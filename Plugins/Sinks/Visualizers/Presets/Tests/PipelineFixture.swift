@@ -6,7 +6,6 @@ import JSONLinesSink
 import LevelsAnalyzer
 import SpectrumAnalyzer
 import Synchronization
-import VisualizerAnalyzer
 
 @testable import PresetsSink
 
@@ -27,7 +26,7 @@ struct PipelineFixture {
         let sink = CollectingSink()
         let others = sinks + [.collecting(sink, as: "listener")]
         let registry = PluginRegistry(
-            captures: [.scripted(isLive: isLive, steps)], analyzers: [.levels, .spectrum, .visualizer, .beats(bpm: 120)],
+            captures: [.scripted(isLive: isLive, steps)], analyzers: [.levels, .spectrum, .beats(bpm: 120)],
             sinks: [.counted(counter), .jsonLines] + others)
         var configuration = PipelineConfiguration(captures: Array(repeating: PluginSpec("scripted"), count: captureCount))
         configuration.sinks = [try PluginSpec(parsing: "presets:\(settings)")] + others.map { PluginSpec($0.about.id) }

@@ -45,7 +45,9 @@ import Testing
         #expect(streams[0].events.presets.map(\.name) == ["b", "a", "b"])
     }
 
-    @Test(arguments: ["mode=milkdrop", "mode=projectm", "bars=2", "beats=5", "mode=drop,min_s=3", "mode=timer,spread_s=5"])
+    @Test(arguments: [
+        "mode=milkdrop,time_s=5,spread_s=2", "mode=projectm,time_s=9", "bars=2", "beats=5", "mode=drop,min_s=3", "mode=timer,spread_s=5",
+    ])
     func `live and file input: identical plans`(mode: String) async throws {
         var replay = ControlReplay()
         let controls: [(Int, Control)] = [
@@ -61,7 +63,7 @@ import Testing
             let counter = WrittenBatchCounter()
             let pipeline = PipelineFixture(
                 steps: isLive ? counter.steps(sound, fragment: fragment) : [.samples(sound, fragment: fragment)], isLive: isLive,
-                settings: "\(folder("plan-\(index)")),names=a+b+c+d,hard_cut=1,hard_cut_after_s=2,state=none,\(mode)", seed: 3,
+                settings: "\(folder("plan-\(index)")),names=a+b+c+d,state=none,\(mode)", seed: 3,
                 replay: replay, counter: counter)
             let run = try await pipeline.run()
             #expect(run.outcome.failedSinks == 0)
@@ -92,28 +94,6 @@ import Testing
         let bars = events.filter { PresetChange($0)?.reason == .bar }
         #expect(bars.count == 7)
         for (index, event) in bars.enumerated() { #expect(abs(event.time - (0.5 + 2 * Double(3 + 4 * index))) < 1e-9) }
-    }
-
-    @Test func `mode milkdrop: hard cuts at the times that MilkDrop computes from the rows`() async throws {
-        let pipeline = PipelineFixture(
-            steps: [.samples(bursts(seconds: 30))], settings: "\(folder("plan")),names=a+b+c,mode=milkdrop")
-        let stream = try await pipeline.run().streams[0]
-        let cuts = stream.events.filter { PresetChange($0)?.reason == .hardCut }
-        #expect(cuts.count >= 2)
-        // The expected times, computed from the rows with MilkDrop's formula.
-        let sums = zip(zip(stream.value("milkdrop", "bass"), stream.value("milkdrop", "mid")), stream.value("milkdrop", "treb"))
-            .map { Double($0.0) + Double($0.1) + Double($1) }
-        var (threshold, expected) = (5.0, [Double]())
-        for (index, sum) in sums.enumerated() {
-            // No hard cut in the first 3 s.
-            if sum > 3 * threshold, (index + 1) * 1024 >= 3 * 44_100 {
-                expected.append(Double((index + 1) * 1024) / 44_100)
-                threshold *= 2
-            } else {
-                threshold = (threshold - 2.5) * exp(-1.3863 * 1024 / 44_100 / 60) + 2.5
-            }
-        }
-        #expect(cuts.map(\.time) == expected)
     }
 
     @Test func `controls through the control port: replies and effects`() async throws {
@@ -272,12 +252,12 @@ import Testing
         func analyzers(_ settings: String) throws -> [String] { try Self.needs("presets:-,\(settings)").analyzers.map(\.name) }
         #expect(try analyzers("mode=timer") == [])
         #expect(try analyzers("mode=manual") == [])
-        #expect(try analyzers("mode=milkdrop") == ["milkdrop"])
-        #expect(try analyzers("mode=milkdrop,hard_cut=0") == [])
-        #expect(try analyzers("mode=projectm") == ["projectm"])
+        #expect(try analyzers("mode=milkdrop") == [])
+        #expect(try analyzers("mode=projectm") == [])
         #expect(try analyzers("bars=8") == ["beat"])
         #expect(try analyzers("mode=beats") == ["beat"])
         #expect(try analyzers("mode=drop") == ["levels", "spectrum"])
+        #expect(try analyzers("mode=segments") == ["structure"])
     }
 
     @Test func `defaults are those of MilkDrop and projectM`() throws {
@@ -287,12 +267,10 @@ import Testing
         #expect(try timing("mode=timer") == ChangeTiming(duration: .uniform(15), blend: 1, requestBlend: 1))
         #expect(
             try timing("mode=milkdrop")
-                == ChangeTiming(
-                    duration: .uniform(18.7, extra: 10), trigger: .milkDrop(level: 2.5, halfLife: 60), blend: 2.7, requestBlend: 1.7))
+                == ChangeTiming(duration: .uniform(18.7, extra: 10), blend: 2.7, requestBlend: 1.7))
         #expect(
             try timing("mode=projectm")
-                == ChangeTiming(
-                    duration: .normal(30, deviation: 1), trigger: .projectM(jump: 2, earliest: 20), minimum: 1, blend: 3, requestBlend: 3))
+                == ChangeTiming(duration: .normal(30, deviation: 1), minimum: 1, blend: 3, requestBlend: 3))
         #expect(
             try timing("beats=12,confidence=0.5")
                 == ChangeTiming(duration: .uniform(15), trigger: .beats(.beats(12), confidence: 0.5), blend: 1, requestBlend: 1))

@@ -90,7 +90,7 @@ import Testing
         try await fixture.close()
     }
 
-    @Test(arguments: [PresetChange.Reason.timer, .bar, .beat, .drop, .segment, .hardCut])
+    @Test(arguments: [PresetChange.Reason.timer, .bar, .beat, .drop, .segment])
     func `automatic change: presets cycle`(reason: PresetChange.Reason) async throws {
         let fixture = try await SocketSinkFixture()
         try await fixture.begin()
