@@ -26,8 +26,8 @@ struct BeatCounter: Sendable {
     private var lastChange = 0.0
     /// The last beat whose time stream time has reached.
     private var lastBeat: (time: Double, beat: Beat)?
-    /// Beats of a bar, as the last two downbeats say.
-    private var barLength = BeatCounter.defaultBarLength
+    /// Beats of a bar, as the last two downbeats say; nil: no bar has ended yet.
+    private var barLength: Int?
 
     init(_ target: BeatCount) {
         self.target = target
@@ -102,11 +102,7 @@ struct BeatCounter: Sendable {
         switch target {
         case .beats(let count): time = lastTime + Double(count - beats) * period
         case .bars(let count):
-            guard hasBarPositions else {
-                time = lastTime + Double(count * Self.defaultBarLength - beats) * period
-                break
-            }
-            guard let position = lastBeat.beat.position else { return nil }
+            guard let barLength, let position = lastBeat.beat.position else { return nil }
             let downbeat = lastTime + Double(max(1, barLength + 1 - position)) * period
             step *= Double(barLength)
             time = downbeat + Double(max(0, count - bars - 1)) * step

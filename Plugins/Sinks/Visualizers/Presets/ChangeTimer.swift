@@ -75,13 +75,19 @@ struct ChangeTimer: Sendable {
     }
 
     /// Seconds from a time to the next change: by the timer, or by the beat at its present tempo. nil: there is none, or it depends on
-    /// a beat that is not known yet.
+    /// music that is not known yet.
     func nextIn(from time: Double) -> Double? {
-        guard let counter else { return due.map { max(0, $0 - time) } }
-        // With the digits of a record, so that a replay foresees the same time.
-        let (start, time) = ((lastChange * 1e6).rounded() / 1e6, (time * 1e6).rounded() / 1e6)
-        guard followsBeat, let completion = counter.completion(notBefore: start + timing.minimum) else { return nil }
-        return max(0, min(completion, start + (timing.maximum ?? .infinity)) - time)
+        switch timing.trigger {
+        case .none:
+            return due.map { max(0, $0 - time) }
+        case .beats:
+            // With the digits of a record, so that a replay foresees the same time.
+            let (start, time) = ((lastChange * 1e6).rounded() / 1e6, (time * 1e6).rounded() / 1e6)
+            guard followsBeat, let completion = counter?.completion(notBefore: start + timing.minimum) else { return nil }
+            return max(0, min(completion, start + (timing.maximum ?? .infinity)) - time)
+        case .drop, .segments:
+            return nil
+        }
     }
 
     /// The change that the music causes; nil: there is none, or the minimum time on the preset has not passed.

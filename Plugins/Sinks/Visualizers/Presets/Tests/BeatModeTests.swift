@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test(
-        arguments: [(.bars(4), 0, true), (.bars(8), 0, true), (.bars(4), 0, false), (.beats(5), 0, true), (.bars(1), 5, true)]
+        arguments: [(.bars(4), 0, true), (.bars(8), 0, true), (.beats(5), 0, true), (.beats(5), 0, false), (.bars(1), 5, true)]
             as [(BeatCount, Double, Bool)])
     func `bars and beats: the time to the next change is that at the present tempo`(count: BeatCount, minimum: Double, hasPositions: Bool) {
         for bpm in [97.3, 120, 174] {
@@ -100,15 +100,29 @@ import Testing
         }
     }
 
-    @Test func `bars, the time to the next change: unknown without reliable beats; from any time after a request`() {
+    @Test func `bars, the time to the next change: unknown without reliable beats or bars; from any time after a request`() {
         var timer = timer(.bars(4))
         #expect(timer.nextIn(from: 0) == nil)
         #expect(forecasts(&timer, bpm: 120, until: 50, confidence: 0.1).allSatisfy { $0.foreseen == nil })
+        timer = self.timer(.bars(4))
+        #expect(forecasts(&timer, bpm: 120, until: 50, hasPositions: false).allSatisfy { $0.foreseen == nil })
         // A request one and a half beats after a downbeat at 10 s: the fourth downbeat from there on.
         timer = self.timer(.bars(4))
         _ = run(&timer, bpm: 120, start: 0, until: 10.75)
         timer.restart(at: 10.75)
         #expect(abs((timer.nextIn(from: 10.75) ?? 0) - 7.25) < 0.01)
+    }
+
+    @Test func `bars of three beats: the end of the count is known from the end of the first bar on`() {
+        var counter = BeatCounter(.bars(2))
+        for (index, position) in [2, 3, 1].enumerated() {
+            let time = 0.5 * Double(index + 1)
+            #expect(counter.completion(notBefore: 0) == nil)
+            counter.add(Beat(beatsPerMinute: 120, position: position, confidence: 0.9), at: time)
+            let isComplete = counter.next(before: time + 0.1) != nil
+            #expect(!isComplete)
+        }
+        #expect(counter.completion(notBefore: 0) == 3)
     }
 
     @Test func `beats without position in the bar: a bar counts as four beats`() {

@@ -39,5 +39,7 @@ import Testing
         let changes = timer.run(&batches, until: 130) { $0.level = -10 }
         #expect(changes.map(\.time) == [60, 120])
         #expect(changes.allSatisfy { $0.reason == .timer })
+        // The maximum time is no estimate of the next drop.
+        #expect(timer.nextIn(from: batches.time) == nil)
     }
 }
