@@ -117,7 +117,7 @@ let plugins: [[Target]] = [
     plugin("SummarySink", at: "Sinks/Files/Summary", uses: ["HemiolaFiles"]),
     plugin(
         "LightsSink", at: "Sinks/Messages/Lights", uses: ["HemiolaFieldMaps", "HemiolaNetwork", "HemiolaFiles"],
-        exclude: ["DDP/README.md", "SACN/README.md", "ArtNet/README.md"], tests: ["NetworkSupport"]),
+        tests: ["NetworkSupport"]),
     plugin(
         "LinkSink", at: "Sinks/Messages/Link", uses: ["HemiolaNetwork", "HemiolaFiles"],
         tests: ["LinkControlSource", "BeatAnalyzer", "ToneCapture", "HemiolaEngine"]),

@@ -51,6 +51,8 @@ public struct PluginDescription: Sendable {
     public var primary: String?
     /// Raised when the outputs' meaning changes. A pipeline can require one (`min_version`).
     public var version: Int
+    /// Other ids that a SPEC may have, each with the settings that it stands for. The pipeline and its messages call it so.
+    public var aliases: [String: [String: ParameterValue]]
     private let declares: Declarations
     private let uses: Uses
     private var declareSettings: @Sendable () -> [Field] = { [] }
@@ -62,16 +64,18 @@ public struct PluginDescription: Sendable {
     ///   - summary: One sentence for people.
     ///   - primary: The key that the first item without `=` of a SPEC stands for.
     ///   - version: Raised when the meaning of the outputs or controls changes.
+    ///   - aliases: Other ids that a SPEC may have, each with the settings that it stands for.
     ///   - declares: The record types and controls that it adds to those of the plugin API.
     ///   - uses: What it uses outside the program.
     public init(
-        _ id: String, _ summary: String, primary: String? = nil, version: Int = 1, declares: Declarations = Declarations(),
-        uses: Uses = Uses()
+        _ id: String, _ summary: String, primary: String? = nil, version: Int = 1, aliases: [String: [String: ParameterValue]] = [:],
+        declares: Declarations = Declarations(), uses: Uses = Uses()
     ) {
         self.id = id
         self.summary = summary
         self.primary = primary
         self.version = version
+        self.aliases = aliases
         self.declares = declares
         self.uses = uses
     }

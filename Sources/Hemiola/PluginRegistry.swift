@@ -78,18 +78,29 @@ public struct PluginRegistry: Sendable {
 
     /// The plugin of an id, or a problem that names the nearest one.
     package func find<Kind: Plugin>(_ id: String, in plugins: [Kind], role: String) -> Result<Kind, Problem> {
-        // By index: a generic sequence takes the runtime a search for its conformance at start-up.
-        for index in plugins.indices where plugins[index].about.id == id { return .success(plugins[index]) }
+        if let plugin = plugins.first(id: id) { return .success(plugin) }
         let ids = plugins.map(\.about.id)
         // Who writes `tempo` means the one that says it finds it.
-        let nearest = id.nearest(in: ids) ?? plugins.first { $0.about.summary.hasWord(id) }?.about.id
+        let nearest =
+            id.nearest(in: ids + plugins.flatMap { $0.about.aliases.keys.sorted() })
+            ?? plugins.first { $0.about.summary.hasWord(id) }?.about.id
         let hint = nearest.map { "did you mean \($0)?" } ?? "there are: \(ids.joined(separator: ", "))"
         return .failure(Problem("there is no \(role) \"\(id)\"; \(hint)"))
     }
 }
 
+extension Array where Element: Plugin {
+    /// The plugin of an id, else the one that has it as an alias.
+    package func first(id: String) -> Element? {
+        // By index: a generic sequence takes the runtime a search for its conformance at start-up.
+        for index in indices where self[index].about.id == id { return self[index] }
+        for index in indices where self[index].about.aliases[id] != nil { return self[index] }
+        return nil
+    }
+}
+
 extension PluginDescription {
-    /// Checks a SPEC's settings against the declarations and fills in the defaults.
+    /// Checks a SPEC's settings against the declarations and fills in those of an alias and the defaults.
     ///
     /// - Parameters:
     ///   - spec: The SPEC.
@@ -101,14 +112,14 @@ extension PluginDescription {
         from spec: PluginSpec, common: [Field] = [], at place: Place? = nil, problems: inout [Problem]
     ) -> SettingValues? {
         let before = problems.count
-        var given = spec.settings
+        var given = spec.settings.merging(aliases[spec.id] ?? [:]) { given, _ in given }
         if let item = spec.primary {
             if let primary {
                 if given.updateValue(item, forKey: primary) != nil {
                     problems.append(Problem("\(primary) is given twice: \"\(item.text)\" and \(primary)=", at: place))
                 }
             } else {
-                problems.append(Problem("\(id) takes no \"\(item.text)\" without a key; write key=value", at: place))
+                problems.append(Problem("\(spec.id) takes no \"\(item.text)\" without a key; write key=value", at: place))
             }
         }
         let known = given.isEmpty ? [] : keys + common.map(\.name)
@@ -116,7 +127,7 @@ extension PluginDescription {
             let hint =
                 key.nearest(in: known + ["as"]).map { "did you mean \($0)?" }
                 ?? (known.isEmpty ? "it has none" : "there are: \(known.joined(separator: ", "))")
-            problems.append(Problem("\(id) has no such setting; \(hint)", at: .key(key).below(place)))
+            problems.append(Problem("\(spec.id) has no such setting; \(hint)", at: .key(key).below(place)))
         }
         var parameters: [SettingValues.Parameter] = []
         for setting in settings {

@@ -15,7 +15,7 @@ package import Hemiola
     extension PluginRegistry {
         /// The plugins of the trait `Network`: those that require SwiftNIO.
         package static let network = PluginRegistry(
-            sinks: [.artnet, .ddp, .link, .mqtt, .os2l, .osc, .sacn, .socket, .web, .wled], controls: [.link, .osc])
+            sinks: [.lights, .link, .mqtt, .os2l, .osc, .socket, .web, .wled], controls: [.link, .osc])
     }
 #else
     extension PluginRegistry {

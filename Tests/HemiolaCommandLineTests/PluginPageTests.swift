@@ -46,6 +46,10 @@ import Testing
         #expect(try text("visualizer").contains("\n  visualizer\n  visualizer:milkdrop\n  visualizer:butterchurn,bars=16\n"))
     }
 
+    @Test func `page by an alias: that of the plugin, which names its aliases`() throws {
+        #expect(try text("ddp") == text("lights") && text("ddp").contains("\n  ddp stands for lights:protocol=ddp\n"))
+    }
+
     @Test func `page of an analyzer that loads a model: has its outputs`() throws {
         let plugin = AnalyzerPlugin(PluginDescription("modelled", "Loads a model."), settings: NoSettings.self) { _ throws(Problem) in
             Modelled()

@@ -53,6 +53,24 @@ import Testing
         #expect(registry.adding(sinks: [sink("osc-control")]).control(namedAsSink: "osc-control") == nil)
     }
 
+    @Test func `alias: finds the plugin, with the settings that it stands for, unless a plugin has that id`() throws {
+        struct Lamps: PluginSettings {
+            init(_ read: inout SettingReader) { _ = read.text("wire", default: "red", "Which.") }
+        }
+        let lamps = SinkPlugin(PluginDescription("lamps", "Lamps.", aliases: ["blue": ["wire": .text("blue")]]), settings: Lamps.self) {
+            _ throws(Problem) in throw Problem("never made")
+        }
+        let registry = PluginRegistry(sinks: [lamps])
+        func wire(_ id: String) throws -> ParameterValue? {
+            var problems: [Problem] = []
+            let about = try registry.find(id, in: registry.sinks, role: "sink").get().about
+            return about.values(from: PluginSpec(id), problems: &problems)?["wire"]
+        }
+        #expect(try wire("lamps") == .text("red") && wire("blue") == .text("blue"))
+        let more = registry.adding(sinks: [sink("blue")])
+        #expect(more.sinks.first(id: "blue")?.about.id == "blue")
+    }
+
     @Test func `catalog: the types of the plugin API, then those of all plugins, each once`() {
         let (clap, wave) = (RecordType("clap", "A clap.", fields: []), RecordType("wave", "A wave.", fields: []))
         let (start, stop) = (ControlType("start", "Starts."), ControlType("stop", "Stops."))

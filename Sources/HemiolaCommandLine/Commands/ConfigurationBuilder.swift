@@ -161,7 +161,7 @@ struct ConfigurationBuilder {
         // A sink that uses standard output only if no other sink does, like presets, does not take the path.
         if let place = configuration.sinks.firstIndex(where: needsStandardOutput) {
             let spec = configuration.sinks[place]
-            guard plugin(of: spec)?.about.primary == "path" else {
+            guard registry.sinks.first(id: spec.id)?.about.primary == "path" else {
                 throw Failure("--output: \(spec.id) writes to standard output and takes no path; leave one out")
             }
             if spec.primary == nil && spec.settings["path"] == nil {
@@ -206,10 +206,6 @@ struct ConfigurationBuilder {
             + "python3 -m hemiola_audio to-parquet \(records)"
     }
 
-    private func plugin(of spec: PluginSpec) -> SinkPlugin? {
-        registry.sinks.first { $0.about.id == spec.id }
-    }
-
     /// The index of the sink that uses standard output: one that needs it, else one that uses it if no other sink does.
     private var standardOutputSink: Int? {
         let needs = configuration.sinks.map(needs(of:))
@@ -225,7 +221,7 @@ struct ConfigurationBuilder {
 
     /// The needs of a sink; nil when its settings are invalid, which `assemble` reports.
     private func needs(of spec: PluginSpec) -> SinkPlugin.Needs? {
-        guard let plugin = plugin(of: spec) else { return nil }
+        guard let plugin = registry.sinks.first(id: spec.id) else { return nil }
         let common = PluginRegistry.commonSinkSettings
         var own = spec
         own.settings = spec.settings.filter { key, _ in !common.contains { $0.name == key } }

@@ -281,14 +281,14 @@ extension PipelineFile {
         text += list(
             "captures",
             configuration.captures.map {
-                settings(of: $0, registry.captures.first(id: $0.id), common: PluginRegistry.commonSettings)
+                settings(of: $0, registry.captures.first(id: $0.id)?.about, common: PluginRegistry.commonSettings)
             })
         text += list(
             "analyzers",
             analyzers.map { analyzer in
                 let spec = configuration.analyzers.first { $0.analyzerName == analyzer.name } ?? PluginSpec(analyzer.id, as: analyzer.name)
                 // Those that the user has named as well as those that sinks need.
-                let common = settings(of: spec, registry.analyzers.first(id: analyzer.id), common: PluginRegistry.commonSettings)
+                let common = settings(of: spec, registry.analyzers.first(id: analyzer.id)?.about, common: PluginRegistry.commonSettings)
                 return [("id", .text(analyzer.id))] + (analyzer.name == analyzer.id.recordName ? [] : [("as", .text(analyzer.name))])
                     + analyzer.parameters
                     + common.filter { setting in
@@ -299,13 +299,13 @@ extension PipelineFile {
         text += list(
             "sinks",
             configuration.sinks.map {
-                let about = registry.sinks.first(id: $0.id) ?? registry.control(namedAsSink: $0.id)?.about
+                let about = registry.sinks.first(id: $0.id)?.about ?? registry.control(namedAsSink: $0.id)?.about
                 return settings(of: $0, about, common: PluginRegistry.commonSinkSettings)
             })
         text += list(
             "controls",
             configuration.controls.map {
-                settings(of: $0, registry.controls.first(id: $0.id), common: PluginRegistry.commonSettings)
+                settings(of: $0, registry.controls.first(id: $0.id)?.about, common: PluginRegistry.commonSettings)
             })
         text += "batch: \(configuration.batchFrames)\n"
         text += "rate: \(configuration.sampleRate.map(String.init) ?? "null")\n"
@@ -342,12 +342,6 @@ extension PipelineFile {
 extension YAMLNode.Entry {
     /// An entry of the root, as a place of the configuration.
     fileprivate var asPlace: Place { Place.List(rawValue: key).map { Place($0) } ?? .key(key) }
-}
-
-extension Array where Element: Plugin {
-    fileprivate func first(id: String) -> PluginDescription? {
-        first { $0.about.id == id }?.about
-    }
 }
 
 extension ParameterValue {

@@ -78,7 +78,7 @@ struct Completions: Sendable {
         guard let colon = prefix.firstIndex(of: ":") else {
             return plugins.map { $0.about.settings.isEmpty ? $0.about.id : "\($0.about.id):" }
         }
-        guard let plugin = plugins.first(where: { $0.about.id == prefix[..<colon] }) else { return [] }
+        guard let plugin = plugins.first(id: String(prefix[..<colon])) else { return [] }
         let about = plugin.about
         let settings = about.settings + PluginRegistry.shared(common, with: about)
         // The text before the current setting is kept.

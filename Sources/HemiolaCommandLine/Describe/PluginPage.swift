@@ -36,6 +36,7 @@ struct PluginPage {
         let all = all(of: registry)
         let found = all.filter { $0.about.id == name }
         if !found.isEmpty { return found }
+        if let page = all.first(where: { $0.about.aliases[name] != nil }) { return [page] }
         if let control = registry.control(namedAsSink: name) { return [Self(control)] }
         let ids = all.map(\.about.id)
         let hint = name.nearest(in: ids).map { "did you mean \($0)?" } ?? "plugins: \(ids.joined(separator: ", "))"
@@ -108,6 +109,13 @@ extension PluginDescription {
         }
         return texts
     }
+
+    /// `ddp stands for lights:protocol=ddp`
+    fileprivate var aliasTexts: [String] {
+        aliases.sorted { $0.key < $1.key }.map { alias, settings in
+            "\(alias) stands for \(id):" + settings.map { "\($0.key)=\($0.value.text)" }.sorted().joined(separator: ",")
+        }
+    }
 }
 
 // MARK: - Text
@@ -136,6 +144,7 @@ extension PluginPage {
             if let primary = about.primary {
                 text += "  \(primary) is the main setting: its key may be omitted.\n"
             }
+            text += about.aliasTexts.map { "  \($0)\n" }.joined()
         }
         return text + needsText + declarationText(columns) + outputText(columns)
     }
@@ -227,6 +236,7 @@ extension PluginPage {
             .init("description", .text(about.summary)), .init("primary", about.primary.map { .text($0) } ?? .null),
             .init("settings", .list((about.settings + common).map(\.settingJSON))), .init("examples", .list(examples.map { .text($0) })),
         ]
+        members += [.init("aliases", .list(about.aliases.keys.sorted().map { .text($0) }))]
         members += [.init("libraries", .list(about.libraries.map(\.json))), .init("network", .boolean(about.usesNetwork))]
         members += declarationMembers
         if case .success(let outputs) = outputs {

@@ -3,8 +3,8 @@ internal import HemiolaFieldMaps
 internal import HemiolaFiles
 internal import HemiolaNetwork
 
-/// The frames of the sinks `ddp`, `sacn` and `artnet`.
-struct LightFrames<Messages: LightProtocol>: FrameSource {
+/// The frames of the sink `lights`.
+struct LightFrames<Messages: LightMessages>: FrameSource {
     private let allowsStrobe: Bool
     /// Channels of the universes; nil: a frame has the pixels alone.
     private let universes: (count: Int, start: Int)?
@@ -19,13 +19,13 @@ struct LightFrames<Messages: LightProtocol>: FrameSource {
     private var clock = StreamClock()
     private var format = StreamFormat(sampleRate: 1, channelCount: 1)
 
-    init(_ messages: Messages, _ settings: some LightSettings, universes: (count: Int, start: Int)?, map: FieldMap?, lead: Double) {
-        allowsStrobe = settings.look.allowsStrobe
-        self.universes = universes
+    init(_ messages: Messages, _ settings: LightSettings, map: FieldMap?, lead: Double) {
+        allowsStrobe = settings.allowsStrobe
+        universes = settings.protocol == .ddp ? nil : (count: settings.universeCount, start: settings.start ?? 1)
         self.map = map
         self.lead = lead
         protocolMessages = messages
-        show = LightShow(settings.look.effect, brightness: Float(settings.look.brightness))
+        show = LightShow(settings.effect, brightness: Float(settings.brightness))
         let pixelCount = map == nil ? settings.pixels : 0
         colors = [Color](repeating: .black, count: pixelCount)
         frame = [UInt8](repeating: 0, count: map == nil ? 3 * pixelCount : Universe.channelCount)
@@ -33,12 +33,12 @@ struct LightFrames<Messages: LightProtocol>: FrameSource {
     }
 
     /// Makes a sink.
-    static func sink(_ messages: Messages, _ settings: some LightSettings, universes: (count: Int, start: Int)? = nil) -> any Sink {
+    static func sink(_ messages: Messages, _ settings: LightSettings) -> any Sink {
         FrameSink(to: messages.receivers, interface: settings.interface, rate: settings.rate, delay: settings.delay) {
             context throws(Problem) -> LightFrames in
-            if settings.look.allowsStrobe { context.messages.warn("strobe=true: lights can flash more than three times a second") }
+            if settings.allowsStrobe { context.messages.warn("strobe=true: lights can flash more than three times a second") }
             let map = try settings.map.map { path throws(Problem) in try FieldMap.load(path) }
-            return LightFrames(messages, settings, universes: universes, map: map, lead: context.timing.lead)
+            return LightFrames(messages, settings, map: map, lead: context.timing.lead)
         }
     }
 

@@ -25,10 +25,8 @@ import Testing
         private var number: Int64 = 0
 
         init(_ settings: String, map: FieldMap? = nil, lead: Double = 0) throws {
-            let values = try SinkPlugin.ddp.about.values(parsing: "ddp:127.0.0.1,\(settings)")
-            frames = LightFrames(
-                DDPMessages(NetworkTarget(host: "127.0.0.1", port: 1)), DDPSettings(values), universes: nil, map: map,
-                lead: lead)
+            let settings = LightSettings(try SinkPlugin.lights.about.values(parsing: "ddp:127.0.0.1,\(settings)"))
+            frames = LightFrames(try DDPMessages(settings), settings, map: map, lead: lead)
             try frames.begin(LightFramesTests.header)
         }
 

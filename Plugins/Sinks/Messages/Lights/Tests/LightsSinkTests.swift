@@ -8,7 +8,7 @@ import Testing
 
 @testable import LightsSink
 
-/// The three sinks in virtual time, with parsers that are written from the specifications; and with sockets where the network matters.
+/// The three protocols in virtual time, with parsers that are written from the specifications; and with sockets where the network matters.
 @Suite(.serialized) struct LightsSinkTests {
     private static let format = StreamFormat(sampleRate: 44_100, channelCount: 1)
 
@@ -25,14 +25,14 @@ import Testing
     }
 
     /// What a receiver gets of a stream with these batches.
-    private func packets(_ plugin: SinkPlugin, _ settings: String, _ batches: [CollectedBatch]) throws -> [[UInt8]] {
+    private func packets(_ name: LightProtocol, _ settings: String, _ batches: [CollectedBatch]) throws -> [[UInt8]] {
         let network = VirtualNetwork()
-        try run(plugin, "192.0.2.1,\(settings)", batches, network.context(plugin.about.id))
+        try run(name, "192.0.2.1,\(settings)", batches, network.context("lights"))
         return network.packets.map(\.bytes)
     }
 
-    private func run(_ plugin: SinkPlugin, _ settings: String, _ batches: [CollectedBatch], _ context: SinkContext) throws {
-        let sink = try plugin.make(settings: settings)
+    private func run(_ name: LightProtocol, _ settings: String, _ batches: [CollectedBatch], _ context: SinkContext) throws {
+        let sink = try SinkPlugin.lights.make(settings: "\(settings),protocol=\(name)")
         try sink.open(context)
         do {
             try sink.begin(Self.header)
@@ -45,10 +45,10 @@ import Testing
         try sink.close()
     }
 
-    @Test(arguments: [SinkPlugin.ddp, .sacn, .artnet])
-    func `conformance tests: passed`(plugin: SinkPlugin) throws {
+    @Test(arguments: LightProtocol.allCases)
+    func `conformance tests: passed`(name: LightProtocol) throws {
         let receiver = try DatagramReceiver()
-        try SinkConformanceSuite(plugin, settings: "127.0.0.1:\(receiver.port),pixels=3").run()
+        try SinkConformanceSuite(.lights, settings: "127.0.0.1:\(receiver.port),protocol=\(name),pixels=3").run()
     }
 
     // MARK: - DDP
@@ -95,7 +95,7 @@ import Testing
 
     @Test func `sacn: multicast group of the universe on the loopback interface`() throws {
         let receiver = try DatagramReceiver(port: 5568, group: "239.255.1.2")
-        try run(.sacn, "universe=258,pixels=1,interface=lo", [batch(0)], SinkContext(name: "sacn"))
+        try run(.sacn, "universe=258,pixels=1,interface=lo", [batch(0)], SinkContext(name: "lights"))
         #expect(try LightPackets.SACN(#require(receiver.receive()))?.universe == 258)
     }
 
@@ -117,8 +117,8 @@ import Testing
             """
         let python = try ChildProcess(try #require(Tool.location(of: Tool.python)), ["-c", script])
         #expect(try python.readLine() == "ready")
-        let sink = try SinkPlugin.sacn.make(settings: "127.0.0.1:\(port),universe=7,pixels=4")
-        try sink.open(SinkContext(name: "sacn"))
+        let sink = try SinkPlugin.lights.make(settings: "127.0.0.1:\(port),universe=7,pixels=4")
+        try sink.open(SinkContext(name: "lights"))
         try sink.begin(Self.header)
         for number in 0..<20 {
             try sink.write(BatchBlock([batch(number)]))
@@ -142,12 +142,12 @@ import Testing
 
     // MARK: - Effects, flashes, blackout
 
-    @Test(arguments: [SinkPlugin.ddp, .sacn, .artnet])
-    func `control blackout: dark without a batch, and until it is off again`(plugin: SinkPlugin) throws {
+    @Test(arguments: LightProtocol.allCases)
+    func `control blackout: dark without a batch, and until it is off again`(name: LightProtocol) throws {
         let network = VirtualNetwork()
-        let sink = try plugin.make(settings: "192.0.2.1,pixels=1")
+        let sink = try SinkPlugin.lights.make(settings: "192.0.2.1,protocol=\(name),pixels=1")
         let directing = try #require(sink as? any DirectingSink)
-        try sink.open(network.context(plugin.about.id))
+        try sink.open(network.context("lights"))
         let director = try directing.makeDirector()
         let handler = try #require(director as? any ControlHandler)
         try sink.begin(Self.header)
@@ -180,8 +180,8 @@ import Testing
 
     @Test func `an hour of music with pauses: 44 frames a second at most, and always one within a second`() throws {
         let network = VirtualNetwork()
-        let sink = try SinkPlugin.ddp.make(settings: "192.0.2.1,pixels=1")
-        try sink.open(network.context("ddp"))
+        let sink = try SinkPlugin.lights.make(settings: "192.0.2.1,protocol=ddp,pixels=1")
+        try sink.open(network.context("lights"))
         try sink.begin(Self.header)
         for number in 0..<155_000 {
             // The source pauses for ten seconds each minute.
@@ -198,7 +198,7 @@ import Testing
     @Test(arguments: [("", [String]()), (",strobe=true", ["strobe=true: lights can flash more than three times a second"])])
     func `strobe=true: a warning`(settings: String, expected: [String]) throws {
         let network = VirtualNetwork()
-        try run(.ddp, "192.0.2.1\(settings)", [batch(0)], network.context("ddp"))
+        try run(.ddp, "192.0.2.1\(settings)", [batch(0)], network.context("lights"))
         #expect(network.lines == expected)
     }
 
@@ -206,21 +206,24 @@ import Testing
         let folder = try TemporaryFolder()
         try "- {from: levels.rms_db, to: 513}".write(toFile: folder("wrong.yaml"), atomically: true, encoding: .utf8)
         let error = #expect(throws: Problem.self) {
-            try run(.artnet, "127.0.0.1:9,map=\(folder("wrong.yaml"))", [], SinkContext(name: "artnet"))
+            try run(.artnet, "127.0.0.1:9,map=\(folder("wrong.yaml"))", [], SinkContext(name: "lights"))
         }
         #expect(error?.message == "\(folder("wrong.yaml")):1:3: [0].to: \"513\" is no channel; use 1...512")
     }
 
     @Test(arguments: [
-        (SinkPlugin.ddp, "", "target: no controller; name it: ddp:HOST"),
-        (SinkPlugin.artnet, "", "target: no node; name it, or the broadcast address: artnet:192.168.1.255"),
-        (SinkPlugin.sacn, "pixels=200,universe=63999", "universe: the lights need 2 universes from 63999 on; the last is 63999"),
-        (SinkPlugin.artnet, "host,pixels=200,universe=32767", "universe: the lights need 2 universes from 32767 on; the last is 32767"),
-        (SinkPlugin.sacn, "source=\(String(repeating: "x", count: 64))", "source: a name has 1...63 bytes"),
-        (SinkPlugin.ddp, "host:x", "target: \"x\" in \"host:x\" is no port; a port is a number from 1 to 65535"),
+        ("protocol=ddp", "target: no controller; name it: ddp:HOST"),
+        ("protocol=artnet", "target: no node; name it, or the broadcast address: artnet:192.168.1.255"),
+        ("pixels=200,universe=63999", "universe: the lights need 2 universes from 63999 on; the last is 63999"),
+        ("universe=0", "universe: 0 is outside 1...63999"),
+        ("host,protocol=artnet,pixels=200,universe=32767", "universe: the lights need 2 universes from 32767 on; the last is 32767"),
+        ("source=\(String(repeating: "x", count: 64))", "source: a name has 1...63 bytes"),
+        ("host:x,protocol=ddp", "target: \"x\" in \"host:x\" is no port; a port is a number from 1 to 65535"),
+        ("host,protocol=ddp,map=lights.yaml", "map: ddp has no such setting"),
+        ("host,protocol=artnet,priority=1", "priority: artnet has no such setting"),
     ])
-    func `invalid settings: refused with the remedy`(plugin: SinkPlugin, settings: String, message: String) {
-        let error = #expect(throws: Problem.self) { try plugin.make(settings: settings) }
+    func `invalid settings: refused with the remedy`(settings: String, message: String) {
+        let error = #expect(throws: Problem.self) { try SinkPlugin.lights.make(settings: settings) }
         #expect(error?.description == message)
     }
 
