@@ -279,8 +279,8 @@ let allTests: [Target] = [
     tests(
         "HemiolaCommandLineTests",
         uses: [
-            "HemiolaCommandLine", "HemiolaPlugins", "HemiolaEngine", "HemiolaFiles", "TestSupport", "Hemiola", "HemiolaRecords",
-            "HemiolaSignal", "HemiolaSystem", arguments,
+            "HemiolaCommandLine", "HemiolaPlugins", "VampAnalyzer", "HemiolaEngine", "HemiolaFiles", "TestSupport", "Hemiola",
+            "HemiolaRecords", "HemiolaSignal", "HemiolaSystem", arguments,
         ], exclude: ["make_cases.py"], resources: [.process("cases.json")]),
 ]
 

@@ -55,7 +55,8 @@ public struct PluginRegistry: Sendable {
     }
 
     private static func merged<Kind: Plugin>(_ old: [Kind], _ new: [Kind]) -> [Kind] {
-        old.filter { plugin in !new.contains { $0.about.id == plugin.about.id } } + new
+        let others = new.filter { plugin in !old.contains { $0.about.id == plugin.about.id } }
+        return old.map { plugin in new.first { $0.about.id == plugin.about.id } ?? plugin } + others
     }
 
     /// The analyzers that have an item of a selection: the one with that id, or that name in records (`chroma`, `musical_key.tonic`), else

@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// The standard output of this process, as the destination of records.
 ///
-/// Any code in the process can print there, such as a Vamp plugin with `printf`. In a program whose standard output is for records,
+/// Any code in the process can print there, such as a library with `printf`. In a program whose standard output is for records,
 /// ``reserve()`` keeps them apart. A program that uses Hemiola as a library decides that itself.
 public enum StandardOutput {
     /// The descriptor of standard output: 1, or its copy after ``reserve()``.

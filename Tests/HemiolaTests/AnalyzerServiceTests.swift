@@ -1,5 +1,6 @@
-import Hemiola
 import Testing
+
+@testable import Hemiola
 
 /// Errors of an analyzer that is a program: they name the plugin and the setting.
 @Suite struct AnalyzerServiceTests {
@@ -28,17 +29,13 @@ import Testing
         #expect(AnalyzerService.refusal(problem, naming: "gate") == .object([.init("error", .text(text))]))
     }
 
-    @Test func `refusal in the process of an analyzer that the parent knows: the setting has a member of its own`() {
-        let members: [JSONValue.Member] = [.init("error", .text("is odd")), .init("setting", .text("size"))]
-        #expect(AnalyzerService.refusal(Problem("is odd", at: "size"), naming: nil) == .object(members))
+    @Test func `analyzer in a process of its own that refuses its settings: its words alone`() throws {
         #expect(AnalyzerService.refusal(Problem("is missing"), naming: nil) == .object([.init("error", .text("is missing"))]))
-    }
-
-    @Test func `analyzer in a process of its own that refuses a setting: the problem has the key of the setting`() throws {
-        let command = ProgramCommand.shell(#"read line; echo '{"error":"is odd; take 1024","setting":"size"}'"#)
-        let program = BlockProgram(command, name: "other", timeout: 30, policy: .fail, remedy: "report it", samples: .hops)
+        let command = ProgramCommand.shell(#"read line; echo '{"error":"it is missing; install it"}'"#)
+        let program = BlockProgram(
+            command, name: "other", timeout: 30, policy: .fail, remedy: "report it", samples: .interleaved, isHemiola: true)
         let problem = #expect(throws: Problem.self) { try BlockAnalyzer(program).load() }
-        #expect(problem?.description == "size: is odd; take 1024")
+        #expect(problem?.description == "it is missing; install it")
     }
 
     /// The member `error` of a line.

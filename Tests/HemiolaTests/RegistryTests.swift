@@ -34,10 +34,10 @@ import Testing
         #expect(registry.defaultAnalyzers == [PluginSpec("levels")])
     }
 
-    @Test func `adding a plugin with an existing id: replaces it`() {
+    @Test func `adding a plugin with an existing id: takes its place`() {
         let registry = PluginRegistry(captures: [capture("file"), capture("tone")]).adding(captures: [capture("file", "Another.")])
-        #expect(registry.captures.map(\.about.id) == ["tone", "file"])
-        #expect(registry.captures.map(\.about.summary) == ["A capture.", "Another."])
+        #expect(registry.captures.map(\.about.id) == ["file", "tone"])
+        #expect(registry.captures.map(\.about.summary) == ["Another.", "A capture."])
     }
 
     @Test func `adding plugins: the original registry is unchanged`() {

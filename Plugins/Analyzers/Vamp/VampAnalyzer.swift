@@ -1,6 +1,7 @@
 internal import Hemiola
 
-/// Runs a Vamp plugin. Outputs with a fixed number of values per step are features; features of all other outputs are `event` records.
+/// Runs a Vamp plugin in this process. Outputs with a fixed number of values per step are features; features of all other outputs are
+/// `event` records.
 ///
 /// The plugin allocates its results, as the Vamp interface prescribes, and so does this analyzer: it is exempt from the rule that the hot
 /// path does not allocate.

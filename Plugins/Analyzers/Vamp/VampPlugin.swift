@@ -1,15 +1,24 @@
 public import Hemiola
 
 extension AnalyzerPlugin {
-    /// Runs a Vamp plugin.
-    public static let vamp = AnalyzerPlugin(
-        PluginDescription(
-            "vamp", "Runs a Vamp plugin that is installed on this computer.", primary: "plugin", version: 1,
-            declares: .init(records: [.analyzerEvent])),
-        settings: VampSettings.self
-    ) { settings throws(Problem) in
-        try settings.analyzer()
+    /// Runs a Vamp plugin, in a process of the `hemiola` that is installed.
+    public static let vamp = vampProcess(of: "hemiola")
+
+    /// Runs a Vamp plugin, in a process of a program.
+    ///
+    /// - Parameter program: It serves ``vampHost`` for the arguments `plugins --run-vamp SETTINGS`.
+    package static func vampProcess(of program: String) -> AnalyzerPlugin {
+        AnalyzerPlugin(vampDescription, settings: VampSettings.self) { settings throws(Problem) in try settings.analyzer(of: program) }
     }
+
+    /// Runs a Vamp plugin in this process, which it may end.
+    package static let vampHost = AnalyzerPlugin(vampDescription, settings: VampSettings.self) { settings throws(Problem) in
+        VampAnalyzer(try settings.configuration())
+    }
+
+    private static let vampDescription = PluginDescription(
+        "vamp", "Runs a Vamp plugin that is installed on this computer.", primary: "plugin", version: 1,
+        declares: .init(records: [.analyzerEvent]))
 }
 
 /// The settings of the analyzer `vamp`.
@@ -27,7 +36,6 @@ struct VampSettings: PluginSettings {
     var step: Int?
     var channels: Channels
     var channel: Int?
-    var isIsolated: Bool
     var timeout: Double
     var onError: FailurePolicy
 
@@ -50,37 +58,37 @@ struct VampSettings: PluginSettings {
         channel = read.integer(
             "channel", in: 1...StreamFormat.channelCounts.upperBound,
             "The only channel that the plugin reads, 1 the first; unset: see channels.")
-        isIsolated = read.boolean(
-            "isolated", default: true, "Runs the plugin in a process of its own, so that a crash of it does not end Hemiola.")
         timeout = read.seconds(
             "timeout_s", default: 10, in: 0.1...3600,
-            "Isolated: time in which the plugin must return from a call; from files, processor time that it may use for that.")
+            "Time in which the plugin must return from a call; from files, processor time that it may use for that.")
         onError = read.choice(
             "on_error", default: FailurePolicy.auto,
-            "Isolated, when the plugin crashes or exceeds the time: end with an error (fail), start it again (retry), go on without it (skip); "
+            "When the plugin crashes or exceeds the time: end with an error (fail), start it again (retry), go on without it (skip); "
                 + "auto: retry in real time, else fail.")
     }
 
-    func analyzer() throws(Problem) -> any Analyzer {
+    fileprivate func analyzer(of program: String) throws(Problem) -> any Analyzer {
         let configuration = try configuration()
-        guard isIsolated else { return VampAnalyzer(configuration) }
         return BlockAnalyzer(
             BlockProgram(
-                AnalyzerService.command("vamp", ownProcess), name: "\(VampFolders.name(of: configuration.library)):\(configuration.plugin)",
-                timeout: timeout, policy: onError, remedy: "report it to the plugin's author", samples: .hops))
+                .arguments([program, "plugins", "--run-vamp", text]),
+                name: "\(VampFolders.name(of: configuration.library)):\(configuration.plugin)", timeout: timeout, policy: onError,
+                remedy: "report it to the plugin's author", samples: .interleaved, isHemiola: true))
     }
 
-    /// The settings of the plugin's own process.
-    private var ownProcess: [String: ParameterValue] {
-        var settings: [String: ParameterValue] = [
-            "plugin": .text(plugin), "parameters": .list(parameters.map { .text($0) }), "program": .text(program),
-            "channels": .text(channels.rawValue), "isolated": .boolean(false),
+    /// The settings of the plugin's process, as a JSON object.
+    private var text: String {
+        var members: [JSONValue.Member] = [
+            .init("plugin", .text(plugin)), .init("parameters", .list(parameters.map { .text($0) })), .init("program", .text(program)),
+            .init("channels", .text(channels.rawValue)),
         ]
-        for (key, number) in [("block", block), ("step", step), ("channel", channel)] { settings[key] = number.map { .integer($0) } }
-        return settings
+        for (key, number) in [("block", block), ("step", step), ("channel", channel)] {
+            if let number { members.append(.init(key, .integer(number))) }
+        }
+        return String(JSONValue.object(members).line.dropLast())
     }
 
-    private func configuration() throws(Problem) -> VampStream.Configuration {
+    fileprivate func configuration() throws(Problem) -> VampStream.Configuration {
         guard !plugin.isEmpty else {
             throw Problem("unset; write vamp:LIBRARY:PLUGIN, as hemiola plugins --vamp lists them", at: "plugin")
         }

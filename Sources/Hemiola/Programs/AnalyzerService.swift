@@ -1,49 +1,17 @@
 internal import Glibc
-package import HemiolaRecords
+internal import HemiolaRecords
 internal import HemiolaSignal
-package import HemiolaSystem
-internal import Synchronization
+internal import HemiolaSystem
 
-/// An analyzer of this program as a ``BlockProgram``, for one that may crash or hang, such as a plugin of another project.
+/// An analyzer as a program in the protocol of the analyzer `exec`.
 ///
-/// The child gets every hop, and its values and events are those of the analyzer in this process. The analyzer requests no spectra and
-/// emits only records of type `event`.
-package enum AnalyzerService {
-    private static let program = Mutex("hemiola")
-
+/// It gets every hop, and its values and events are those of the analyzer in the process of the pipeline. The analyzer requests no spectra
+/// and emits only records of type `event`.
+enum AnalyzerService {
     /// The line in place of that of a stream, for a check of the settings.
     static let check = Array("{\"type\":\"check\"}\n".utf8)
 
-    /// Sets the path of this program, if it calls `run` for the arguments of `command`. Any other uses the `hemiola` that is installed.
-    package static func setProgram(_ path: String) {
-        program.withLock { $0 = path }
-    }
-
-    /// The command that runs an analyzer.
-    package static func command(_ plugin: String, _ settings: [String: ParameterValue]) -> ProgramCommand {
-        let members = settings.sorted { $0.key < $1.key }.map { JSONValue.Member($0.key, JSONValue($0.value)) }
-        let settings = String(JSONValue.object(members).line.dropLast())
-        return .arguments([program.withLock { $0 }, "plugins", "--run-analyzer", plugin, settings])
-    }
-
-    /// Serves a process that has run `command`, until the end of the input. Ends the process.
-    ///
-    /// - Parameters:
-    ///   - registry: The plugins of the program.
-    ///   - plugin: The id of the analyzer's plugin.
-    ///   - settings: Its settings, as a JSON object.
-    package static func run(_ registry: PluginRegistry, _ plugin: String, _ settings: String) -> Never {
-        runService { () throws(Problem) in
-            var spec = PluginSpec(plugin)
-            for member in try JSONValue(Array(settings.utf8)).members ?? [] { spec.settings[member.key] = ParameterValue(member.value) }
-            guard let plugin = registry.analyzers.first(where: { $0.about.id == plugin }) else {
-                throw Problem("this program has no analyzer \(plugin)")
-            }
-            try serve(plugin, spec, inHops: true)
-        }
-    }
-
-    /// - Parameter id: The id of the plugin for errors; nil: the process that has run `command` knows the plugin.
+    /// - Parameter id: The id of the plugin for errors; nil: the other process knows the plugin.
     fileprivate static func runService(naming id: String? = nil, _ serve: () throws(Problem) -> Void) -> Never {
         // A crash is reported by the parent: no report of its own, which the Swift runtime prints.
         for number in [SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGTRAP] { _ = signal(number, SIG_DFL) }
@@ -61,14 +29,9 @@ package enum AnalyzerService {
 
     /// The line in place of a declaration: all that is wrong.
     ///
-    /// - Parameter id: The id of the plugin, which the message names; nil: the parent knows the plugin and its settings, and says where they are.
-    package static func refusal(_ problem: Problem, naming id: String?) -> JSONValue {
-        guard let id else {
-            guard problem.others.isEmpty, let setting = problem.place?.key else {
-                return .object([.init("error", .text(problem.all.map(\.description).joined(separator: "; ")))])
-            }
-            return .object([.init("error", .text(problem.message)), .init("setting", .text(setting))])
-        }
+    /// - Parameter id: The id of the plugin, which the message names; nil: the other process knows the plugin.
+    static func refusal(_ problem: Problem, naming id: String?) -> JSONValue {
+        guard let id else { return .object([.init("error", .text(problem.all.map(\.description).joined(separator: "; ")))]) }
         let texts = problem.all.map { problem in
             if let setting = problem.place?.key { return "\(id).\(setting): \(problem.message)" }
             return problem.message.contains(id) ? problem.message : "\(id): \(problem.message)"
@@ -76,8 +39,7 @@ package enum AnalyzerService {
         return .object([.init("error", .text(texts.joined(separator: "; ")))])
     }
 
-    /// - Parameter inHops: Whether the blocks are those of `BlockProgram.Samples.hops`; false: those of the analyzer `exec`.
-    fileprivate static func serve(_ plugin: AnalyzerPlugin, _ spec: PluginSpec, inHops: Bool) throws(Problem) {
+    fileprivate static func serve(_ plugin: AnalyzerPlugin, _ spec: PluginSpec) throws(Problem) {
         var problems: [Problem] = []
         guard let values = plugin.about.values(from: spec, problems: &problems) else { throw Problem(problems) }
         guard let start = try startLine() else { return }
@@ -91,7 +53,7 @@ package enum AnalyzerService {
             throw Problem("\(plugin.about.id) requests spectra or has records of its own: add it to a program that contains Hemiola")
         }
         send(declaration(of: outputs))
-        analyse(analyzer, outputs, stream, inHops: inHops)
+        analyse(analyzer, outputs, stream)
     }
 
     /// The first line of the input; nil: there is none. Nothing follows it before this process has answered.
@@ -118,43 +80,34 @@ package enum AnalyzerService {
         }
         let events = outputs.events.map { JSONValue.object(members($0.name, $0.unit, $0.summary)) }
         return .object([
-            .init("outputs", .list(features)), .init("events", .list(events)),
+            .init("outputs", .list(features)), .init("events", .list(events)), .init("hops", .boolean(true)),
             .init("latency_frames", .integer(Int(outputs.latencyFrames))), .init("causal", .boolean(outputs.isCausal)),
         ])
     }
 
-    private static func analyse(_ analyzer: any Analyzer, _ outputs: AnalyzerOutputs, _ stream: AnalysisFormat, inHops: Bool) {
+    private static func analyse(_ analyzer: any Analyzer, _ outputs: AnalyzerOutputs, _ stream: AnalysisFormat) {
         var events = EventList()
         var row = [Float](repeating: .nan, count: outputs.width)
         // The header of the block, and its samples: the mix, and where there are several channels all of them.
         let first = BlockHeader.size / MemoryLayout<Float>.size
-        let (hop, channels) = (stream.hopFrames, stream.channelCount)
-        var block = [Float](repeating: 0, count: first + hop * (channels == 1 ? 1 : 1 + channels))
-        // Without headers, the samples alone are read.
-        let start = inHops ? 0 : first + (channels == 1 ? 0 : hop)
-        let rate = inHops ? nil : Double(stream.sampleRate)
+        let hop = stream.hopFrames
+        var block = [Float](repeating: 0, count: BlockHeader.blockSize(hop, stream.channelCount) / MemoryLayout<Float>.size)
         var answer = JSONBuffer(capacity: 4096)
         var next: Int64?
-        while block.withUnsafeMutableBytes({ read(into: .init(rebasing: $0[(start * MemoryLayout<Float>.size)...])) }) {
-            if !inHops, channels > 1 {
-                for frame in 0..<hop {
-                    let place = start + frame * channels
-                    block[first + frame] = block[place..<place + channels].reduce(0, +) / Float(channels)
-                }
-            }
-            let header = inHops ? block.withUnsafeBytes { BlockHeader($0) } : BlockHeader(frame: next ?? 0, frameCount: Int32(hop))
+        while block.withUnsafeMutableBytes({ read(into: $0) }) {
+            let header = block.withUnsafeBytes { BlockHeader($0) }
             let frames = min(max(0, Int(header.frameCount)), hop)
             // Audio that was lost, or that this process has not got.
             if let next, header.frame > next { analyzer.skip(Gap(frames: header.frame - next, reason: .frozen)) }
             next = header.frame + Int64(frames)
             for place in row.indices { row[place] = .nan }
             analyse(analyzer, stream, header, frames, block.span.extracting(first...), into: &row, &events)
-            answer.append(events.takeAll(), rate: rate)
+            answer.append(events.takeAll())
             answer.append(row, of: outputs)
             send(&answer)
         }
         analyzer.finish(into: &events)
-        answer.append(events.takeAll(), rate: rate)
+        answer.append(events.takeAll())
         send(&answer)
         if let warning = analyzer.warning { send(.object([.init("warning", .text(warning))])) }
     }
@@ -222,7 +175,18 @@ extension AnalyzerPlugin {
     public func serve(_ arguments: [String] = Array(CommandLine.arguments.dropFirst())) -> Never {
         AnalyzerService.runService(naming: about.id) { () throws(Problem) in
             let settings = arguments.isEmpty ? "" : ":\(arguments.joined(separator: ","))"
-            try AnalyzerService.serve(self, try PluginSpec(parsing: about.id + settings), inHops: false)
+            try AnalyzerService.serve(self, try PluginSpec(parsing: about.id + settings))
+        }
+    }
+
+    /// Runs the analyzer as the program of another process of Hemiola, until its input ends. Ends the process.
+    ///
+    /// - Parameter text: The settings, as a JSON object.
+    package func serve(settings text: String) -> Never {
+        AnalyzerService.runService { () throws(Problem) in
+            var spec = PluginSpec(about.id)
+            for member in try JSONValue(Array(text.utf8)).members ?? [] { spec.settings[member.key] = ParameterValue(member.value) }
+            try AnalyzerService.serve(self, spec)
         }
     }
 }
@@ -238,15 +202,11 @@ extension EventList {
 
 extension JSONBuffer {
     /// Appends a line for each event.
-    ///
-    /// - Parameter rate: Frames per second; nil: times are those of the stream.
-    fileprivate mutating func append(_ events: [Event], rate: Double?) {
+    fileprivate mutating func append(_ events: [Event]) {
         for event in events {
             guard let value = AnalyzerEvent(event) else { continue }
             let line = JSONValue.object([
-                .init("event", .text(value.output)),
-                // The program of `exec` knows no time of the stream, only frames of what it got.
-                rate.map { .init("frame", .integer(Int(event.time * $0 + 0.5))) } ?? .init("t", .number(event.time)),
+                .init("event", .text(value.output)), .init("t", .number(event.time)),
                 .init("values", .list(value.values.map { .number($0) })), .init("label", .text(value.label)),
                 .init("duration_s", value.duration.map { .number($0) } ?? .null),
             ])

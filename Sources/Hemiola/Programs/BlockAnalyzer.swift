@@ -34,7 +34,7 @@ package final class BlockAnalyzer: ExternalAnalyzer {
     package var warning: String? { exchange?.warning }
 
     package func load() throws(Problem) {
-        guard case .hops = program.samples else { return }
+        guard program.isHemiola else { return }
         do throws(Problem) { try ProgramSession.check(program) } catch { throw explained(error) }
     }
 
@@ -50,12 +50,12 @@ package final class BlockAnalyzer: ExternalAnalyzer {
     package func prepare(_ stream: AnalysisFormat) throws(Problem) -> AnalyzerOutputs {
         close()
         format = stream
-        block = [UInt8](repeating: 0, count: program.blockSize(stream))
         let exchange: any BlockExchange
         do throws(Problem) { exchange = try makeExchange() } catch { throw explained(error) }
         self.exchange = exchange
+        block = [UInt8](repeating: 0, count: program.blockSize(stream, inHops: exchange.outputs.readsHops))
         (lostCount, lossTime, time) = (0, -1, 0)
-        var declared = exchange.outputs
+        var declared = exchange.outputs.declared
         if context.isLive { declared.latencyFrames += Int64(stream.hopFrames) }
         return declared
     }
@@ -63,7 +63,7 @@ package final class BlockAnalyzer: ExternalAnalyzer {
     private func explained(_ problem: Problem) -> Problem {
         guard problem.isComplete else { return Problem("\(program.name): \(problem.message); \(program.remedy)") }
         // The pipeline adds which analyzer it is.
-        return Problem(problem.message, at: problem.place?.key.map { Place.key($0) })
+        return Problem(problem.message)
     }
 
     private func makeExchange() throws(Problem) -> any BlockExchange {
@@ -77,7 +77,7 @@ package final class BlockAnalyzer: ExternalAnalyzer {
 
     package func process(_ hop: borrowing Hop, into row: inout FeatureRow, events: inout EventList) {
         guard let exchange else { return }
-        program.encode(hop, into: &block)
+        program.encode(hop, inHops: exchange.outputs.readsHops, into: &block)
         exchange.send(block, at: hop.frame)
         let values = exchange.values
         let all = FeatureHandle(offset: 0, count: values.count)

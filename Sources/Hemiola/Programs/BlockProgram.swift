@@ -10,9 +10,6 @@ package struct BlockProgram: Sendable {
         case mono
         /// All channels, interleaved.
         case interleaved
-        /// A ``BlockHeader``, the mono mix, and where there are several channels all of them, interleaved. For ``AnalyzerService``, whose
-        /// results must be those of the analyzer in this process: it needs each hop as it is, and reports times of the stream.
-        case hops
     }
 
     /// What is started.
@@ -27,13 +24,17 @@ package struct BlockProgram: Sendable {
     package var remedy: String
     /// The samples that it gets.
     package var samples: Samples
+    /// Whether it is Hemiola itself, which can check the settings without a stream.
+    package var isHemiola: Bool
 
     /// A program; starts nothing.
     package init(
-        _ command: ProgramCommand, name: String, timeout: Double, policy: FailurePolicy, remedy: String, samples: Samples
+        _ command: ProgramCommand, name: String, timeout: Double, policy: FailurePolicy, remedy: String, samples: Samples,
+        isHemiola: Bool = false
     ) {
         (self.command, self.name, self.timeout) = (command, name, timeout)
         (self.policy, self.remedy, self.samples) = (policy, remedy, samples)
+        self.isHemiola = isHemiola
     }
 
     /// The line that describes the stream.
@@ -46,32 +47,35 @@ package struct BlockProgram: Sendable {
     }
 
     /// Bytes of a block.
-    func blockSize(_ stream: AnalysisFormat) -> Int {
-        switch samples {
-        case .mono: 4 * stream.hopFrames
-        case .interleaved: 4 * stream.hopFrames * stream.channelCount
-        case .hops: BlockHeader.size + 4 * stream.hopFrames * (stream.channelCount == 1 ? 1 : 1 + stream.channelCount)
-        }
+    ///
+    /// - Parameter inHops: Whether the program has declared that it reads hops: a ``BlockHeader``, the mono mix, and where it gets several
+    ///   channels all of them, interleaved.
+    func blockSize(_ stream: AnalysisFormat, inHops: Bool) -> Int {
+        let channelCount = samples == .mono ? 1 : stream.channelCount
+        return inHops ? BlockHeader.blockSize(stream.hopFrames, channelCount) : 4 * stream.hopFrames * channelCount
     }
 
     /// Writes the samples of a hop into a block, as 32-bit floats in little-endian order, and zeros behind them to the end.
-    func encode(_ hop: borrowing Hop, into block: inout [UInt8]) {
-        switch samples {
-        case .mono: hop.mono.withUnsafeBufferPointer { block.encode($0, at: 0) }
-        case .interleaved: hop.samples.withUnsafeBufferPointer { block.encode($0, at: 0) }
-        case .hops:
-            BlockHeader(hop).write(to: &block)
-            hop.mono.withUnsafeBufferPointer { block.encode($0, at: BlockHeader.size) }
-            guard hop.format.channelCount > 1 else { return }
-            hop.samples.withUnsafeBufferPointer { block.encode($0, at: BlockHeader.size + 4 * hop.mono.count) }
-        }
+    func encode(_ hop: borrowing Hop, inHops: Bool, into block: inout [UInt8]) {
+        let hasMix = samples == .mono || inHops
+        if inHops { BlockHeader(hop).write(to: &block) }
+        let start = inHops ? BlockHeader.size : 0
+        if hasMix { hop.mono.withUnsafeBufferPointer { block.encode($0, at: start) } }
+        guard samples == .interleaved, !hasMix || hop.format.channelCount > 1 else { return }
+        hop.samples.withUnsafeBufferPointer { block.encode($0, at: start + (hasMix ? 4 * hop.mono.count : 0)) }
     }
 }
 
-/// A hop without its samples: numbers in the order of bytes of this computer.
+/// A hop without its samples: numbers in the order of bytes of this computer. It begins the blocks of programs that declare that they read
+/// hops, such as those of ``AnalyzerService``, whose results must be those of the analyzer in this process.
 struct BlockHeader: BitwiseCopyable {
     /// Bytes.
     static let size = MemoryLayout<Self>.size
+
+    /// Bytes of a block: the header, the mix, and of several channels all of them.
+    static func blockSize(_ hopFrames: Int, _ channelCount: Int) -> Int {
+        size + 4 * hopFrames * (channelCount == 1 ? 1 : 1 + channelCount)
+    }
 
     /// The hop's first frame in the stream.
     var frame: Int64
@@ -79,11 +83,6 @@ struct BlockHeader: BitwiseCopyable {
     var frameCount: Int32
     /// The hop's place in its batch.
     var indexInBatch: Int32
-
-    /// A whole hop, in batches of one.
-    init(frame: Int64, frameCount: Int32) {
-        (self.frame, self.frameCount, indexInBatch) = (frame, frameCount, 0)
-    }
 
     init(_ hop: borrowing Hop) {
         (frame, frameCount, indexInBatch) = (hop.frame, Int32(hop.frameCount), Int32(hop.indexInBatch))
@@ -101,9 +100,7 @@ struct BlockHeader: BitwiseCopyable {
 
 extension Problem {
     /// What an analyzer of this program says of itself. All other problems of programs are in words that follow the program's name.
-    ///
-    /// - Parameter setting: The setting of the analyzer that is wrong; nil: none, or it is not known.
-    static func complete(_ message: String, setting: String? = nil) -> Problem { Problem(message, at: .analyzer(nil, setting)) }
+    static func complete(_ message: String) -> Problem { Problem(message, at: .analyzer(nil, nil)) }
 
     /// Whether the message names the program, and says what to do.
     var isComplete: Bool { place != nil }
@@ -120,9 +117,9 @@ struct BlockStarter: Sendable {
     var policy: FailurePolicy { program.policy.resolved(isLive: isLive) }
 
     /// - Parameter outputs: Those of the first run; nil: this is the first.
-    func session(_ outputs: AnalyzerOutputs?, isCancelled: @escaping () -> Bool) throws(Problem) -> ProgramSession {
+    func session(_ outputs: ProgramOutputs?, isCancelled: @escaping () -> Bool) throws(Problem) -> ProgramSession {
         let session = try ProgramSession(program, format, isLive: isLive, report: warn, isCancelled: isCancelled)
-        guard outputs == nil || outputs == session.declared else {
+        guard outputs == nil || outputs == session.outputs else {
             session.stop()
             throw Problem("declares other outputs than when it was started first")
         }
@@ -133,7 +130,7 @@ struct BlockStarter: Sendable {
 /// How an analyzer exchanges blocks for values.
 protocol BlockExchange: AnyObject {
     /// The outputs of the program.
-    var outputs: AnalyzerOutputs { get }
+    var outputs: ProgramOutputs { get }
     /// Why no further block is processed.
     var failure: Problem? { get }
     /// A warning about the stream, after `finish`.

@@ -6,7 +6,7 @@ internal import HemiolaSystem
 /// `@unchecked Sendable`: `session` and `delay` are used by the thread alone once it has started; `state` is accessed only under the
 /// condition's lock.
 final class ParallelExchange: BlockExchange, @unchecked Sendable {
-    let outputs: AnalyzerOutputs
+    let outputs: ProgramOutputs
 
     private struct State {
         var blocks: [(bytes: [UInt8], frame: Int64)] = []
@@ -43,7 +43,7 @@ final class ParallelExchange: BlockExchange, @unchecked Sendable {
     init(_ starter: BlockStarter) throws(Problem) {
         self.starter = starter
         let session = try starter.session(nil, isCancelled: starter.isCancelled)
-        outputs = session.declared
+        outputs = session.outputs
         state = State(values: session.values)
         self.session = session
         delay.noteStart(at: MonotonicTime.now)

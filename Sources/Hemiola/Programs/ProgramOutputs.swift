@@ -10,6 +10,8 @@ struct ProgramOutputs: Equatable {
     private(set) var events: [String: RecordType] = [:]
     /// For the engine.
     private(set) var declared = AnalyzerOutputs()
+    /// Whether the program reads hops as an analyzer gets them, and knows the time of the stream. Its events are all of type `event`.
+    private(set) var readsHops = false
 
     /// Limits, so that a program cannot make Hemiola use any amount of memory.
     static let maximumFeatures = 1024
@@ -20,22 +22,25 @@ struct ProgramOutputs: Equatable {
     static let longestUnit = 64
     static let longestDescription = 1000
 
-    static func == (one: Self, other: Self) -> Bool { one.declared == other.declared }
+    static func == (one: Self, other: Self) -> Bool { one.declared == other.declared && one.readsHops == other.readsHops }
 
     /// Reads a declaration: `{"outputs":[{"name":"rms_db","unit":"dBFS"}],"events":[{"name":"clap"}]}`.
     ///
-    /// - Parameter hasRecords: Whether events named `beat` and `onset` are records of these types.
     /// - Throws: What is wrong, in words that follow the program's name.
-    init(_ line: [UInt8], hasRecords: Bool) throws(Problem) {
+    init(_ line: [UInt8]) throws(Problem) {
         let value = try JSONValue(line: line)
         if let error = value["error"]?.string { throw .complete(error.onOneLine) }
         guard case .object(let members) = value else { throw Self.fault("is no JSON object") }
-        for member in members where !["outputs", "events", "latency_frames", "causal"].contains(member.key) {
+        for member in members where !["outputs", "events", "hops", "latency_frames", "causal"].contains(member.key) {
             throw Self.fault("has the unknown key \"\(member.key.prefix(Self.longestName))\"")
+        }
+        if let hops = value["hops"] {
+            guard let flag = hops.flag else { throw Self.fault("has \"hops\" that are not true or false") }
+            readsHops = flag
         }
         let outputs = try Self.list(value, "outputs", limit: Self.maximumFeatures)
         for output in outputs { try add(feature: output) }
-        for event in try Self.list(value, "events", limit: Self.maximumEvents) { try add(event: event, hasRecords) }
+        for event in try Self.list(value, "events", limit: Self.maximumEvents) { try add(event: event) }
         guard !outputs.isEmpty || !events.isEmpty else { throw Self.fault("declares neither \"outputs\" nor \"events\"") }
         if let latency = value["latency_frames"] {
             guard let frames = latency.integer, (0...1 << 24).contains(frames) else {
@@ -82,11 +87,11 @@ struct ProgramOutputs: Equatable {
         features.append((name, declared.add(feature)))
     }
 
-    private mutating func add(event value: JSONValue, _ hasRecords: Bool) throws(Problem) {
+    private mutating func add(event value: JSONValue) throws(Problem) {
         let name = try Self.name(value, "events", keys: ["name", "unit", "digits", "description"])
         guard events[name] == nil else { throw Self.fault("declares the event \"\(name)\" twice") }
         // Types of the plugin API; all others are records of type `event`.
-        let type = hasRecords ? [RecordType.onset, .beat].first { $0.name == name } : nil
+        let type = readsHops ? nil : [RecordType.onset, .beat].first { $0.name == name }
         events[name] = type ?? .analyzerEvent
         declared.add(
             EventOutput(

@@ -20,9 +20,8 @@ final class ProgramSession {
     private let program: RunningProgram
     private let isLive: Bool
     private let isCancelled: () -> Bool
-    private let outputs: ProgramOutputs
-
-    var declared: AnalyzerOutputs { outputs.declared }
+    /// What the program has declared.
+    let outputs: ProgramOutputs
 
     /// The values of the last answer, in the order of the row; NaN where there is none.
     private(set) var values: [Float]
@@ -66,7 +65,7 @@ final class ProgramSession {
         let start = settings.startLine(format, isLive: isLive)
         let limit = ProgramTimeLimit(settings.timeout, isLive: isLive)
         let declaration = try Self.firstLine(of: program, settings, after: start, within: limit, &lines, isCancelled: isCancelled)
-        outputs = try ProgramOutputs(declaration, hasRecords: settings.samples != .hops)
+        outputs = try ProgramOutputs(declaration)
         values = [Float](repeating: .nan, count: outputs.declared.width)
     }
 
@@ -76,18 +75,14 @@ final class ProgramSession {
         var lines = LineSplitter(limit: longestLine)
         let limit = ProgramTimeLimit(settings.timeout, isLive: false)
         let answer = try firstLine(of: program, settings, after: AnalyzerService.check, within: limit, &lines, isCancelled: { false })
-        let value = try JSONValue(line: answer)
-        if let error = value["error"]?.string { throw .complete(error.onOneLine, setting: value["setting"]?.string?.onOneLine) }
+        if let error = try JSONValue(line: answer)["error"]?.string { throw .complete(error.onOneLine) }
     }
 
     private static func start(_ settings: BlockProgram, report: @escaping @Sendable (String) -> Void) throws(Problem) -> RunningProgram {
         do throws(SystemCallError) {
             return try RunningProgram(settings.command, hasInput: true, output: .pipe, report: report)
         } catch {
-            if settings.samples == .hops {
-                throw .complete(
-                    "\(settings.name) cannot be started in a process of its own (\(error)); install hemiola, or set isolated=false")
-            }
+            if settings.isHemiola { throw .complete("\(settings.name) needs the program hemiola (\(error)); install it") }
             throw Problem("cannot be started: \(error); check the command")
         }
     }
@@ -315,7 +310,7 @@ final class ProgramSession {
 
     /// The time of an event in seconds of the stream.
     private func time(of event: JSONValue) throws(Problem) -> Double {
-        if settings.samples == .hops {
+        if outputs.readsHops {
             guard let time = event["t"]?.double else { throw Problem("has sent an event without a time") }
             return time
         }

@@ -3,7 +3,7 @@ internal import HemiolaSystem
 
 /// From files: waits for the answer to each block.
 final class WaitingExchange: BlockExchange {
-    let outputs: AnalyzerOutputs
+    let outputs: ProgramOutputs
     private(set) var failure: Problem?
     private(set) var values: [Float]
     private(set) var warning: String?
@@ -20,7 +20,7 @@ final class WaitingExchange: BlockExchange {
         self.starter = starter
         let session = try starter.session(nil, isCancelled: starter.isCancelled)
         self.session = session
-        outputs = session.declared
+        outputs = session.outputs
         values = session.values
     }
 

@@ -1,4 +1,5 @@
 public import Hemiola
+internal import VampAnalyzer
 
 extension CommandLine {
     /// Runs the command of the process's arguments with the plugins of a registry, then ends the process with its exit code.
@@ -13,10 +14,17 @@ extension CommandLine {
     public static func run(with registry: PluginRegistry) -> Never {
         System.prepareProcess()
         System.guardProcess()
-        AnalyzerService.setProgram("/proc/self/exe")
         let console = Console()
-        let status = Root.run(System.arguments, with: registry, on: console)
+        let status = Root.run(System.arguments, with: registry.runningVampPluginsItself, on: console)
         console.finish()
         System.exit(status)
+    }
+}
+
+extension PluginRegistry {
+    /// This registry for a program that has the command line: no other one needs to be installed for Vamp plugins.
+    fileprivate var runningVampPluginsItself: PluginRegistry {
+        guard analyzers.contains(where: { $0.about.id == AnalyzerPlugin.vamp.about.id }) else { return self }
+        return adding(analyzers: [.vampProcess(of: "/proc/self/exe")])
     }
 }

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Hemiola
+internal import VampAnalyzer
 
 /// `hemiola plugins [NAME]`
 struct PluginsCommand: Command {
@@ -40,13 +41,9 @@ struct PluginsCommand: Command {
     @Option(parsing: .unconditional, help: ArgumentHelp("The Vamp library to read.", visibility: .hidden))
     var vampLibrary: String?
 
-    /// The width of its text.
-    @Option(parsing: .unconditional, help: ArgumentHelp("The width of the text.", visibility: .hidden))
-    var columns: Int?
-
-    /// The analyzer and the settings of a child process that runs one.
-    @Option(parsing: .upToNextOption, help: ArgumentHelp("Run an analyzer for another process.", visibility: .hidden))
-    var runAnalyzer: [String] = []
+    /// The settings of the Vamp plugin that a child process runs.
+    @Option(parsing: .unconditional, help: ArgumentHelp("Run a Vamp plugin for another process.", visibility: .hidden))
+    var runVamp: String?
 
     func validate() throws {
         if let package, name != "new" { throw ValidationError("unexpected argument '\(package)'") }
@@ -56,14 +53,14 @@ struct PluginsCommand: Command {
     }
 
     func run(with registry: PluginRegistry, on console: Console) throws(Failure) -> CommandStatus {
-        if runAnalyzer.count == 2 { AnalyzerService.run(registry, runAnalyzer[0], runAnalyzer[1]) }
+        if let runVamp { AnalyzerPlugin.vampHost.serve(settings: runVamp) }
+        if let vampLibrary { VampListing.list(vampLibrary) }
         if let package {
             let template = try PluginTemplate(package, isSink: sink)
             try template.write()
             return try Root.print(template.instructions)
         }
-        let columns = self.columns ?? System.columns(of: System.standardOutput) ?? 80
-        if let vampLibrary { VampListing.list(vampLibrary, asJSON: json, columns: min(max(columns, 40), 100)) }
+        let columns = System.columns(of: System.standardOutput) ?? 80
         if vamp {
             let (text, warnings) = VampListing.text(asJSON: json, columns: columns)
             for warning in warnings { console.warning(warning) }

@@ -1,7 +1,6 @@
 internal import Glibc
 internal import Hemiola
 internal import Synchronization
-internal import VampAnalyzer
 
 /// The system calls of the command line. All unsafe code of this module is in this file and in `System+*.swift`.
 enum System {
@@ -34,13 +33,9 @@ enum System {
         StandardOutput.reserve()
         atexit {
             guard !isEnding.load(ordering: .acquiring) else { return }
-            let libraries = VampLibrary.names
-            let culprit = libraries.isEmpty ? "a library" : "a Vamp plugin of \(libraries.joined(separator: " or "))"
-            let remedy =
-                libraries.isEmpty
-                ? "report it with the output of hemiola --version --verbose" : "run it in a process of its own: leave out isolated=false"
             try? System.write(
-                "hemiola: \(culprit) has ended the program, and the output is incomplete; \(remedy)\n", to: System.standardError)
+                "hemiola: a library has ended the program, and the output is incomplete; report it with the output of hemiola --version "
+                    + "--verbose\n", to: System.standardError)
             System.exitAtOnce(.inputFailed)
         }
     }

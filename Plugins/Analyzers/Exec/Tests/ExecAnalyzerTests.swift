@@ -305,6 +305,34 @@ struct ExecAnalyzerTests {
         #expect(result.notices.count == 1 && result.notices[0].contains("quiet") && !result.notices[0].contains("\n"), "\(result.notices)")
     }
 
+    @Test func `program that reads hops: their frames, and times of the stream; all events are of type event`() async throws {
+        let text = """
+            import json, struct, sys
+            start = json.loads(sys.stdin.buffer.readline())
+            print(json.dumps({"outputs": [{"name": "frame"}, {"name": "count"}, {"name": "samples", "count": 3}],
+                "events": [{"name": "beat"}], "hops": True}), flush=True)
+            frames = start["block_frames"]
+            size = 16 + 4 * frames * (1 + start["channels"])
+            while len(block := sys.stdin.buffer.read(size)) == size:
+                frame, count, index = struct.unpack("=qii", block[:16])
+                samples = struct.unpack(f"<{3 * frames}f", block[16:])
+                print(json.dumps({"event": "beat", "t": 0.0123456789, "values": [index]}))
+                print(json.dumps({"frame": frame, "count": count, "samples": [samples[0], *samples[frames:frames + 2]]}), flush=True)
+            """
+        let steps: [CaptureStep] = [
+            .samples(Array(Self.noise[..<3000])), .gap(Gap(frames: 1000, reason: .frozen)), .samples(Array(Self.noise[..<2048])),
+        ]
+        let format = StreamFormat(sampleRate: 44_100, channelCount: 2)
+        let result = try await run(program(text), steps, format: format, ["channels": .text("all")])
+        #expect(result.notices.isEmpty && result.outcome.failedInputs == 0, "\(result.notices)")
+        #expect(result.values("frame") == [[0], [1024], [2500]] && result.values("count") == [[1024], [476], [1024]])
+        let (left, right) = (Self.noise[0], Self.noise[1])
+        #expect(result.values("samples").first == [(left + right) / 2, left, right])
+        let events = result.events.filter { $0.type == .analyzerEvent }
+        #expect(events.map(\.time) == [0.0123456789, 0.0123456789, 0.0123456789])
+        #expect(events.compactMap { AnalyzerEvent($0) }.map(\.values) == [[0], [0], [0]])
+    }
+
     @Test func `policy skip, program that fails before its declaration: the stream is analysed without it`() async throws {
         let result = try await run("exit 5", Self.noise, ["on_error": .text("skip")])
         #expect(result.outcome.failedInputs == 0 && result.outcome.streams == 1)

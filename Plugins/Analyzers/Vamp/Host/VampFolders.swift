@@ -1,10 +1,10 @@
 internal import HemiolaSystem
 
 /// The folders in which Vamp libraries are installed.
-package enum VampFolders {
+enum VampFolders {
     /// The folders that are searched, in order: `$VAMP_PATH`, or if it is unset `$HOME/vamp`, `$HOME/.vamp`, `/usr/local/lib/vamp` and
     /// `/usr/lib/vamp`, as the specification says, and Debian's folder of libraries for this processor.
-    package static var searched: [String] {
+    static var searched: [String] {
         if let path = EnvironmentVariable.value("VAMP_PATH") { return path.split(separator: ":").map(String.init) }
         let home = EnvironmentVariable.value("HOME").map { ["\($0)/vamp", "\($0)/.vamp"] } ?? []
         return home + ["/usr/local/lib/vamp", "/usr/lib/vamp", "/usr/lib/\(multiarch)/vamp"]
@@ -14,13 +14,13 @@ package enum VampFolders {
     ///
     /// - Parameter name: The name of its file without the extension, or a path, which contains a slash.
     /// - Returns: nil when there is no such file.
-    package static func path(of name: String) -> String? {
+    static func path(of name: String) -> String? {
         if name.contains("/") { return exists(name) ? name : nil }
         return searched.map { "\($0)/\(name).so" }.first(where: exists)
     }
 
     /// The paths of all libraries, by folder and name. A library that is in several folders is listed once, as the first of them.
-    package static var libraries: [String] {
+    static var libraries: [String] {
         var names: Set<String> = []
         return searched.flatMap { folder in
             files(in: folder).filter { $0.hasSuffix(".so") && names.insert($0).inserted }.map { "\(folder)/\($0)" }
@@ -28,7 +28,7 @@ package enum VampFolders {
     }
 
     /// The name of a library: that of its file, without the extension.
-    package static func name(of path: String) -> String {
+    static func name(of path: String) -> String {
         let file = path.split(separator: "/").last.map(String.init) ?? path
         return file.hasSuffix(".so") ? String(file.dropLast(3)) : file
     }

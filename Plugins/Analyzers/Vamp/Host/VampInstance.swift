@@ -1,13 +1,13 @@
 internal import CVamp
-package import Hemiola
+internal import Hemiola
 internal import Synchronization
 
 /// An instance of a Vamp plugin. Used by one thread at a time.
 ///
 /// The order of calls: parameters and program, `initialise` once, then for each stream `process` …, `remainingFeatures`, `reset`.
-package struct VampInstance: ~Copyable {
+struct VampInstance: ~Copyable {
     /// The plugin.
-    package let plugin: VampPluginDescription
+    let plugin: VampPluginDescription
     private let descriptor: UnsafePointer<CVampDescriptor>
     private let handle: CVampHandle
     private var outputCount = 0
@@ -27,7 +27,7 @@ package struct VampInstance: ~Copyable {
     ///   - identifier: The plugin's name for programs.
     ///   - library: The library.
     ///   - sampleRate: Frames per second.
-    package init(_ identifier: String, of library: VampLibrary, sampleRate: Int) throws(Problem) {
+    init(_ identifier: String, of library: VampLibrary, sampleRate: Int) throws(Problem) {
         let entry = try library.entry(identifier)
         let descriptor = entry.descriptor
         let address = Self.lock.withLock { _ in
@@ -52,22 +52,22 @@ package struct VampInstance: ~Copyable {
     // MARK: - Before initialise
 
     /// Sets a parameter, by its place in ``VampPluginDescription/parameters``.
-    package mutating func setParameter(_ index: Int, to value: Float) {
+    mutating func setParameter(_ index: Int, to value: Float) {
         descriptor.pointee.setParameter(handle, Int32(index), value)
     }
 
     /// Selects a program, by its place in ``VampPluginDescription/programs``. It sets parameters.
-    package mutating func selectProgram(_ index: Int) {
+    mutating func selectProgram(_ index: Int) {
         descriptor.pointee.selectProgram(handle, UInt32(index))
     }
 
     /// Frames from one block to the next; 0: any.
-    package var preferredStep: Int { Int(descriptor.pointee.getPreferredStepSize(handle)) }
+    var preferredStep: Int { Int(descriptor.pointee.getPreferredStepSize(handle)) }
     /// Frames per block; 0: any.
-    package var preferredBlock: Int { Int(descriptor.pointee.getPreferredBlockSize(handle)) }
+    var preferredBlock: Int { Int(descriptor.pointee.getPreferredBlockSize(handle)) }
 
     /// The numbers of channels that the plugin accepts; 0: it reads none.
-    package var channelCounts: ClosedRange<Int> {
+    var channelCounts: ClosedRange<Int> {
         let least = Int(descriptor.pointee.getMinChannelCount(handle))
         return least...max(least, Int(descriptor.pointee.getMaxChannelCount(handle)))
     }
@@ -75,14 +75,14 @@ package struct VampInstance: ~Copyable {
     /// Prepares the instance for blocks of this form.
     ///
     /// - Returns: Whether the plugin accepts it.
-    package mutating func initialise(channelCount: Int, step: Int, block: Int) -> Bool {
+    mutating func initialise(channelCount: Int, step: Int, block: Int) -> Bool {
         descriptor.pointee.initialise(handle, UInt32(channelCount), UInt32(step), UInt32(block)) != 0
     }
 
     /// The outputs. Their bins may depend on parameters and block: read them after ``initialise(channelCount:step:block:)``.
     ///
     /// - Throws: The plugin declares more outputs than any plugin has.
-    package mutating func outputs() throws(Problem) -> [VampOutput] {
+    mutating func outputs() throws(Problem) -> [VampOutput] {
         outputCount = Int(descriptor.pointee.getOutputCount(handle))
         guard outputCount <= Self.outputLimit else {
             throw Problem(
@@ -118,7 +118,7 @@ package struct VampInstance: ~Copyable {
     // MARK: - After initialise
 
     /// Restores the state after ``initialise(channelCount:step:block:)``.
-    package mutating func reset() {
+    mutating func reset() {
         descriptor.pointee.reset(handle)
     }
 
@@ -128,14 +128,14 @@ package struct VampInstance: ~Copyable {
     ///   - buffers: One per channel: the block's frames, or in the frequency domain `block / 2 + 1` pairs of Re and Im.
     ///   - time: The block's time.
     ///   - body: Called with the output's place and each of its features.
-    package mutating func process(
+    mutating func process(
         _ buffers: UnsafePointer<UnsafePointer<Float>?>, at time: VampTime, _ body: (Int, VampFeature) -> Void
     ) {
         forward(descriptor.pointee.process(handle, buffers, time.seconds, time.nanoseconds), body)
     }
 
     /// Ends the stream: the features that the plugin had not returned yet. Once per stream, and before `reset`.
-    package mutating func remainingFeatures(_ body: (Int, VampFeature) -> Void) {
+    mutating func remainingFeatures(_ body: (Int, VampFeature) -> Void) {
         forward(descriptor.pointee.getRemainingFeatures(handle), body)
     }
 

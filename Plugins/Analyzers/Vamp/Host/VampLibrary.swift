@@ -1,18 +1,18 @@
 internal import CVamp
 internal import Glibc
-package import Hemiola
+internal import Hemiola
 internal import Synchronization
 
 /// A library of Vamp plugins that is loaded into this process. It stays loaded until the process ends.
 ///
 /// A library's code runs as soon as it is loaded: one that crashes ends the process.
-package final class VampLibrary: Sendable {
+final class VampLibrary: Sendable {
     /// The file that was loaded.
-    package let path: String
+    let path: String
     /// The plugins that can be run, in the order of the library.
-    package var plugins: [VampPluginDescription] { entries.map(\.description) }
+    var plugins: [VampPluginDescription] { entries.map(\.description) }
     /// The plugins that cannot be run, and why.
-    package let faults: [String: Problem]
+    let faults: [String: Problem]
 
     /// A plugin with its structure.
     struct Entry: Sendable {
@@ -32,15 +32,11 @@ package final class VampLibrary: Sendable {
     /// Plugins of a library that are listed, parameters and programs that one may declare, and names of values of a parameter.
     private static let limit = 1024
     private static let loaded = Mutex<[String: VampLibrary]>([:])
-    private static let begun = Mutex<[String]>([])
-
-    /// The names of the libraries whose code has run in this process, also of one that is being loaded.
-    package static var names: [String] { begun.withLock { $0 } }
 
     /// Loads a library, unless it is loaded.
     ///
     /// - Parameter name: Its name in ``VampFolders``, or a path.
-    package static func load(_ name: String) throws(Problem) -> VampLibrary {
+    static func load(_ name: String) throws(Problem) -> VampLibrary {
         guard let path = VampFolders.path(of: name) else {
             if name.contains("/") {
                 throw Problem("\(PathText.shown(name)): No such file; list the libraries with: hemiola plugins --vamp")
@@ -63,7 +59,6 @@ package final class VampLibrary: Sendable {
         self.path = path
         let shown = PathText.shown(path)
         let name = VampFolders.name(of: path)
-        Self.begun.withLock { $0.append(PathText.shown(name)) }
         guard let library = dlopen(PathText.systemPath(path), RTLD_NOW | RTLD_LOCAL) else {
             let reason = dlerror().map { String(cString: $0) } ?? "unknown reason"
             throw Problem("\(shown): cannot be loaded (\(reason)); reinstall it, or the libraries that it needs")

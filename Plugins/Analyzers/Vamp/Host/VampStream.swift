@@ -1,50 +1,40 @@
-package import Hemiola
+internal import Hemiola
 
 /// A Vamp plugin that processes a stream: blocks of the audio, steps, and the times of the features.
 ///
 /// A stream is a sequence of segments without a gap. The plugin gets each as a stream of its own that begins at time 0; the times of its
 /// features count from the start of the whole stream.
-package final class VampStream {
+final class VampStream {
     /// What is run, and how.
-    package struct Configuration: Sendable, Hashable {
+    struct Configuration: Sendable, Hashable {
         /// The name of the library, or its path.
-        package var library: String
+        var library: String
         /// The plugin's name for programs.
-        package var plugin: String
+        var plugin: String
         /// The name of the only output that is used; nil: all.
-        package var output: String?
+        var output: String?
         /// The name of a program; nil: none is selected.
-        package var program: String?
+        var program: String?
         /// Values by name of the parameter: numbers, or names of values.
-        package var parameters: [Parameter] = []
+        var parameters: [Parameter] = []
         /// Frames per block; nil: as the plugin prefers.
-        package var block: Int?
+        var block: Int?
         /// Frames from one block to the next; nil: as the plugin prefers.
-        package var step: Int?
+        var step: Int?
         /// The channels that the plugin gets.
-        package var channels = Channels.automatic
+        var channels = Channels.automatic
 
         /// A parameter with its value.
-        package struct Parameter: Sendable, Hashable {
+        struct Parameter: Sendable, Hashable {
             /// The parameter's identifier.
-            package var name: String
+            var name: String
             /// A number, or the name of a value.
-            package var value: String
-
-            /// A parameter with its value.
-            package init(name: String, value: String) {
-                (self.name, self.value) = (name, value)
-            }
-        }
-
-        /// All outputs of a plugin, with its default settings.
-        package init(library: String, plugin: String, output: String? = nil) {
-            (self.library, self.plugin, self.output) = (library, plugin, output)
+            var value: String
         }
     }
 
     /// The channels that a plugin gets.
-    package enum Channels: Sendable, Hashable {
+    enum Channels: Sendable, Hashable {
         /// Those of the stream if the plugin accepts their number, else the mono mix.
         case automatic
         /// The mono mix.
@@ -56,25 +46,25 @@ package final class VampStream {
     }
 
     /// Frames per block and per step of a plugin without a preference.
-    package static let defaultBlock = 1024
+    static let defaultBlock = 1024
     /// The largest block and step, in frames.
-    package static let largestBlock = 1 << 20
+    static let largestBlock = 1 << 20
     /// Operations per frame that the step and block that a plugin prefers may take: copies, and for spectra multiplications. A block
     /// of 16384 frames with a step of 64 has 256 and 8192.
     private static let largestCost = 1 << 16
 
     /// The plugin.
-    package let plugin: VampPluginDescription
+    let plugin: VampPluginDescription
     /// All outputs of the plugin, in the order in which features name them.
-    package let outputs: [VampOutput]
+    let outputs: [VampOutput]
     /// Whether each output is used.
-    package let isUsed: [Bool]
+    let isUsed: [Bool]
     /// Frames per block.
-    package let block: Int
+    let block: Int
     /// Frames from one block to the next.
-    package let step: Int
+    let step: Int
     /// For each channel of the plugin the channel of the stream; nil: all get the mono mix.
-    package let sources: [Int]?
+    let sources: [Int]?
 
     private var instance: VampInstance
     private var transform: BlockTransform?
@@ -96,19 +86,19 @@ package final class VampStream {
     private var counts: [Int64]
 
     /// A feature of the stream.
-    package struct Item {
+    struct Item {
         /// The output's place in ``VampStream/outputs``.
-        package var output: Int
+        var output: Int
         /// The time since the start of the stream, in seconds.
-        package var time: Double
+        var time: Double
         /// Whether it is the result of a step, and not one of the features that remain at the end.
-        package var isOfStep: Bool
+        var isOfStep: Bool
         /// The feature.
-        package var feature: VampFeature
+        var feature: VampFeature
     }
 
     /// Loads the library, and makes and initialises an instance.
-    package init(_ configuration: Configuration, _ format: StreamFormat) throws(Problem) {
+    init(_ configuration: Configuration, _ format: StreamFormat) throws(Problem) {
         let library = try VampLibrary.load(configuration.library)
         var instance = try VampInstance(configuration.plugin, of: library, sampleRate: format.sampleRate)
         plugin = instance.plugin
@@ -220,7 +210,7 @@ package final class VampStream {
     ///   - count: The number of frames.
     ///   - first: The first frame's number in the stream. A segment begins with it if none is open.
     ///   - body: Called for each feature of a used output.
-    package func process(_ samples: Span<Float>, stride: Int, count: Int, from first: Int64, _ body: (Item) -> Void) {
+    func process(_ samples: Span<Float>, stride: Int, count: Int, from first: Int64, _ body: (Item) -> Void) {
         if !isOpen {
             (isOpen, segmentStart, segmentFrames, start, filled, skipped) = (true, first, 0, 0, 0, 0)
             for index in counts.indices { counts[index] = 0 }
@@ -249,7 +239,7 @@ package final class VampStream {
 
     /// Ends the segment: processes every block that begins before its end, with 0 for the missing frames, then passes the features that
     /// remain. Nothing, if no segment is open.
-    package func endSegment(_ body: (Item) -> Void) {
+    func endSegment(_ body: (Item) -> Void) {
         guard isOpen else { return }
         padBlocks(body)
         let time = time.value
@@ -259,7 +249,7 @@ package final class VampStream {
     }
 
     /// Processes the blocks that begin before the end of the segment, which must be known to end here.
-    package func padBlocks(_ body: (Item) -> Void) {
+    func padBlocks(_ body: (Item) -> Void) {
         while start < segmentFrames {
             for buffer in frames { (buffer + filled).update(repeating: 0, count: block - filled) }
             filled = block
@@ -268,7 +258,7 @@ package final class VampStream {
     }
 
     /// Restores the state after `init`.
-    package func reset() {
+    func reset() {
         instance.reset()
         isOpen = false
     }
@@ -315,7 +305,7 @@ package final class VampStream {
 
 extension VampStream.Configuration {
     /// Loads the library, and checks that it has what is named here.
-    package func check() throws(Problem) {
+    func check() throws(Problem) {
         let library = try VampLibrary.load(self.library)
         let plugin = try library.entry(self.plugin).description
         if let program { _ = try plugin.program(program) }

@@ -5,7 +5,8 @@ import HemiolaEngine
 import HemiolaTesting
 import TestSupport
 import Testing
-import VampAnalyzer
+
+@testable import VampAnalyzer
 
 /// Noise with bursts, and a tone: 5.1 s.
 private func music(sampleRate: Int = 44_100, channelCount: Int = 1) -> Audio {
@@ -78,7 +79,7 @@ private func music(sampleRate: Int = 44_100, channelCount: Int = 1) -> Audio {
         let expected = try reference(trial.plugin, audio, step: trial.step, block: trial.block, trial.parameters)
         let path = try #require(VampFixtures.examples)
         let analysis = try await Analysis(
-            of: audio, .vamp, "\(path):\(trial.plugin),isolated=false\(trial.settings)", batchFrames: trial.batchFrames)
+            of: audio, .vampHost, "\(path):\(trial.plugin)\(trial.settings)", batchFrames: trial.batchFrames)
         let stream = try VampStream(.init(library: path, plugin: trial.plugin), audio.format)
         #expect(!expected.features.isEmpty)
         for output in stream.outputs {
@@ -132,7 +133,7 @@ private func music(sampleRate: Int = 44_100, channelCount: Int = 1) -> Audio {
         // The features of zerocrossing in each of its many steps make the suite slow.
         let output = plugin == "zerocrossing" ? ":counts" : ""
         do {
-            try AnalyzerConformanceSuite(.vamp, settings: "\(path):\(plugin)\(output),isolated=false").run()
+            try AnalyzerConformanceSuite(.vampHost, settings: "\(path):\(plugin)\(output)").run()
         } catch {
             Issue.record("\(error)")
         }
@@ -140,7 +141,7 @@ private func music(sampleRate: Int = 44_100, channelCount: Int = 1) -> Audio {
 
     @Test func `one output: only its features are declared and emitted`() async throws {
         let path = try #require(VampFixtures.examples)
-        let analysis = try await Analysis(of: music(), .vamp, "\(path):percussiononsets:onsets,isolated=false")
+        let analysis = try await Analysis(of: music(), .vampHost, "\(path):percussiononsets:onsets")
         #expect(analysis.declared.features.isEmpty)
         #expect(analysis.declared.events.map(\.name) == ["onsets"])
         #expect(analysis.events("onsets").count == 10)
@@ -151,26 +152,26 @@ private func music(sampleRate: Int = 44_100, channelCount: Int = 1) -> Audio {
     @Test func `parameters, program, channels, times: as set`() async throws {
         let path = try VampFixtures.library()
         let audio = Audio(frames: 4096, channelCount: 2) { frame, channel in channel == 0 ? 0.25 : 0.5 }
-        let first = try await Analysis(of: audio, .vamp, "\(path):probe,block=512,parameters=gain=2.5+scale=squared,isolated=false")
+        let first = try await Analysis(of: audio, .vampHost, "\(path):probe,block=512,parameters=gain=2.5+scale=squared")
         let values = first.features("steps_1", binCount: 6)
         #expect(values.count == 8)
         // Two channels, gain, scale, 512 / 44100 s in nanoseconds, the second channel.
         #expect(values[1].values == [2, 2.5, 1, 0, 11_609_977, 0.5])
-        let mix = try await Analysis(of: audio, .vamp, "\(path):probe,channels=mix,program=loud,isolated=false")
+        let mix = try await Analysis(of: audio, .vampHost, "\(path):probe,channels=mix,program=loud")
         #expect(mix.features("steps_1", binCount: 6)[0].values == [1, 10, 0, 0, 0, 0.375])
-        let channel = try await Analysis(of: audio, .vamp, "\(path):probe,channel=2,program=quiet,isolated=false")
+        let channel = try await Analysis(of: audio, .vampHost, "\(path):probe,channel=2,program=quiet")
         #expect(channel.features("steps_1", binCount: 6)[0].values == [1, 0.5, 0, 0, 0, 0.5])
     }
 
     @Test func `six channels: the mono mix`() async throws {
         let audio = Audio(frames: 1024, channelCount: 6) { _, channel in channel == 0 ? 0.6 : 0 }
-        let values = try await Analysis(of: audio, .vamp, "\(VampFixtures.library()):probe,isolated=false").features("steps_1", binCount: 6)
+        let values = try await Analysis(of: audio, .vampHost, "\(VampFixtures.library()):probe").features("steps_1", binCount: 6)
         #expect(values.count == 1 && values[0].values[0] == 1 && abs(values[0].values[5] - 0.1) < 1e-6)
     }
 
     @Test func `spectra: time of the centre, constant in the last bin 0`() async throws {
         let path = try VampFixtures.library(isSpectral: true)
-        let values = try await Analysis(of: Audio.silence(frames: 2048), .vamp, "\(path):probe,isolated=false").features(
+        let values = try await Analysis(of: Audio.silence(frames: 2048), .vampHost, "\(path):probe").features(
             "steps_1", binCount: 6)
         // Blocks of 1024 frames with a step of 512: the first one is at 512 frames.
         #expect(values.count == 4)
@@ -179,7 +180,7 @@ private func music(sampleRate: Int = 44_100, channelCount: Int = 1) -> Audio {
     }
 
     @Test func `time, duration and label of features: in the events`() async throws {
-        let analysis = try await Analysis(of: Audio.silence(frames: 8192), .vamp, "\(VampFixtures.library()):probe,isolated=false")
+        let analysis = try await Analysis(of: Audio.silence(frames: 8192), .vampHost, "\(VampFixtures.library()):probe")
         let step = 1024.0 / 44_100
         #expect(
             analysis.events("beats").map(\.label) == ["first", "later"]
@@ -197,7 +198,7 @@ private func music(sampleRate: Int = 44_100, channelCount: Int = 1) -> Audio {
     @Test func `batch with several steps: the values of each, null where no step ends`() async throws {
         let path = try VampFixtures.library()
         let analysis = try await Analysis(
-            of: Audio.silence(frames: 2048), .vamp, "\(path):probe,block=300,isolated=false", batchFrames: 1024)
+            of: Audio.silence(frames: 2048), .vampHost, "\(path):probe,block=300", batchFrames: 1024)
         #expect(analysis.feature("steps_1").count == 24)
         let values = analysis.values("steps_1")
         #expect(values.map { batch in (0..<4).map { !batch[6 * $0].isNaN } } == [[true, true, true, false], [true, true, true, false]])
@@ -209,8 +210,8 @@ private func music(sampleRate: Int = 44_100, channelCount: Int = 1) -> Audio {
         let path = try VampFixtures.library()
         let samples = [Float](repeating: 0.5, count: 2048)
         let analysis = try await Analysis(
-            of: [.samples(samples), .gap(Gap(frames: 44_100, reason: .frozen)), .samples(samples)], TestSignal.mono, .vamp,
-            "\(path):probe,isolated=false")
+            of: [.samples(samples), .gap(Gap(frames: 44_100, reason: .frozen)), .samples(samples)], TestSignal.mono, .vampHost,
+            "\(path):probe")
         let notes = analysis.events("notes")
         #expect(notes.map(\.label) == ["", "", "end", "", "", "end"])
         #expect(zip(notes.map { ($0.time! * 44_100).rounded() }, [0, 1024, 2048, 46_148, 47_172, 48_196]).allSatisfy { $0 == $1 })
@@ -220,12 +221,12 @@ private func music(sampleRate: Int = 44_100, channelCount: Int = 1) -> Audio {
     @Test func `NaN and infinite values: null, reported once`() async throws {
         let path = try VampFixtures.library("not_finite")
         let audio = Audio.silence(frames: 4096)
-        let analysis = try await Analysis(of: audio, .vamp, "\(path):probe,isolated=false")
+        let analysis = try await Analysis(of: audio, .vampHost, "\(path):probe")
         #expect(analysis.values("steps_1").allSatisfy { $0[0].isNaN && $0[1].isNaN && $0[2] == 0 })
         #expect(analysis.events("notes")[0].values[0].isNaN)
         let name = VampFolders.name(of: path)
         #expect(
-            try await notices(of: audio, "\(path):probe,isolated=false")
+            try await notices(of: audio, "\(path):probe")
                 == ["script: vamp: \(name):probe has returned 10 values that are NaN or infinite: written as null"])
     }
 
@@ -233,14 +234,14 @@ private func music(sampleRate: Int = 44_100, channelCount: Int = 1) -> Audio {
         let path = try VampFixtures.library("misfit")
         let audio = Audio.silence(frames: 2048)
         #expect(
-            try await Analysis(of: audio, .vamp, "\(path):probe,isolated=false").values("steps_1").allSatisfy { $0[0] == 1 && $0[5].isNaN })
+            try await Analysis(of: audio, .vampHost, "\(path):probe").values("steps_1").allSatisfy { $0[0] == 1 && $0[5].isNaN })
         let text = "probe has returned 2 features with another number of values than it declares"
-        #expect(try await notices(of: audio, "\(path):probe,isolated=false") == ["script: vamp: \(VampFolders.name(of: path)):\(text)"])
+        #expect(try await notices(of: audio, "\(path):probe") == ["script: vamp: \(VampFolders.name(of: path)):\(text)"])
     }
 
     @Test func `conformance of the test plugin`() throws {
         do {
-            try AnalyzerConformanceSuite(.vamp, settings: "\(VampFixtures.library()):probe,isolated=false").run()
+            try AnalyzerConformanceSuite(.vampHost, settings: "\(VampFixtures.library()):probe").run()
         } catch {
             Issue.record("\(error)")
         }
@@ -249,10 +250,10 @@ private func music(sampleRate: Int = 44_100, channelCount: Int = 1) -> Audio {
 
 @Suite struct `VampAnalyzer, errors` {
     private func message(_ settings: String) -> String {
-        let registry = PluginRegistry(captures: [.scripted([])], analyzers: [.vamp], sinks: [.collecting(CollectingSink())])
+        let registry = PluginRegistry(captures: [.scripted([])], analyzers: [.vampHost], sinks: [.collecting(CollectingSink())])
         do {
             let configuration = PipelineConfiguration(
-                captures: [PluginSpec("scripted")], analyzers: [try PluginSpec(parsing: "vamp:\(settings),isolated=false")],
+                captures: [PluginSpec("scripted")], analyzers: [try PluginSpec(parsing: "vamp:\(settings)")],
                 sinks: [PluginSpec("collecting")])
             _ = try registry.assemble(configuration)
             return ""
@@ -340,13 +341,13 @@ private func music(sampleRate: Int = 44_100, channelCount: Int = 1) -> Audio {
     ) async throws {
         let path = try VampFixtures.library(fault)
         let text = expected.replacing("NAME", with: VampFolders.name(of: path))
-        #expect(try await notices(of: .silence(frames: 1024), "\(path):probe\(settings),isolated=false") == ["script: \(text)"])
+        #expect(try await notices(of: .silence(frames: 1024), "\(path):probe\(settings)") == ["script: \(text)"])
     }
 
     @Test(.needsCompiler) func `spectra of an odd block: refused`() async throws {
         let path = try VampFixtures.library(isSpectral: true)
         #expect(
-            try await notices(of: .silence(frames: 1024), "\(path):probe,block=1001,isolated=false")
+            try await notices(of: .silence(frames: 1024), "\(path):probe,block=1001")
                 == ["script: \(VampFolders.name(of: path)):probe reads spectra, which need an even block, not 1001 frames; use 1002"])
     }
 }

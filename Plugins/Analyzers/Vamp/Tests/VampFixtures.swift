@@ -6,7 +6,8 @@ import HemiolaTesting
 import Synchronization
 import TestSupport
 import Testing
-import VampAnalyzer
+
+@testable import VampAnalyzer
 
 /// Libraries and programs that tests compile.
 enum VampFixtures {
@@ -107,7 +108,7 @@ extension Analysis {
 func notices(of audio: Audio, _ settings: String) async throws -> [String] {
     let sink = CollectingSink()
     let registry = PluginRegistry(
-        captures: [.scripted(format: audio.format, [.samples(audio.samples)])], analyzers: [.vamp], sinks: [.collecting(sink)])
+        captures: [.scripted(format: audio.format, [.samples(audio.samples)])], analyzers: [.vampHost], sinks: [.collecting(sink)])
     let configuration = PipelineConfiguration(
         captures: [PluginSpec("scripted")], analyzers: [try PluginSpec(parsing: "vamp:\(settings)")], sinks: [PluginSpec("collecting")])
     let pipeline = try registry.assemble(configuration)

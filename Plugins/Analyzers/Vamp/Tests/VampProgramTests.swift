@@ -1,7 +1,10 @@
+import AnalysisSupport
 import Foundation
+import Hemiola
 import TestSupport
 import Testing
-import VampAnalyzer
+
+@testable import VampAnalyzer
 
 /// The program, which is built next to these tests.
 let program: String = {
@@ -84,18 +87,6 @@ let program: String = {
         }
     }
 
-    @Test func `real time: the records of a run that is not paced`() throws {
-        let folder = try folder(["good": "none"])
-        let arguments = [
-            "analyze", "--capture", "tone:sine,seconds=0.7", "--analyzer", "vamp:good:probe,isolated=false", "--select", "event,batch,end",
-        ]
-        let fast = try run(arguments, folder)
-        let paced = try run(arguments + ["--realtime"], folder)
-        #expect(fast.status == 0 && fast.errors.isEmpty && paced.status == 0)
-        #expect(fast.lines.filter { $0.contains(#""type":"event""#) }.count > 10)
-        #expect(fast.lines == paced.lines)
-    }
-
     @Test func `check of a pipeline file: a valid plugin, and the line of an unknown one`() throws {
         let folder = try folder(["good": "none"])
         func check(_ plugin: String) throws -> ChildProcess.Outcome {
@@ -116,36 +107,20 @@ let program: String = {
 }
 
 @Suite(.needsCompiler, .mayNotHang) struct `Program with faulty Vamp plugins` {
-    /// Runs the probe with a fault in the program's process.
-    private func run(_ fault: String, _ settings: String = ",isolated=false", arguments: [String] = []) throws -> ChildProcess.Outcome {
+    /// Runs the probe with a fault.
+    private func run(_ fault: String, _ arguments: [String] = []) throws -> ChildProcess.Outcome {
         let folder = try TemporaryFolder()
         try FileManager.default.copyItem(atPath: VampFixtures.library(fault), toPath: folder("probed.so"))
         return try ChildProcess.run(
-            program, ["analyze", "--capture", "tone:sine,seconds=1.5", "--analyzer", "vamp:probed:probe\(settings)"] + arguments,
+            program, ["analyze", "--capture", "tone:sine,seconds=1.5", "--analyzer", "vamp:probed:probe"] + arguments,
             in: folder.path, environment: ["VAMP_PATH": folder.path])
     }
 
-    @Test(arguments: [
-        [], ["-o", "-"], ["-o", "/dev/stdout"], ["-o", "/dev/fd/1"], ["--sink", "csv:/proc/self/fd/1"], ["--sink", "exec:cat"],
-    ])
-    func `plugin that prints: on standard error, and not in the output`(arguments: [String]) throws {
-        let outcome = try run("prints", arguments: arguments)
-        #expect(outcome.status == 0)
-        #expect(outcome.errorLines == ["a line of the plugin"])
-        #expect(try outcome.output == run("none", arguments: arguments).output && !outcome.output.isEmpty)
-    }
-
-    @Test(arguments: ["exits", "exits_early", "exits_later"], [[], ["-o", "out.jsonl"]])
-    func `plugin that ends the program: exit code 1, and the library in one line`(fault: String, arguments: [String]) throws {
-        let outcome = try run(fault, arguments: arguments)
-        #expect(outcome.status == 1 && !outcome.wasKilled)
-        #expect(outcome.errorLines.count == 1 && outcome.errors.contains(" probed "), "\(outcome.errors)")
-        #expect(!outcome.lines.contains { $0.contains(#""type":"end""#) })
-    }
-
-    @Test func `isolated plugin that ends its process: a failure in one line`() throws {
-        let outcome = try run("exits_later", "")
-        #expect(outcome.status == 1 && outcome.errors.contains("probed:probe: "), "\(outcome.errors)")
+    @Test(arguments: ["exits", "exits_early", "exits_later"])
+    func `plugin that ends its process: a failure in one line`(fault: String) throws {
+        let outcome = try run(fault, ["-o", "out.jsonl"])
+        #expect(outcome.status == (fault == "exits" ? 2 : 1) && !outcome.wasKilled)
+        #expect(outcome.errorLines.count == 1 && outcome.errors.contains("probed:probe: ended with exit code 1"), "\(outcome.errors)")
     }
 
     @Test func `list with a library that ends the process: a warning`() throws {
@@ -155,10 +130,10 @@ let program: String = {
         #expect(outcome.errorLines.count == 1 && outcome.errors.contains("probed.so"), "\(outcome.errors)")
     }
 
-    @Test(arguments: ["channels", "outputs", "bins", "parameters", "programs", "frames"], [",isolated=false", ""])
-    func `plugin that declares a million: refused at once, with the plugin and the number`(what: String, settings: String) throws {
+    @Test(arguments: ["channels", "outputs", "bins", "parameters", "programs", "frames"])
+    func `plugin that declares a million: refused at once, with the plugin and the number`(what: String) throws {
         let start = Date.now
-        let outcome = try run("million_\(what)", settings)
+        let outcome = try run("million_\(what)")
         #expect(outcome.status == 1 || outcome.status == 2)
         let line = try #require(outcome.errorLines.first)
         #expect(outcome.errorLines.count == 1 && line.contains("probed:probe") && line.contains("1000000"), "\(line)")
@@ -166,7 +141,7 @@ let program: String = {
     }
 }
 
-@Suite(.needsCompiler, .mayNotHang) struct `Program with isolated Vamp plugins` {
+@Suite(.needsCompiler, .mayNotHang) struct `Process of a Vamp plugin` {
     private static let tone = ["--capture", "tone:sine,seconds=1.5", "--select", "batch,event,dropped,end"]
 
     /// Runs the probe with a fault.
@@ -187,26 +162,32 @@ let program: String = {
         }
     }
 
-    @Test(arguments: ["", ",block=300", ",channels=mix,step=2000,parameters=gain=3+scale=cubed"])
-    func `no fault: the records of the plugin in the program's process`(settings: String) throws {
-        let expected = try run("none", "\(settings),isolated=false")
-        let isolated = try run("none", settings)
-        #expect(expected.status == 0 && isolated.status == 0 && isolated.errors == expected.errors)
-        #expect(expected.lines.count > 60 && isolated.lines == expected.lines)
+    /// Everything that an analyzer has found.
+    private func results(_ plugin: AnalyzerPlugin, _ settings: String) async throws -> [String] {
+        let audio = Audio.noise(amplitude: 0.5, frames: 50_000, channelCount: 2)
+        let samples = audio.samples
+        let analysis = try await Analysis(
+            of: [.samples(samples), .gap(Gap(frames: 44_100, reason: .frozen)), .samples(samples)], audio.format, plugin, settings)
+        let events = analysis.stream.events.map { event in "\(event.time) \(AnalyzerEvent(event).map { "\($0)" } ?? "")" }
+        return ["\(analysis.declared)"] + analysis.batches.map { "\($0.row)" } + events
+    }
+
+    @Test(arguments: [
+        ("none", ""), ("none", ",block=300"), ("none", ",channels=mix,step=2000,parameters=gain=3+scale=cubed"), ("not_finite", ""),
+    ])
+    func `no fault: declaration, values and events of the plugin in this process, also after a gap`(fault: String, settings: String)
+        async throws
+    {
+        let spec = try "\(VampFixtures.library(fault)):probe\(settings)"
+        let expected = try await results(.vampHost, spec)
+        #expect(expected.count > 100)
+        #expect(try await results(.vampProcess(of: program), spec) == expected)
     }
 
     @Test(.needsVampSDK, arguments: ["amplitudefollower", "fixedtempo", "percussiononsets", "powerspectrum", "spectralcentroid"])
-    func `example plugin: the records of the plugin in the program's process`(plugin: String) throws {
-        let library = try #require(VampFixtures.examples)
-        func run(_ settings: String) throws -> ChildProcess.Outcome {
-            try ChildProcess.run(
-                program,
-                ["analyze", Repository.minuet, "--analyzer", "vamp:\(library):\(plugin)\(settings)", "--select", "batch,event,end"])
-        }
-        let expected = try run(",isolated=false")
-        let isolated = try run("")
-        #expect(expected.status == 0 && isolated.status == 0 && isolated.errors.isEmpty, "\(expected.errors)\(isolated.errors)")
-        #expect(expected.lines.count > 300 && isolated.lines == expected.lines)
+    func `example plugin: declaration, values and events of the plugin in this process`(plugin: String) async throws {
+        let spec = "\(try #require(VampFixtures.examples)):\(plugin)"
+        #expect(try await results(.vampProcess(of: program), spec) == results(.vampHost, spec))
     }
 
     @Test func `crash, from a file: a failure in one line`() throws {
@@ -264,15 +245,17 @@ let program: String = {
                 "probed:probe: was ended by signal 6 (Aborted); report it to the plugin's author") == true, "\(outcome.errors)")
     }
 
-    @Test(arguments: [(":nothing", "none"), (",parameters=gain=99", "none"), ("", "refuses"), ("", "no_instance"), (",channel=9", "none")])
-    func `invalid settings, or a plugin that refuses: the message of the plugin in the program's process`(
-        settings: String, fault: String
+    @Test(arguments: [
+        (":nothing", "none", 2, "probed:probe has no output \"nothing\"; there are: Steps-1, beats, frames, notes"),
+        (",parameters=gain=99", "none", 2, "probed:probe: \"99\" is no value of gain; use a number within 0.0...10.0 dB"),
+        ("", "no_instance", 1, "probed:probe refuses 44100 Hz; use another sample rate"),
+        (",channel=9", "none", 1, "probed:probe: there is no channel 9, the input has 2; use another channel="),
+    ])
+    func `invalid settings, or a plugin that refuses: its message, in one line`(
+        settings: String, fault: String, status: Int, message: String
     ) throws {
-        let expected = try run(fault, "\(settings),isolated=false")
-        let isolated = try run(fault, settings)
-        #expect(expected.status != 0 && isolated.status == expected.status)
-        // Errors of the configuration quote the SPEC.
-        #expect(isolated.errors == expected.errors.replacing(",isolated=false", with: ""))
+        let outcome = try run(fault, settings)
+        #expect(outcome.status == Int32(status) && outcome.errorLines.first?.hasSuffix(": \(message)") == true, "\(outcome.errors)")
     }
 
     @Test func `plugin that prints: reported, and not in the records`() throws {
@@ -283,7 +266,7 @@ let program: String = {
 
     @Test func `NaN: null, and the warning of the end`() throws {
         let outcome = try run("not_finite", "")
-        let expected = try run("not_finite", ",isolated=false")
-        #expect(outcome.status == 0 && outcome.lines == expected.lines && outcome.errors == expected.errors && !outcome.errors.isEmpty)
+        #expect(outcome.status == 0 && outcome.errorLines.count == 1, "\(outcome.errors)")
+        #expect(outcome.errors.contains("probed:probe has returned ") && outcome.errors.hasSuffix("NaN or infinite: written as null\n"))
     }
 }
