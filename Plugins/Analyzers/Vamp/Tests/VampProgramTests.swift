@@ -1,6 +1,7 @@
 import AnalysisSupport
 import Foundation
 import Hemiola
+import HemiolaTesting
 import TestSupport
 import Testing
 
