@@ -23,7 +23,7 @@ import Testing
         for name in RecordSchema.reservedNames(catalog) { #expect(RecordSchema.place(ofReservedName: name, in: catalog) != nil, "\(name)") }
         #expect(RecordSchema.place(ofReservedName: "levels", in: catalog) == nil)
         #expect(RecordSchema.place(ofReservedName: "t", in: catalog) == "\"batch\" records")
-        #expect(RecordSchema.place(ofReservedName: "speed", in: catalog) == "\"control\" records")
+        #expect(RecordSchema.place(ofReservedName: "speed", in: catalog) == "\"speed\" records")
     }
 
     @Test func `analyzers: the id of one is no field of a record, and no line of Hemiola's own`() {
