@@ -80,7 +80,7 @@ let nioEmbedded: Target.Dependency = .product(name: "NIOEmbedded", package: "swi
 let nioHTTP: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Network"]))
 let nioWebSocket: Target.Dependency = .product(name: "NIOWebSocket", package: "swift-nio", condition: .when(traits: ["Network"]))
 
-// The plugins: layer 3. Each is a line here and a line in Sources/HemiolaPlugins.
+// The plugins: layer 3. Each is a line here and two in Sources/HemiolaPlugins, an import and an entry of a list.
 let plugins: [[Target]] = [
     plugin("ExecCapture", at: "Captures/Exec", uses: ["HemiolaPCM"]),
     plugin(

@@ -69,8 +69,9 @@ public struct AnalysisFormat: Sendable, Hashable {
     public var hopFrames: Int { batching.hopFrames }
 }
 
-/// An analyzer with more accurate results after a first pass over the whole stream. When the user selects look-ahead, the engine reads
-/// the capture twice: `analyzeFirstPass` for every hop, `finishFirstPass`, then `process` from the start.
+/// An analyzer with more accurate results after a first pass over the whole stream. Files are read twice, unless the user asks for causal
+/// analysis: `analyzeFirstPass` for every hop, `finishFirstPass`, then `process` from the start. A first pass can be given up, as when the
+/// format changes within the file: then `reset` follows without `finishFirstPass`, and the analyzer works as without a first pass.
 public protocol OfflineAnalyzer: Analyzer {
     /// Processes a hop of the first pass, which has no outputs.
     ///

