@@ -53,7 +53,7 @@ extension Fuzzer {
         case .answer(.outcome(.value(let value)), _), .answer(.progress(let value), _): checkValue(Array(value.utf8))
         case .pageError(let error):
             require(error.utf8.count <= 2 * ClientMessage.longestText + 32, "an error of \(error.utf8.count) bytes")
-        case .answer, .control, .subscribe, .status, .clock, .close, .windowReady, .pageConnection, .invalid: break
+        case .answer, .control, .subscribe, .status, .clock, .close, .windowReady, .pageConnection, .wait, .invalid: break
         }
     }
 

@@ -11,7 +11,7 @@ extension Fuzzer {
         let lineCount = bytes.count { $0 == UInt8(ascii: "\n") } + 1
         let replay: ControlReplay
         do throws(Failure) {
-            replay = try ControlRecords.parse(bytes, title: "controls", catalog)
+            replay = try self.replay(bytes, catalog)
         } catch {
             require(error.lines.count == 1, "\(error.lines.count) lines of errors")
             let parts = error.lines[0].split(separator: ":", maxSplits: 2)
@@ -25,11 +25,19 @@ extension Fuzzer {
         let controls = replay.controls(for: "")
         for (one, next) in zip(controls, controls.dropFirst()) { require(one.frame <= next.frame, "controls out of order") }
         let once = written(controls)
-        guard let again = try? ControlRecords.parse(once, title: "controls", catalog) else {
+        guard let again = try? self.replay(once, catalog) else {
             fatalError("what was written is refused: \(String(decoding: once, as: UTF8.self))")
         }
         let twice = written(again.controls(for: ""))
         require(once == twice, "\(String(decoding: once, as: UTF8.self)) is \(String(decoding: twice, as: UTF8.self))")
+    }
+
+    private func replay(_ bytes: [UInt8], _ catalog: RecordCatalog) throws(Failure) -> ControlReplay {
+        var replay = ControlReplay()
+        for (index, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
+            try ControlRecords.add(Array(line), index + 1, title: "controls", to: &replay, catalog)
+        }
+        return replay
     }
 
     private func written(_ controls: [StampedControl]) -> [UInt8] {

@@ -158,7 +158,7 @@ private final class HubFixture {
         }
         if let batch = encoder.withLock({ $0.encode(events, subscriptions.current) }) { hub.send(batch) }
         for (index, post) in taken.enumerated() {
-            post.reply?(index % 3 == 0 ? .done : index % 3 == 1 ? .busy : .refused("no \"way\""), nil)
+            post.reply?(index % 3 == 0 ? .done : index % 3 == 1 ? .busy : .refused("no \"way\""))
         }
     }
 
