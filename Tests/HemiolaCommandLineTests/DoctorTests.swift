@@ -31,7 +31,7 @@ import Testing
             ],
             formats: ["flac", "mp3", "ogg", "wav"], devices: .success(Self.devices()),
             runtime: Environment.Folder(path: "/run/user/1"),
-            state: Environment.Folder(path: "/home/a/.local/state/hemiola"), temporary: Environment.Folder(path: "/tmp"),
+            state: Environment.Folder(path: "/h/a/.local/state/hemiola"), temporary: Environment.Folder(path: "/tmp"),
             terminal: "xterm, 80 columns", locale: "C.UTF-8")
     }
 
@@ -107,8 +107,8 @@ import Testing
 
     @Test func `defaults file: path, and whether it exists and what it sets`() throws {
         var found = healthy
-        found.defaults = .missing(path: "/home/a/.config/hemiola/defaults.yaml")
-        #expect(DoctorReport(found).text.contains("ok  defaults file    none at /home/a/.config/hemiola/defaults.yaml\n"))
+        found.defaults = .missing(path: "/h/a/.config/hemiola/defaults.yaml")
+        #expect(DoctorReport(found).text.contains("ok  defaults file    none at /h/a/.config/hemiola/defaults.yaml\n"))
         found.defaults = .valid(try DefaultsFile("device: x\nsinks: []", path: "/a.yaml", title: "/a.yaml", .standard))
         #expect(DoctorReport(found).text.contains("ok  defaults file    /a.yaml sets device, sinks\n"))
         found.defaults = .valid(try DefaultsFile("", path: "/a.yaml", title: "/a.yaml", .standard))

@@ -20,19 +20,6 @@ import Testing
         }
     }
 
-    @Test func `sink without a thread, on_error=skip: the run goes on without it`() async {
-        await #expect(processExitsWith: .success) {
-            let (sink, notices) = (CollectingSink(), Notices())
-            var trial = Trial([silence(batches: 3)], sinks: [.collecting(sink, as: "first")])
-            trial.configuration.sinks = [PluginSpec("first", settings: ["on_error": .text("skip")])]
-            let pipeline = try trial.pipeline()
-            ThreadDenial.begin()
-            let outcome = runHere(pipeline, notices)
-            #expect(outcome.skippedSinks == 1 && sink.calls == [.open, .close])
-            #expect(notices.count("sinkSkipped") == 1 && notices.count("sinkFailed") == 0, "\(notices.texts)")
-        }
-    }
-
     @Test func `several jobs without threads: the inputs are analysed one by one, with one notice`() async {
         await #expect(processExitsWith: .success) {
             let notices = Notices()

@@ -7,8 +7,6 @@ struct CorpusSession: Sendable {
     private static let grace = 5.0
     /// Time limit for readers to return after a signal, in seconds.
     private static let readerGrace = 1.0
-    /// Seconds that one pipeline waits for the sinks of another, which open no file yet.
-    private static let startTime = 10.0
     /// Seconds between two updates on a terminal.
     private static let interval = 0.2
 
@@ -49,56 +47,29 @@ struct CorpusSession: Sendable {
         return status
     }
 
-    /// Runs the pipelines: the first on the calling thread, each other on a thread of its own, if the system has threads for it and its sinks.
+    /// Runs the pipelines: the first on the calling thread, each other on a thread of its own, as far as the system has threads for them. A
+    /// sink without a thread ends the run, as any sink that cannot be opened.
     ///
     /// - Returns: The number of sinks that failed.
     private func runPipelines() -> Int {
-        guard let first = pipelines.first else { return 0 }
         var others: [WorkerThread<Int>] = []
-        let failedSinks = run(first) { lack in
-            if let lack { console.error(lack.message) } else { others = startOthers() }
-        }
-        // The results of other files would fail as well: the disk is full.
-        if failedSinks > 0 { stop() }
-        return others.reduce(failedSinks) { $0 + $1.join() }
-    }
-
-    /// Starts one pipeline after another, so that one has threads for all its sinks before the next takes any.
-    private func startOthers() -> [WorkerThread<Int>] {
-        var jobs: [WorkerThread<Int>] = []
         do throws(Problem) {
-            for pipeline in pipelines.dropFirst() {
-                let start = Future<Problem?>()
-                let job = try WorkerThread<Int>(for: "a job") { [self] in
-                    var isWithoutThread = false
-                    let failedSinks = run(pipeline) { lack in
-                        isWithoutThread = lack != nil
-                        start.complete(lack)
-                    }
-                    // The others take its inputs.
-                    if isWithoutThread { return 0 }
-                    if failedSinks > 0 { stop() }
-                    return failedSinks
-                }
-                if case .some(.some(let lack)) = start.value(within: Self.startTime) {
-                    _ = job.join()
-                    throw lack
-                }
-                jobs.append(job)
-            }
+            for pipeline in pipelines.dropFirst() { others.append(try WorkerThread(for: "a job") { [self] in run(pipeline) }) }
         } catch {
-            console.warning(PipelineNotice.fewerJobs(jobs.count + 1, of: pipelines.count, error).text)
+            console.warning(PipelineNotice.fewerJobs(others.count + 1, of: pipelines.count, error).text)
         }
-        return jobs
+        let failedSinks = pipelines.first.map(run) ?? 0
+        return others.reduce(failedSinks) { $0 + $1.join() }
     }
 
     /// Runs a pipeline on the calling thread.
     ///
-    /// - Parameter whenStarted: Called before the first input. Receives why a sink has no thread; then nothing was analysed.
     /// - Returns: The number of sinks that failed.
-    private func run(_ pipeline: Pipeline, whenStarted: (Problem?) -> Void) -> Int {
+    private func run(_ pipeline: Pipeline) -> Int {
         let printer = NoticePrinter(pipeline, console, saysEnd: false)
-        let outcome = pipeline.runAmongOthers(report: { printer.print($0) }, whenStarted: { whenStarted($0?.error) })
+        let outcome: RunOutcome = pipeline.run { printer.print($0) }
+        // The results of other files would fail as well: the disk is full.
+        if outcome.failedSinks > 0 { stop() }
         return outcome.failedSinks
     }
 

@@ -644,8 +644,15 @@ private struct SinkNames {
 /// Names that no analyzer can have: the keys of records, and the record types. Allowed are record types that are also the id of an
 /// analyzer, and `beat`, for any beat tracker.
 struct ReservedNames {
-    let registry: PluginRegistry
-    let catalog: RecordCatalog
+    private let registry: PluginRegistry
+    private let catalog: RecordCatalog
+    private let fields: Set<String>
+
+    init(registry: PluginRegistry, catalog: RecordCatalog) {
+        self.registry = registry
+        self.catalog = catalog
+        fields = RecordSchema.reservedNames(catalog)
+    }
 
     /// Why the analyzer of a SPEC cannot have its name; nil: it can.
     func conflict(of spec: PluginSpec) -> String? {
@@ -656,5 +663,5 @@ struct ReservedNames {
     }
 
     /// Whether a name is a key of the records.
-    func isField(_ name: String) -> Bool { RecordSchema.reservedNames(catalog).contains(name) }
+    func isField(_ name: String) -> Bool { fields.contains(name) }
 }

@@ -227,20 +227,6 @@ public final class Pipeline: Sendable {
     public func run(
         replaying replay: ControlReplay = ControlReplay(), report: @escaping @Sendable (PipelineNotice) -> Void = { _ in }
     ) -> RunOutcome {
-        runAmongOthers(replaying: replay, report: report) { lack in
-            if let (sink, error) = lack { report(.sinkFailed(sink: sink, error)) }
-        }
-    }
-
-    /// `run` for a pipeline that shares the threads of the process with others.
-    ///
-    /// - Parameter whenStarted: Called once, before the first input. Receives a sink for which there is no thread, and the error, which is not
-    ///   reported: nothing was analysed, and the others may do without this pipeline. nil: the sinks have their threads, or the run has
-    ///   failed for a reason that was reported.
-    package func runAmongOthers(
-        replaying replay: ControlReplay = ControlReplay(), report: @escaping @Sendable (PipelineNotice) -> Void,
-        whenStarted: ((sink: String, error: Problem)?) -> Void
-    ) -> RunOutcome {
         var outcome = RunOutcome()
         if let sink = sinkEntries.first(where: \.needs.realTime), !isLive, !configuration.isPaced {
             report(.pacing(sink: sink.name))
@@ -248,7 +234,6 @@ public final class Pipeline: Sendable {
         let startTime = Int(MonotonicTime.secondsSince1970)
         if let (sink, error) = firstUnwritableOutput(startTime: startTime) {
             report(.sinkFailed(sink: sink, error))
-            whenStarted(nil)
             outcome.failedSinks += 1
             return outcome
         }
@@ -260,7 +245,6 @@ public final class Pipeline: Sendable {
         for (index, entry) in sinkEntries.enumerated() {
             let context = context(of: index, in: scope, inbox: inbox, report: report)
             let queue = BoundedQueue<StreamItem>(capacity: isLive ? liveBlocks : Self.offlineBlocks, isLive ? .dropOldest : .wait)
-            var isOpen = false
             do throws(Problem) {
                 let runner = SinkRunner(
                     try entry.take(), context: context, events: entry.selection.adding(types: entry.needs.events.map(\.name)),
@@ -268,16 +252,14 @@ public final class Pipeline: Sendable {
                     queue: queue, report: report)
                 try runner.open()
                 let director = try runner.makeDirector()
-                isOpen = true
-                let thread = try SinkThread(runner) { [self] in
-                    // The next input may arrive much later, or never.
-                    if closedSinks.add(1, ordering: .relaxed).newValue == sinkEntries.count { supply?.source.cancel() }
-                }
-                sinks.append(thread)
-                if let director, !thread.isWithoutThread { directors.append(PipelineDirector(director, entry.about)) }
+                sinks.append(
+                    try SinkThread(runner) { [self] in
+                        // The next input may arrive much later, or never.
+                        if closedSinks.add(1, ordering: .relaxed).newValue == sinkEntries.count { supply?.source.cancel() }
+                    })
+                if let director { directors.append(PipelineDirector(director, entry.about)) }
             } catch {
-                if !isOpen { report(.sinkFailed(sink: entry.name, error)) }
-                whenStarted(isOpen ? (sink: entry.name, error: error) : nil)
+                report(.sinkFailed(sink: entry.name, error))
                 outcome.failedSinks += 1
                 for sink in sinks {
                     sink.queue.abandon()
@@ -287,7 +269,6 @@ public final class Pipeline: Sendable {
                 return outcome
             }
         }
-        whenStarted(nil)
         inbox.setPreparers(
             directors.enumerated().compactMap { index, director in
                 (director.director as? any PreparedDirector).map { (index, $0.preparer) }

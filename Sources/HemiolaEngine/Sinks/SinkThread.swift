@@ -4,35 +4,30 @@ internal import Hemiola
 struct SinkThread: Sendable {
     let name: String
     let queue: BoundedQueue<StreamItem>
-    /// nil: the system denies a thread, and the run goes on without the sink.
-    private let thread: WorkerThread<SinkRunner.Outcome>?
+    private let thread: WorkerThread<SinkRunner.Outcome>
 
-    /// Starts the thread. Where the policy allows it, the run goes on without the sink if there is none.
+    /// Starts the thread.
     ///
-    /// - Parameter whenClosed: Called when the sink is closed, by the thread.
-    /// - Throws: There is no thread. The sink is closed.
+    /// - Parameter whenClosed: Called by the thread when it has closed the sink.
+    /// - Throws: The system denies a thread. The sink is closed.
     init(_ runner: sending SinkRunner, whenClosed: @escaping @Sendable () -> Void) throws(Problem) {
         name = runner.context.name
         queue = runner.queue
         // Safe: the thread has the runner, or there is no thread and its closure was released.
         nonisolated(unsafe) let runner = runner
         do throws(Problem) {
-            thread = try WorkerThread<SinkRunner.Outcome>(for: "the sink \(name)") {
+            thread = try WorkerThread(for: "the sink \(name)") {
                 defer { whenClosed() }
                 return runner.run()
             }
         } catch {
-            try runner.closeUnused(because: error)
-            thread = nil
-            whenClosed()
+            try? runner.close()
+            throw error
         }
     }
 
-    /// Whether the run goes on without the sink, which has no thread.
-    var isWithoutThread: Bool { thread == nil }
-
     /// Waits until the sink is closed.
-    func join() -> SinkRunner.Outcome { thread?.join() ?? .skipped }
+    func join() -> SinkRunner.Outcome { thread.join() }
 }
 
 /// Runs one sink: takes items from its queue, retries failed calls, and closes the sink at the end. Has one owner, as the sink: the thread
@@ -108,16 +103,6 @@ final class SinkRunner {
     func makeDirector() throws(Problem) -> sending (any Director)? {
         guard isOpen, let sink = sink as? any DirectingSink else { return nil }
         return try sink.makeDirector()
-    }
-
-    /// Closes the sink, which has no thread. Where the policy allows it, the run goes on without the sink.
-    func closeUnused(because error: Problem) throws(Problem) {
-        let wasSkipped = queue.isSkipped
-        try? close()
-        guard policy.onError == .skip else { throw error }
-        if wasSkipped { return }
-        report(.sinkSkipped(sink: context.name, error))
-        queue.abandon(countsRest: true)
     }
 
     /// Runs until the queue is finished or the sink has failed.
@@ -245,7 +230,7 @@ final class SinkRunner {
         return error
     }
 
-    private func close() throws(Problem) {
+    fileprivate func close() throws(Problem) {
         guard isOpen else { return }
         isOpen = false
         try sink.close()
