@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Synchronization
 import Testing
 
 /// What the tests with a display need and this machine lacks.
@@ -48,17 +49,16 @@ let waitLimit = 60.0
 /// sandbox, and PipeWire refuses all programs.
 private enum SandboxFile {
     private static let path = "/.flatpak-info"
-    private static let lock = NSLock()
-    // Unsafe: behind the lock.
-    nonisolated(unsafe) private static var windows = 0
+    /// How many windows run.
+    private static let windows = Mutex(0)
 
     static func windowStarted() {
-        lock.withLock { windows += 1 }
+        windows.withLock { $0 += 1 }
     }
 
     /// Removes the file after the last window: without it, a sandbox that another window is making would fail.
     static func windowEnded() {
-        lock.withLock {
+        windows.withLock { windows in
             windows -= 1
             var status = stat()
             guard windows == 0, geteuid() == 0, lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size == 0 else {
