@@ -24,16 +24,6 @@ package enum FileSystem {
         return FileStatus(status)
     }
 
-    /// Identifies the regular file at a path, links followed; nil when there is none.
-    package static func fileIdentity(of path: String) -> FileStatus.Identity? {
-        (try? status(of: path)).flatMap { $0.kind == .file ? $0.identity : nil }
-    }
-
-    /// Whether a path is a file that the user can execute.
-    package static func isExecutable(_ path: String) -> Bool {
-        fileIdentity(of: path) != nil && access(PathText.systemPath(path), X_OK) == 0
-    }
-
     /// Whether a folder is at a path; links are followed.
     package static func isFolder(_ path: String) -> Bool {
         (try? status(of: path).kind) == .folder

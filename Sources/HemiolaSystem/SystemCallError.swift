@@ -19,15 +19,6 @@ public struct SystemCallError: Error, Sendable, Hashable, CustomStringConvertibl
         return text.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
     }
 
-    /// Whether the reader has closed the pipe.
-    package var isBrokenPipe: Bool { number == EPIPE }
-
     /// Whether there is no file at the path.
     package var isMissingFile: Bool { number == ENOENT || number == ENOTDIR }
-
-    /// Whether the name of a new file is the cause, so that another name may be possible.
-    package var isOfName: Bool { [ENAMETOOLONG, EISDIR, EILSEQ, EINVAL].contains(number) }
-
-    /// Whether a socket does not exist or no process accepts connections.
-    package var isUnreachable: Bool { number == ENOENT || number == ECONNREFUSED }
 }

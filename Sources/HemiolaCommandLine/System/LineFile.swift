@@ -1,13 +1,14 @@
 internal import Glibc
+internal import HemiolaSystem
 
 /// A file that lines are appended to, each by one call of write(2). Used by one thread at a time.
-package final class LineFile: Sendable {
+final class LineFile: Sendable {
     private let descriptor: Int32
 
     /// Creates a file, or opens one.
     ///
     /// - Parameter empties: Whether the lines of an existing file are removed.
-    package init(creating path: String, empties: Bool = true) throws(SystemCallError) {
+    init(creating path: String, empties: Bool = true) throws(SystemCallError) {
         descriptor = open(PathText.systemPath(path), O_WRONLY | O_CREAT | (empties ? O_TRUNC : 0) | O_APPEND | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else { throw SystemCallError.last }
     }
@@ -17,7 +18,7 @@ package final class LineFile: Sendable {
     }
 
     /// Appends a line. A line that is written in part, because the disk is full, is removed again.
-    package func append(_ line: [UInt8]) throws(SystemCallError) {
+    func append(_ line: [UInt8]) throws(SystemCallError) {
         while true {
             let count = write(descriptor, line, line.count)
             if count == line.count { return }

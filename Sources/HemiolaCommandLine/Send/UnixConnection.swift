@@ -1,7 +1,8 @@
-package import Glibc
+internal import Glibc
+internal import HemiolaSystem
 
 /// A connection to a Unix socket; closed with this object.
-package final class UnixConnection {
+final class UnixConnection {
     private let descriptor: Int32
     /// Maximum length of a line in bytes; hemiola sends shorter lines only.
     private static let longestLine = 16 << 20
@@ -11,7 +12,7 @@ package final class UnixConnection {
 
     /// - Parameter deadline: When to give up, a ``MonotonicTime``. connect(2) blocks while the backlog of the server is full.
     /// - Throws: `ETIMEDOUT` at the deadline, else the error of the system call.
-    package init(to path: String, until deadline: Double) throws(SystemCallError) {
+    init(to path: String, until deadline: Double) throws(SystemCallError) {
         descriptor = try Self.connected(to: path, until: deadline)
     }
 
@@ -50,7 +51,7 @@ package final class UnixConnection {
     }
 
     /// The user of the process that listens, as the kernel reports it; nil if it reports none.
-    package var serverUser: uid_t? {
+    var serverUser: uid_t? {
         // struct ucred, which the headers declare for C programs only that ask for it: process, user, group.
         var credentials: (process: pid_t, user: uid_t, group: gid_t) = (0, 0, 0)
         var size = socklen_t(MemoryLayout.size(ofValue: credentials))
@@ -63,7 +64,7 @@ package final class UnixConnection {
     }
 
     /// Writes all bytes, or throws `ETIMEDOUT` at the deadline.
-    package func write(_ bytes: [UInt8], until deadline: Double) throws(SystemCallError) {
+    func write(_ bytes: [UInt8], until deadline: Double) throws(SystemCallError) {
         var rest = bytes[...]
         while !rest.isEmpty {
             try wait(for: Int16(POLLOUT), until: deadline)
@@ -75,7 +76,7 @@ package final class UnixConnection {
     }
 
     /// Whether bytes can be read without waiting.
-    package var hasInput: Bool {
+    var hasInput: Bool {
         var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return lines.pendingCount > 0 || poll(&request, 1, 0) > 0
     }
@@ -93,7 +94,7 @@ package final class UnixConnection {
     }
 
     /// - Returns: The next line, without its newline; nil at the end.
-    package func readLine(until deadline: Double) throws(SystemCallError) -> [UInt8]? {
+    func readLine(until deadline: Double) throws(SystemCallError) -> [UInt8]? {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
             guard MonotonicTime.now < deadline else { throw SystemCallError(number: ETIMEDOUT) }

@@ -3,6 +3,8 @@ import HemiolaSystem
 import TestSupport
 import Testing
 
+@testable import HemiolaCommandLine
+
 @Suite(.mayNotHang) struct UnixConnectionTests {
     @Test func `server with a full backlog: connecting fails at the deadline`() throws {
         let folder = try TemporaryFolder()
