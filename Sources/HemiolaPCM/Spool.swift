@@ -14,10 +14,8 @@ final class Spool {
     init(for streamName: String) throws(Problem) {
         self.streamName = streamName
         directory = TemporaryFile.folder
-        descriptor = TemporaryFile.create()
-        guard descriptor >= 0 else {
-            throw Problem(
-                "cannot store \(streamName) in \(directory): \(SystemCallError.last); set TMPDIR to a directory with more space")
+        do throws(SystemCallError) { descriptor = try TemporaryFile.create() } catch {
+            throw Problem("cannot store \(streamName) in \(directory): \(error); set TMPDIR to a directory with more space")
         }
     }
 

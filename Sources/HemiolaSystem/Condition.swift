@@ -1,13 +1,22 @@
 internal import Glibc
 
-/// A mutex and its condition variable, which the standard library does not have together. A wait can end at a monotonic time.
+/// A mutex and its condition variable, which the standard library does not have together: threads wait until another one has changed what
+/// they share. A thread that waits for a descriptor uses a ``WakeUp``.
+///
+///     condition.locked {
+///         while queue.isEmpty, MonotonicTime.now < deadline { condition.wait(until: deadline) }
+///     }
+///
+/// A wait can end without a signal, so what is waited for is checked again, as here. The lock is not recursive: a thread that has it must
+/// not take it.
 ///
 /// `@unchecked Sendable`, and raw memory, because a pthread object must never move.
-package final class Condition: @unchecked Sendable {
+public final class Condition: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let variable: UnsafeMutablePointer<pthread_cond_t>
 
-    package init() {
+    /// Unlocked, and nobody waits.
+    public init() {
         mutex = .allocate(capacity: 1)
         mutex.initialize(to: pthread_mutex_t())
         pthread_mutex_init(mutex, nil)
@@ -27,20 +36,32 @@ package final class Condition: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    package func lock() { pthread_mutex_lock(mutex) }
-    package func unlock() { pthread_mutex_unlock(mutex) }
-    package func wait() { pthread_cond_wait(variable, mutex) }
-    package func signal() { pthread_cond_signal(variable) }
-    package func broadcast() { pthread_cond_broadcast(variable) }
+    /// Takes the lock. Waits until no other thread has it.
+    public func lock() { pthread_mutex_lock(mutex) }
 
-    /// Waits until a ``MonotonicTime``, a signal or a broadcast.
-    package func wait(until time: Double) {
+    /// Releases the lock, which this thread has.
+    public func unlock() { pthread_mutex_unlock(mutex) }
+
+    /// Waits until a signal or a broadcast. This thread has the lock before and after, and not while it waits.
+    public func wait() { pthread_cond_wait(variable, mutex) }
+
+    /// Wakes one of the threads that wait. With or without the lock.
+    public func signal() { pthread_cond_signal(variable) }
+
+    /// Wakes all threads that wait. With or without the lock.
+    public func broadcast() { pthread_cond_broadcast(variable) }
+
+    /// Waits as ``wait()``, at most until a time.
+    ///
+    /// - Parameter time: A ``MonotonicTime`` in seconds; finite.
+    public func wait(until time: Double) {
         let seconds = max(0, time).rounded(.down)
         var limit = timespec(tv_sec: Int(seconds), tv_nsec: Int((max(0, time) - seconds) * 1e9))
         pthread_cond_timedwait(variable, mutex, &limit)
     }
 
-    package func locked<Result>(_ body: () -> Result) -> Result {
+    /// Takes the lock for a closure.
+    public func locked<Result>(_ body: () -> Result) -> Result {
         lock()
         defer { unlock() }
         return body()

@@ -30,7 +30,7 @@ package struct FileStatus: Sendable {
     package var identity: Identity
     package var size: Int
     /// The permissions, with the bits for set user, set group and sticky.
-    package var permissions: UInt32
+    var permissions: UInt32
     /// The time of the last modification, in seconds and nanoseconds.
     private var seconds: Int
     private var nanoseconds: Int

@@ -1,17 +1,17 @@
 internal import Glibc
 
-/// Files and folders by their paths, which are in the form of `PathText`.
-package enum FileSystem {
+/// Files and folders by their paths, which are in the form of ``PathText``.
+public enum FileSystem {
     // MARK: - Names
 
-    /// The path up to the last slash; `.` for a path without a slash.
-    package static func folder(of path: String) -> String {
+    /// The path up to the last slash: `/` for a file there, `.` for a path without a slash. Reads no file.
+    public static func folder(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// The path after the last slash.
-    package static func lastName(of path: String) -> String {
+    /// The path after the last slash; empty for a path that ends with one. Reads no file.
+    public static func lastName(of path: String) -> String {
         path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
     }
 
@@ -22,6 +22,11 @@ package enum FileSystem {
         var status = stat()
         guard stat(PathText.systemPath(path), &status) == 0 else { throw SystemCallError.last }
         return FileStatus(status)
+    }
+
+    /// Whether a file, folder or anything else is at a path; links are followed. Also false where the system does not let the user look.
+    public static func exists(_ path: String) -> Bool {
+        (try? status(of: path)) != nil
     }
 
     /// Whether a folder is at a path; links are followed.
@@ -58,8 +63,18 @@ package enum FileSystem {
         return entries
     }
 
+    /// The names in a folder, without `.` and `..`, in no order.
+    ///
+    /// - Parameters:
+    ///   - folder: The path of the folder.
+    ///   - limit: How many are read at most.
+    /// - Throws: The folder does not exist or cannot be read.
+    public static func names(in folder: String, limit: Int = .max) throws(SystemCallError) -> [String] {
+        try entries(of: folder, limit: limit).map(\.name)
+    }
+
     /// The absolute path with all links resolved; nil when there is no such file.
-    package static func realPath(_ path: String) -> String? {
+    public static func realPath(_ path: String) -> String? {
         guard let pointer = realpath(PathText.systemPath(path), nil) else { return nil }
         defer { free(pointer) }
         return PathText.text(of: UnsafeRawBufferPointer(start: pointer, count: strlen(pointer)))
@@ -75,11 +90,13 @@ package enum FileSystem {
         return target.isEmpty ? nil : PathText.text(of: target)
     }
 
-    /// The working directory.
-    package static var workingFolder: String { realPath(".") ?? "/" }
+    /// The absolute path of the working directory.
+    public static var workingFolder: String { realPath(".") ?? "/" }
 
-    /// Creates a folder and the missing folders above it.
-    package static func createFolder(_ path: String) throws(SystemCallError) {
+    /// Creates a folder and the missing folders above it, with the permissions that the umask leaves. Does nothing if it exists.
+    ///
+    /// - Throws: A folder cannot be created: `ENOTDIR` where a file is in the way.
+    public static func createFolder(_ path: String) throws(SystemCallError) {
         if mkdir(PathText.systemPath(path), 0o777) == 0 { return }
         let number = errno
         if number == EEXIST, isFolder(path) { return }
@@ -91,7 +108,7 @@ package enum FileSystem {
     }
 
     /// Whether an empty regular file is at a path; links are followed.
-    package static func isEmptyFile(_ path: String) -> Bool {
+    static func isEmptyFile(_ path: String) -> Bool {
         (try? status(of: path)).map { $0.kind == .file && $0.size == 0 } ?? false
     }
 
@@ -108,8 +125,15 @@ package enum FileSystem {
         unlink(PathText.systemPath(path))
     }
 
-    /// Bytes of a file: up to `count` from an offset, which is counted from the end if it is negative.
-    package static func bytes(of path: String, from offset: Int = 0, count: Int) throws(SystemCallError) -> [UInt8] {
+    /// A part of a file. Never waits for a pipe.
+    ///
+    /// - Parameters:
+    ///   - path: The path of the file; links are followed.
+    ///   - offset: The first byte; a negative number is counted from the end.
+    ///   - count: How many bytes are read at most. So much memory is taken.
+    /// - Returns: Fewer bytes where the file ends.
+    /// - Throws: The file does not exist or cannot be read: `ESPIPE` for a pipe, `EISDIR` for a folder.
+    public static func bytes(of path: String, from offset: Int = 0, count: Int) throws(SystemCallError) -> [UInt8] {
         // A pipe that replaced the file would block the call.
         let descriptor = open(PathText.systemPath(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else { throw SystemCallError.last }

@@ -1,15 +1,15 @@
 /// A value that one thread sets once, and that others wait for. Thread-safe.
 ///
 /// `@unchecked Sendable`: the value is accessed only under the condition's lock.
-package final class Future<Value: Sendable>: @unchecked Sendable {
+public final class Future<Value: Sendable>: @unchecked Sendable {
     private let condition = Condition()
     private var result: Value?
 
     /// Without a value.
-    package init() {}
+    public init() {}
 
     /// Sets the value, and wakes all threads that wait for it. A second value is ignored.
-    package func complete(_ value: Value) {
+    public func complete(_ value: Value) {
         condition.locked {
             if result == nil { result = value }
             condition.broadcast()
@@ -18,9 +18,9 @@ package final class Future<Value: Sendable>: @unchecked Sendable {
 
     /// Waits for the value.
     ///
-    /// - Parameter seconds: The longest wait.
+    /// - Parameter seconds: The longest wait; finite.
     /// - Returns: nil: there is no value yet.
-    package func value(within seconds: Double) -> Value? {
+    public func value(within seconds: Double) -> Value? {
         let end = MonotonicTime.now + seconds
         return condition.locked {
             while result == nil, MonotonicTime.now < end { condition.wait(until: end) }

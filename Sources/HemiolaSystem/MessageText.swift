@@ -1,7 +1,7 @@
 extension String {
     /// The text with control characters, line breaks and changes of the text direction written as escapes, so that it stays on one
-    /// line of a terminal. File names, tags and the texts of pages may contain all of these.
-    package var onOneLine: String { escaped { $0.isUnsafeForReaders } }
+    /// line of a terminal. File names, tags and the texts of pages may contain all of these: whatever a message quotes is written so.
+    public var onOneLine: String { escaped { $0.isUnsafeForReaders } }
 
     /// Several lines with the same escapes: line breaks and tabs stay.
     package var printable: String { escaped { $0.isUnsafeForReaders && $0 != "\n" && $0 != "\t" } }
@@ -26,7 +26,7 @@ extension String {
 extension Unicode.Scalar {
     /// Whether a terminal can take the character as a command, or it breaks the line, or changes the direction of the text, so that
     /// `gnp.exe` is read as `exe.png`.
-    package var isUnsafeForReaders: Bool {
+    public var isUnsafeForReaders: Bool {
         switch value {
         case 0..<0x20, 0x7F...0x9F, 0x2028...0x202E, 0x2066...0x2069: true
         default: false
@@ -35,8 +35,10 @@ extension Unicode.Scalar {
 }
 
 extension Double {
-    /// Rounded to a number of decimal places, for messages.
-    package func rounded(toPlaces places: Int) -> Double {
+    /// Rounded to a number of decimal places, for messages: 0.1 for 0.123 and one place.
+    ///
+    /// - Parameter places: The places, 0….
+    public func rounded(toPlaces places: Int) -> Double {
         let scale = (0..<places).reduce(1.0) { product, _ in product * 10 }
         return (self * scale).rounded() / scale
     }

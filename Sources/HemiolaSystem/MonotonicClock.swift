@@ -8,6 +8,7 @@ public protocol MonotonicClock: Sendable {
 
 /// The clock of the system.
 public struct SystemClock: MonotonicClock {
+    /// The clock of the system.
     public init() {}
 
     public var now: Double { MonotonicTime.now }

@@ -1,4 +1,4 @@
-package import Glibc
+public import Glibc
 
 /// The clocks of the system, and the only code that reads them. Outputs only: nothing that is analysed depends on them.
 public enum MonotonicTime {
@@ -6,15 +6,12 @@ public enum MonotonicTime {
     public static var now: Double { seconds(of: CLOCK_MONOTONIC) }
 
     /// What has to be added to a monotonic time to get seconds since 1970.
-    public static var wallClockOffset: Double { secondsSince1970 - now }
+    public static var wallClockOffset: Double { seconds(of: CLOCK_REALTIME) - now }
 
     /// Blocks the thread for some seconds.
     public static func sleep(for seconds: Double) {
         usleep(useconds_t(max(0, seconds) * 1e6))
     }
-
-    /// Seconds since 1970, of the clock that the user can set.
-    package static var secondsSince1970: Double { seconds(of: CLOCK_REALTIME) }
 
     /// Nanoseconds of the clock that is never set. Async-signal-safe.
     package static var nanoseconds: Int64 { nanoseconds(of: CLOCK_MONOTONIC) }
@@ -22,11 +19,12 @@ public enum MonotonicTime {
     /// Milliseconds of the clock that is never set.
     package static var milliseconds: Double { Double(nanoseconds) / 1_000_000 }
 
-    /// Nanoseconds of a clock that is never set and that advances while the computer sleeps.
-    package static var nanosecondsWithSleep: Int64 { nanoseconds(of: CLOCK_BOOTTIME) }
+    /// Nanoseconds of a clock that is never set and that advances while the computer sleeps: for a live source, whose device may be gone
+    /// then. Not comparable with ``now``.
+    public static var nanosecondsWithSleep: Int64 { nanoseconds(of: CLOCK_BOOTTIME) }
 
     /// Seconds of processor time that a process has used so far; 0 if it does not exist.
-    package static func processorTime(of process: pid_t) -> Double {
+    public static func processorTime(of process: pid_t) -> Double {
         var clock = clockid_t()
         guard clock_getcpuclockid(process, &clock) == 0 else { return 0 }
         return seconds(of: clock)

@@ -3,7 +3,12 @@ extension String {
     ///
     /// One with a single typing error, else one with this word: `musical-key` for `key`. Else the edit distance with transpositions (F. J.
     /// Damerau, 1964), at most a third of the length and one more, or a common start.
-    package func nearest(in names: some Collection<String>) -> String? {
+    ///
+    /// For messages about a name that does not exist: `did you mean chroma?`. Letters are compared without case. Takes the product of both
+    /// lengths for each name.
+    ///
+    /// - Parameter names: The names that exist. Of several that are equally like it, the first is returned.
+    public func nearest(in names: some Collection<String>) -> String? {
         let typed = Array(lowercased())
         var best: (name: String, distance: Int)?
         for name in names {

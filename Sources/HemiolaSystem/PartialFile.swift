@@ -1,12 +1,17 @@
 internal import Glibc
 
 /// A file that is written beside its path, as `.NAME.XXXXXX.partial`, and gets the path when it is complete: a reader of the path finds
-/// the old file or the whole new one.
-package struct PartialFile: Sendable {
-    /// The path that the complete file gets, in the form of `PathText`.
-    package let path: String
-    /// For writing, until ``close(syncs:)``.
-    package let descriptor: Int32
+/// the old file or the whole new one. A process that is killed meanwhile leaves the path as it was.
+///
+///     try PartialFile.write(bytes, to: path)
+///
+/// For a file that is written bit by bit: ``init(for:permissions:)``, ``write(_:)``, ``close(syncs:)`` and ``moveToPath(replaces:syncs:)``, or
+/// ``discard()`` after an error of ``write(_:)``.
+public struct PartialFile: Sendable {
+    /// The path that the complete file gets, in the form of ``PathText``.
+    public let path: String
+    /// The descriptor of the partial file, for writing until ``close(syncs:)``.
+    public let descriptor: Int32
     private let partialPath: String
 
     /// Creates the file.
@@ -17,7 +22,8 @@ package struct PartialFile: Sendable {
     /// - Parameters:
     ///   - path: The path of the complete file; its folder exists.
     ///   - permissions: Of the new file; nil: those of the old file at the path, else the default ones.
-    package init(for path: String, permissions: UInt32? = nil) throws(SystemCallError) {
+    /// - Throws: The folder does not exist or cannot be written.
+    public init(for path: String, permissions: UInt32? = nil) throws(SystemCallError) {
         self.path = path
         let letters = Array("abcdefghijklmnopqrstuvwxyz0123456789")
         var stem = FileSystem.lastName(of: path)
@@ -44,8 +50,8 @@ package struct PartialFile: Sendable {
         if permissions == nil, let old = try? FileSystem.status(of: path), old.kind == .file { _ = fchmod(descriptor, old.permissions) }
     }
 
-    /// Removes what killed processes left of earlier files for a path.
-    package static func removeLeftovers(of path: String) {
+    /// Removes what killed processes left of earlier files for a path. Reads the names of its folder.
+    public static func removeLeftovers(of path: String) {
         let (folder, name) = (FileSystem.folder(of: path), FileSystem.lastName(of: path))
         guard let stream = opendir(PathText.systemPath(folder)) else { return }
         defer { closedir(stream) }
@@ -69,8 +75,10 @@ package struct PartialFile: Sendable {
         }
     }
 
-    /// Writes all bytes.
-    package func write(_ bytes: [UInt8]) throws(SystemCallError) {
+    /// Adds bytes to the file.
+    ///
+    /// - Throws: Not all could be written; call ``discard()``.
+    public func write(_ bytes: [UInt8]) throws(SystemCallError) {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
@@ -83,7 +91,8 @@ package struct PartialFile: Sendable {
     /// Closes the file. After an error it is removed.
     ///
     /// - Parameter syncs: Whether it is written to the disk first (`fsync`).
-    package func close(syncs: Bool = false) throws(SystemCallError) {
+    /// - Throws: The file may be incomplete.
+    public func close(syncs: Bool = false) throws(SystemCallError) {
         let synced = syncs && fsync(descriptor) == -1 ? errno : 0
         // After EINTR, Linux has closed the descriptor all the same.
         let closed = Glibc.close(descriptor) == -1 && errno != EINTR ? errno : 0
@@ -99,8 +108,9 @@ package struct PartialFile: Sendable {
     ///   - replaces: Whether an old file is replaced; false: only an empty one.
     ///   - syncs: Whether the folder is written to the disk too.
     /// - Returns: Whether the file has its path; false: an old file is there that must not be replaced.
+    /// - Throws: The path is that of a folder, or its folder cannot be written any more.
     @discardableResult
-    package func moveToPath(replaces: Bool, syncs: Bool = false) throws(SystemCallError) -> Bool {
+    public func moveToPath(replaces: Bool, syncs: Bool = false) throws(SystemCallError) -> Bool {
         let (partial, final) = (PathText.systemPath(partialPath), PathText.systemPath(path))
         if !replaces {
             if link(partial, final) == 0 {
@@ -124,7 +134,7 @@ package struct PartialFile: Sendable {
     }
 
     /// Closes and removes the file.
-    package func discard() {
+    public func discard() {
         _ = Glibc.close(descriptor)
         FileSystem.remove(partialPath)
     }
@@ -132,11 +142,14 @@ package struct PartialFile: Sendable {
     /// Writes a whole file.
     ///
     /// - Parameters:
-    ///   - permissions: As for `init`.
+    ///   - bytes: The bytes of the file.
+    ///   - path: Its path; its folder exists.
+    ///   - permissions: Of the new file; nil: those of the old file at the path, else the default ones.
     ///   - replaces: Whether an old file is replaced; false: only an empty one.
     /// - Returns: Whether the file has its path; false: an old file is there that must not be replaced.
+    /// - Throws: The file cannot be written; an old one is as it was.
     @discardableResult
-    package static func write(
+    public static func write(
         _ bytes: [UInt8], to path: String, permissions: UInt32? = nil, replaces: Bool = true
     ) throws(SystemCallError) -> Bool {
         let file = try PartialFile(for: path, permissions: permissions)

@@ -8,8 +8,8 @@ public struct SystemCallError: Error, Sendable, Hashable, CustomStringConvertibl
     /// The error of that number.
     public init(number: Int32) { self.number = number }
 
-    /// The error of the system call that has just failed on this thread.
-    package static var last: SystemCallError { SystemCallError(number: errno) }
+    /// The error of the system call that has just failed on this thread (`errno`). Read it before any other call.
+    public static var last: SystemCallError { SystemCallError(number: errno) }
 
     /// The C library's text: `No such file or directory`.
     public var description: String {
@@ -20,5 +20,5 @@ public struct SystemCallError: Error, Sendable, Hashable, CustomStringConvertibl
     }
 
     /// Whether there is no file at the path.
-    package var isMissingFile: Bool { number == ENOENT || number == ENOTDIR }
+    public var isMissingFile: Bool { number == ENOENT || number == ENOTDIR }
 }

@@ -1,17 +1,18 @@
 internal import Glibc
 
 /// Temporary files without a name: the kernel deletes them when the process ends, however it ends.
-package enum TemporaryFile {
-    /// Where they are: `$TMPDIR`, or `/tmp`.
-    package static var folder: String { EnvironmentVariable.value("TMPDIR") ?? "/tmp" }
+public enum TemporaryFile {
+    /// The folder of their disk: `$TMPDIR`, or `/tmp`. For messages about a lack of space.
+    public static var folder: String { EnvironmentVariable.value("TMPDIR") ?? "/tmp" }
 
-    /// Creates a file.
+    /// Creates a file, for reading and writing.
     ///
-    /// - Returns: Its descriptor, which the caller must close; negative on an error, whose number is in `errno`.
-    package static func create() -> Int32 {
+    /// - Returns: Its descriptor, which the caller must close. Programs that this process starts do not inherit it.
+    /// - Throws: The folder does not exist or cannot be written.
+    public static func create() throws(SystemCallError) -> Int32 {
         var template = PathText.systemPath("\(folder)/hemiola-XXXXXX")
         let descriptor = mkstemp(&template)
-        guard descriptor >= 0 else { return descriptor }
+        guard descriptor >= 0 else { throw SystemCallError.last }
         unlink(template)
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         return descriptor

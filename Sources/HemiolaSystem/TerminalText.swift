@@ -1,12 +1,14 @@
 extension String {
-    /// The width on a terminal, in columns.
-    package var columns: Int { reduce(0) { $0 + $1.columns } }
+    /// The width on a terminal, in columns. O(n).
+    public var columns: Int { reduce(0) { $0 + $1.columns } }
 
     /// The text, or its start and end with an ellipsis between when it is too wide. Two thirds are the end, which identifies a path
     /// best.
     ///
-    /// - Parameter dots: The ellipsis, of one column.
-    package func shortened(to width: Int, dots: String) -> String {
+    /// - Parameters:
+    ///   - width: The largest width, in columns.
+    ///   - dots: The ellipsis, of one column.
+    public func shortened(to width: Int, dots: String) -> String {
         guard columns > width else { return self }
         guard width > 1 else { return width == 1 ? dots : "" }
         var (head, tail) = ("", "")

@@ -32,19 +32,21 @@ private final class ThreadBody {
 }
 
 extension Problem {
-    /// The system denies a thread.
+    /// The system denies a thread, which ``startThread(for:_:)`` throws: for a library that starts threads of its own.
     ///
-    /// - Parameter purpose: What the thread is for, in words that follow "for".
-    package static func noThread(for purpose: String, _ error: SystemCallError) -> Problem {
+    /// - Parameters:
+    ///   - purpose: What the thread is for, in words that follow "for".
+    ///   - error: Why there is none; `EAGAIN` if the library does not say it.
+    public static func noThread(for purpose: String, _ error: SystemCallError) -> Problem {
         // EAGAIN stands for a limit on processes, of the user or of a container, and for memory that the stack does not get.
         Problem("cannot start a thread for \(purpose): \(error); raise the limit: ulimit -u, or ulimit -v")
     }
 }
 
-/// A thread whose result another thread waits for.
+/// A thread whose result another thread waits for: its owner calls ``join()`` or ``detach()``, once.
 ///
 /// `@unchecked Sendable`: the thread writes the result before it ends, and `join` reads it afterwards.
-package final class WorkerThread<Result: Sendable>: @unchecked Sendable {
+public final class WorkerThread<Result: Sendable>: @unchecked Sendable {
     private var thread = pthread_t()
     private var result: Result?
 
@@ -54,18 +56,20 @@ package final class WorkerThread<Result: Sendable>: @unchecked Sendable {
     ///   - purpose: What the thread is for, in words that follow "for".
     ///   - body: Is released where there is no thread.
     /// - Throws: The system denies a thread.
-    package init(for purpose: String, _ body: sending @escaping () -> Result) throws(Problem) {
+    public init(for purpose: String, _ body: sending @escaping () -> Result) throws(Problem) {
         thread = try makeThread(for: purpose) { [self] in result = body() }
     }
 
-    /// Waits for the end of the thread. Call once.
-    package func join() -> Result {
+    /// Waits for the end of the thread, however long it takes.
+    ///
+    /// - Returns: What the closure has returned.
+    public func join() -> Result {
         pthread_join(thread, nil)
         return result!
     }
 
-    /// Leaves the thread to itself, instead of `join`.
-    package func detach() {
+    /// Leaves the thread to itself, instead of ``join()``.
+    public func detach() {
         pthread_detach(thread)
     }
 }

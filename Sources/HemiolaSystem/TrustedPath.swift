@@ -4,7 +4,7 @@ package import Glibc
 /// decides what the program runs.
 ///
 /// A user with write permission on a folder can rename its entries, unless the folder is sticky and the entry has another owner.
-package enum TrustedPath {
+public enum TrustedPath {
     /// Maximum number of symbolic links on a path, as in Linux.
     private static let linkLimit = 40
 
@@ -14,7 +14,7 @@ package enum TrustedPath {
     ///   - path: A folder or a file.
     ///   - thing: What a user who can change the path could replace, for the message: `the socket`.
     /// - Throws: What another user can change, and how to prevent it; or why the path cannot be read.
-    package static func check(_ path: String, for thing: String) throws(Problem) {
+    public static func check(_ path: String, for thing: String) throws(Problem) {
         var rest = parts(of: path)
         var folder = "/"
         if !path.hasPrefix("/") {
@@ -86,7 +86,7 @@ package enum TrustedPath {
     /// Whether a user may have write permission on the path: the user itself, root, and the owner of `/`, who can change every path. In a
     /// user namespace that does not map root, that owner is root under the system's overflow number. Other users that the namespace does
     /// not map have the same number, and cannot be distinguished from root.
-    package static func isTrusted(_ user: uid_t, by own: uid_t, rootFolderOwner: uid_t) -> Bool {
+    static func isTrusted(_ user: uid_t, by own: uid_t, rootFolderOwner: uid_t) -> Bool {
         user == own || user == 0 || user == rootFolderOwner
     }
 

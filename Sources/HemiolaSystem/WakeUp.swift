@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Wakes a thread that waits for time or for a descriptor. Thread-safe. A thread that waits for other threads only uses `Condition`.
+/// Wakes a thread that waits for time or for a descriptor. Thread-safe. A thread that waits for other threads only uses a ``Condition``.
 public final class WakeUp: Sendable {
     /// How a wait has ended; all false: its time is over.
     public struct Readiness: Sendable, Hashable {

@@ -126,7 +126,7 @@ public struct ControlSourceConformanceSuite {
 
     /// The number of this process's descriptors (`fd`) or threads (`task`).
     private static func count(_ kind: String) -> Int {
-        do throws(SystemCallError) { return try FileSystem.entries(of: "/proc/self/\(kind)").count } catch { return 0 }
+        do throws(SystemCallError) { return try FileSystem.names(in: "/proc/self/\(kind)").count } catch { return 0 }
     }
 
     /// What a source submits and prints. Every control is refused.

@@ -1,14 +1,15 @@
 import Glibc
-import HemiolaSystem
 import TestSupport
 import Testing
+
+@testable import HemiolaSystem
 
 @Suite struct PartialFileTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
-    private func names() throws -> [String] { try FileSystem.entries(of: folder.path).map(\.name).sorted() }
+    private func names() throws -> [String] { try FileSystem.names(in: folder.path).sorted() }
 
     private func permissions(_ name: String) throws -> mode_t { try FileSystem.status(of: folder(name)).permissions }
 

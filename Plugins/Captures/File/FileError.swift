@@ -67,10 +67,10 @@ enum FileError {
                 "\(name): the shell did not expand ~; write \"$HOME\(path.displayName.dropFirst())\"")
         }
         let (folder, file) = (FileSystem.folder(of: path), FileSystem.lastName(of: path))
-        guard let entries = try? FileSystem.entries(of: folder, limit: mostNames) else {
+        guard let names = try? FileSystem.names(in: folder, limit: mostNames) else {
             return Problem("\(name): no such file: the folder \(folder.displayName) does not exist or cannot be read; check the path")
         }
-        if !file.isEmpty, let near = file.nearest(in: entries.map(\.name).sorted()) {
+        if !file.isEmpty, let near = file.nearest(in: names.sorted()) {
             let prefix = String(path.dropLast(file.count))
             return Problem("\(name): no such file; did you mean \((prefix + near).displayName)?")
         }

@@ -73,7 +73,7 @@ struct DefaultsFile {
             bytes = try FileSystem.bytes(of: path, count: Self.maxByteCount + 1)
         } catch {
             // HOME may be the folder of another user, which this one cannot enter.
-            if error.isMissingFile || (try? FileSystem.status(of: path)) == nil { return nil }
+            if error.isMissingFile || !FileSystem.exists(path) { return nil }
             throw Failure("cannot read \(title): \(error)")
         }
         do throws(Problem) {

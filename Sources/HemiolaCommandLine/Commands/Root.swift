@@ -80,7 +80,7 @@ struct Root: ParsableCommand {
         if let unknown = UnknownCommand(in: arguments) { throw Failure(unknown.message) }
         let options = arguments.prefix { $0 != "--" }.filter { $0.hasPrefix("-") && $0 != "-" }
         // A shell replaces *.flac by all names, and -dash.flac contains the option -h.
-        if let name = options.first(where: { (try? FileSystem.status(of: $0)) != nil }) { throw UsageError.dash(name) }
+        if let name = options.first(where: FileSystem.exists) { throw UsageError.dash(name) }
         do {
             var command = try parseAsRoot(arguments)
             if let command = command as? any Command { return .command(command) }

@@ -23,7 +23,7 @@ struct PluginTemplate {
         if let status = try? FileSystem.status(of: name), status.kind != .folder {
             throw Failure("\(name): a file has this name; choose another name")
         }
-        if let (path, _) = files.first(where: { (try? FileSystem.status(of: "\(name)/\($0.path)")) != nil }) {
+        if let (path, _) = files.first(where: { FileSystem.exists("\(name)/\($0.path)") }) {
             throw Failure("\(name): the folder has a file \(path) already; choose another name")
         }
         for (path, text) in files {

@@ -15,8 +15,8 @@ enum VampFolders {
     /// - Parameter name: The name of its file without the extension, or a path, which contains a slash.
     /// - Returns: nil when there is no such file.
     static func path(of name: String) -> String? {
-        if name.contains("/") { return exists(name) ? name : nil }
-        return searched.map { "\($0)/\(name).so" }.first(where: exists)
+        if name.contains("/") { return FileSystem.exists(name) ? name : nil }
+        return searched.map { "\($0)/\(name).so" }.first(where: FileSystem.exists)
     }
 
     /// The paths of all libraries, by folder and name. A library that is in several folders is listed once, as the first of them.
@@ -41,12 +41,8 @@ enum VampFolders {
         #endif
     }
 
-    private static func exists(_ path: String) -> Bool {
-        (try? FileSystem.status(of: path)) != nil
-    }
-
     /// The sorted names of the files of a folder; none when it cannot be read.
     private static func files(in folder: String) -> [String] {
-        ((try? FileSystem.entries(of: folder)) ?? []).map(\.name).sorted()
+        ((try? FileSystem.names(in: folder)) ?? []).sorted()
     }
 }

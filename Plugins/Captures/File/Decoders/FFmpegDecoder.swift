@@ -201,9 +201,9 @@ struct FFmpegDecoder: Sendable {
 extension InputFile {
     /// Creates a file without a name.
     fileprivate static func temporary(for undecoded: UndecodedFile) throws(Problem) -> InputFile {
-        let descriptor = TemporaryFile.create()
-        guard descriptor >= 0 else { throw undecoded.notDecoded("no temporary file in \(TemporaryFile.folder): \(SystemCallError.last)") }
-        return InputFile(descriptor: descriptor, size: 0)
+        do throws(SystemCallError) { return InputFile(descriptor: try TemporaryFile.create(), size: 0) } catch {
+            throw undecoded.notDecoded("no temporary file in \(TemporaryFile.folder): \(error)")
+        }
     }
 
     fileprivate var currentSize: Int64 {

@@ -30,7 +30,7 @@ struct TokenFile {
     func token() throws(Problem) -> String {
         let folder = FileSystem.folder(of: path)
         // A folder that is missing is made below.
-        if (try? FileSystem.status(of: folder)) != nil { try TrustedPath.check(folder, for: "the token of the page") }
+        if FileSystem.exists(folder) { try TrustedPath.check(folder, for: "the token of the page") }
         if let token = try read() { return token }
         try makeFolder()
         let token = Self.makeToken()

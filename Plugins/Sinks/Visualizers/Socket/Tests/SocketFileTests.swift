@@ -52,13 +52,6 @@ import Testing
         close(descriptor)
     }
 
-    @Test func `folder of the owner of the root folder: is trusted, where a user namespace gives root another number`() {
-        #expect(TrustedPath.isTrusted(65_534, by: 1000, rootFolderOwner: 65_534))
-        #expect(!TrustedPath.isTrusted(65_534, by: 1000, rootFolderOwner: 0))
-        #expect(TrustedPath.isTrusted(1000, by: 1000, rootFolderOwner: 0) && TrustedPath.isTrusted(0, by: 1000, rootFolderOwner: 0))
-        #expect(!TrustedPath.isTrusted(1001, by: 1000, rootFolderOwner: 0))
-    }
-
     @Test func `socket file: has mode 600, and is removed at the end`() throws {
         let sink = try open("socket:\(folder("s"))")
         #expect(mode(folder("s")) == 0o600)
