@@ -83,11 +83,6 @@ public struct Control: Sendable, Hashable {
     package var fault: String? {
         zip(type.fields, values).lazy.compactMap { field, value in value == .none ? nil : field.fault(of: value) }.first
     }
-
-    /// The longest of its lists: whether it is more than a constant amount of memory.
-    package var listCount: Int {
-        values.reduce(0) { max($0, $1.items?.count ?? 0) }
-    }
 }
 
 extension Control: CustomStringConvertible {

@@ -225,14 +225,6 @@ extension Field {
         "due_in_s", .number, source: .timeUntilEvent, unit: .seconds,
         "t − emitted_t: positive when it is announced ahead.")
 
-    /// The same field without limits.
-    package var withoutRange: Field {
-        var field = self
-        field.minimum = nil
-        field.maximum = nil
-        return field
-    }
-
     /// Widens the declaration so that it also accepts the values of another field of the same JSON type.
     mutating func widen(toAccept other: Field) {
         switch (kind, other.kind) {

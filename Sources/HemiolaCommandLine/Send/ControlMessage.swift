@@ -110,6 +110,14 @@ extension RecordCatalog {
 }
 
 extension Field {
+    /// The same field without limits.
+    fileprivate var withoutRange: Field {
+        var field = self
+        field.minimum = nil
+        field.maximum = nil
+        return field
+    }
+
     /// The field that an object declares; nil for a type that this program does not support.
     fileprivate init?(_ declaration: JSONValue) throws(Problem) {
         let name = try declaration.text("name")

@@ -255,6 +255,11 @@ extension ControlInbox.State {
 }
 
 extension Control {
+    /// The longest of its lists: whether it is more than a constant amount of memory.
+    var listCount: Int {
+        values.reduce(0) { max($0, $1.items?.count ?? 0) }
+    }
+
     /// Whether the control has a list of names.
     fileprivate var isList: Bool { listCount > 0 }
 }
