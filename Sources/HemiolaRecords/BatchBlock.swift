@@ -47,7 +47,7 @@ public struct BatchBlock: Sendable {
     package let storage: BatchStorage
     /// The events may differ between sinks: those of dropped batches are kept, `lead_ms` moves them, `select` filters them.
     package private(set) var events: [Event]
-    package private(set) var eventEnds: [Int]
+    private var eventEnds: [Int]
 
     package init(_ storage: BatchStorage) {
         self.storage = storage
@@ -92,11 +92,11 @@ public struct BatchBlock: Sendable {
 /// the only owner again.
 package final class BatchStorage: @unchecked Sendable {
     package struct Info {
-        package var number: Int64
-        package var frame: Int64
-        package var frameCount: Int
-        package var isPartial: Bool
-        package var hasValues: Bool
+        let number: Int64
+        let frame: Int64
+        let frameCount: Int
+        let isPartial: Bool
+        let hasValues: Bool
 
         package init(number: Int64, frame: Int64, frameCount: Int, isPartial: Bool, hasValues: Bool = true) {
             self.number = number
@@ -111,14 +111,14 @@ package final class BatchStorage: @unchecked Sendable {
     /// more where tools can see it, which cannot look into the runtime.
     private let uses = Atomic<Int>(0)
 
-    package let capacity: Int
+    private let capacity: Int
     package let width: Int
     /// 0 when no sink needs the audio.
     package let samplesPerBatch: Int
     private let channelCount: Int
-    package fileprivate(set) var infos: [Info]
-    package fileprivate(set) var events: [Event] = []
-    package fileprivate(set) var eventEnds: [Int] = []
+    fileprivate private(set) var infos: [Info]
+    fileprivate private(set) var events: [Event] = []
+    fileprivate private(set) var eventEnds: [Int] = []
     // Raw pointers, because a class's array is checked for exclusive access at every index.
     private let rows: UnsafeMutablePointer<Float>
     private let audio: UnsafeMutablePointer<Float>

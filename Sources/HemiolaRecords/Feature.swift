@@ -88,7 +88,7 @@ public struct Feature: Sendable, Hashable {
     public var numberKey: String { isCategory ? numberName : name }
 
     /// Its keys in the record of a batch.
-    package var recordKeys: [String] { isCategory ? [name, numberName] : [name] }
+    var recordKeys: [String] { isCategory ? [name, numberName] : [name] }
 
     static func numberName(of category: String) -> String { category + "_number" }
 

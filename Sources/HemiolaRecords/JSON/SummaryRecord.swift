@@ -96,7 +96,7 @@ private typealias Member = JSONValue.Member
 
 extension SummaryRecord {
     /// The members of the record's object, after `type`.
-    package var members: [JSONValue.Member] {
+    var members: [JSONValue.Member] {
         var members = [Member("file", .text(header.file ?? header.source.name))]
         if let bytes = header.file == nil ? header.source.nameBytes : header.fileBytes {
             members.append(Member("file_base64", .text(bytes.base64)))
