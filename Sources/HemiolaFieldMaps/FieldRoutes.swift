@@ -118,7 +118,7 @@ extension FieldRoutes {
         case .constant(let value): route.input = .constant(value)
         case .allFields:
             guard let record else { return .failure(Problem("from: is missing")) }
-            route.input = .slots(record.slots.filter { $0 >= 0 })
+            route.input = .slots(record.fields.compactMap { record.slot(of: $0.name) })
         case .field(let name):
             guard let record else { return .failure(Problem("from: a field of a record needs when: RECORD")) }
             guard let slot = record.slot(of: name) else { return .failure(unknownField(name, of: record, "from")) }

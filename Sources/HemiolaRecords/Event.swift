@@ -13,8 +13,10 @@ public struct Event: Sendable {
     private var values: InlineArray<8, ParameterValue>
     /// The control that took effect, in a record of type ``RecordType/control``; nil in every other.
     public let control: StampedControl?
-    /// The line of a record that the program does not declare, which is passed on unread; nil in every other event.
-    package let line: [UInt8]?
+    /// The line of a record that the program does not declare, in UTF-8 without a newline; nil in every other event.
+    ///
+    /// Its type has no fields. A sink that writes JSON passes the line on unread, as ``RecordEncoder`` does; any other leaves the event out.
+    public let line: [UInt8]?
 
     /// An event with the values of its stored fields, in the order of the declaration. Constant cost, no allocation.
     public init(
@@ -49,7 +51,7 @@ public struct Event: Sendable {
     ///   - time: Its time, in seconds.
     ///   - type: The value of its key `type`.
     ///   - line: The record, without a newline.
-    package init(at time: Double, undeclared type: String, line: [UInt8]) {
+    init(at time: Double, undeclared type: String, line: [UInt8]) {
         self.time = time
         self.type = RecordType(type, "A record of another program.", fields: [])
         values = InlineArray(repeating: .none)

@@ -15,7 +15,7 @@ public final class RecordType: Sendable {
     /// Its fields after `type` and `t`, in the order in which they are written.
     public let fields: [Field]
     /// For each field, the place of its value in an event; -1: the value is not stored.
-    package let slots: [Int]
+    let slots: [Int]
 
     /// Declares a type of record.
     ///
@@ -37,8 +37,12 @@ public final class RecordType: Sendable {
         precondition(Set(fields.map(\.name)).count == fields.count, "field names are unique: \(name)")
     }
 
-    /// The place of a stored field's value in an event; nil when there is no such field.
-    package func slot(of field: String) -> Int? {
+    /// The place of a stored field's value in an event, 0…``Event/capacity``-1; nil when there is no such field.
+    ///
+    /// Who reads a field of many events looks its place up once, and reads `event[place]`, which is no search by name.
+    ///
+    /// - Complexity: O(fields).
+    public func slot(of field: String) -> Int? {
         fields.firstIndex { $0.name == field }.flatMap { slots[$0] < 0 ? nil : slots[$0] }
     }
 }

@@ -1,4 +1,4 @@
-package import HemiolaSystem
+public import HemiolaSystem
 
 extension Control {
     /// The control of a declared type, with the fields of an object: a client's message, or a record.
@@ -7,8 +7,8 @@ extension Control {
     ///
     /// Members that the control does not declare are ignored. null means that a field is not given, unless null is one of its values.
     ///
-    /// - Throws: The first field that is missing or has another type.
-    package init(_ type: ControlType, from object: JSONValue) throws(Problem) {
+    /// - Throws: The first field that is missing or has another type. Ranges are checked when the control is submitted.
+    public init(_ type: ControlType, from object: JSONValue) throws(Problem) {
         var values: [String: ParameterValue] = [:]
         for field in type.fields {
             guard let member = object[field.name], member != .null || field.isNullable else { continue }

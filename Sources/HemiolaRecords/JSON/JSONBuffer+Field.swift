@@ -30,8 +30,10 @@ extension JSONBuffer {
         case .all: append(all: value)
         }
     }
-    /// Appends a field of a CSV table: text as it is, a number as in JSON, nothing for null and a number that is not finite.
-    package mutating func append(field value: JSONValue) {
+
+    /// Appends a field of a CSV table: text as `append(field:)` of a text does, nothing for null and a number that is not finite, any other
+    /// value as in JSON.
+    public mutating func append(field value: JSONValue) {
         switch value {
         case .null: break
         case .text(let text): append(field: text)

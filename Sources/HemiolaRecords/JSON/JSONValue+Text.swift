@@ -1,6 +1,8 @@
 extension JSONValue {
-    /// On one line, with a newline at the end.
-    package var line: String {
+    /// The value as JSON text on one line, with a newline at the end.
+    ///
+    /// - Complexity: O(bytes). Who writes many values appends them to a ``JSONBuffer``, which is reused.
+    public var line: String {
         text { $0.append(self) }
     }
 
@@ -27,8 +29,8 @@ extension JSONValue {
 }
 
 extension JSONBuffer {
-    /// Appends a value on one line.
-    package mutating func append(_ value: JSONValue) {
+    /// Appends a value on one line, without a newline.
+    public mutating func append(_ value: JSONValue) {
         switch value {
         case .null: append("null")
         case .boolean(let flag): append(flag)

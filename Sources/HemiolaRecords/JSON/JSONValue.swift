@@ -1,31 +1,53 @@
-package import HemiolaSystem
+public import HemiolaSystem
 
-/// A strict JSON text (RFC 8259) as a tree. Members keep their order.
-package enum JSONValue: Sendable, Equatable {
-    package struct Member: Sendable, Equatable {
-        package var key: String
-        package var value: JSONValue
-        /// Where the text of the value is in the bytes that were parsed; empty for a value that the program has made.
-        package private(set) var source: Range<Int>
+/// A strict JSON text (RFC 8259) as a tree, for a plugin that reads or writes JSON of its own: a state file, messages of a client. Members
+/// keep their order.
+///
+///     let state = try JSONValue(bytes)
+///     let preset = try state.text("preset")
+///     let speed = try state.optionalNumber("speed") ?? 1
+///
+/// A stream's records are written by ``RecordEncoder`` and read by ``RecordDecoder``.
+public enum JSONValue: Sendable, Equatable {
+    /// A member of an object.
+    public struct Member: Sendable, Equatable {
+        /// Its name. A text may have a name more than once.
+        public var key: String
+        /// Its value.
+        public var value: JSONValue
+        /// Where the text of the value is in the bytes that were parsed; empty for a value that the program has made. Equal members may
+        /// come from different places.
+        public private(set) var source: Range<Int>
 
-        package init(_ key: String, _ value: JSONValue, source: Range<Int> = 0..<0) {
+        /// A member of an object.
+        ///
+        /// - Parameters:
+        ///   - key: Its name.
+        ///   - value: Its value.
+        ///   - source: Where the text of the value was read; empty: the program has made it.
+        public init(_ key: String, _ value: JSONValue, source: Range<Int> = 0..<0) {
             self.key = key
             self.value = value
             self.source = source
         }
 
-        package static func == (one: Self, other: Self) -> Bool { one.key == other.key && one.value == other.value }
+        public static func == (one: Self, other: Self) -> Bool { one.key == other.key && one.value == other.value }
     }
 
+    /// `null`.
     case null
+    /// `true` or `false`.
     case boolean(Bool)
     /// A number without a point and an exponent, in the range of an Int.
     case integer(Int)
     /// Any other number. The unit determines how many digits are printed; nil, as in a parsed text: all. A number that is not finite is
     /// printed as null.
     case number(Double, in: Unit? = nil)
+    /// A string.
     case text(String)
+    /// An array.
     case list([JSONValue])
+    /// An object: its members in their order.
     case object([Member])
 
     /// Maximum number of values in a text, which bounds the memory of the tree to about 50 MB.
@@ -34,29 +56,33 @@ package enum JSONValue: Sendable, Equatable {
     /// Parses a record, or another text whose values are all read: at most 32 brackets deep, with numbers in the range of a Double and
     /// without unpaired surrogates.
     ///
+    /// - Throws: Why it is refused: invalid UTF-8, the first byte that is no JSON, or a limit. A text has 1 048 576 values at most.
     /// - Complexity: O(bytes).
-    package init(_ bytes: [UInt8]) throws(Problem) {
+    public init(_ bytes: [UInt8]) throws(Problem) {
         self = try JSONParser.text(bytes, isMessage: false)
     }
 
     /// Parses a message, whose values may be passed on unread: at most 512 brackets deep. A number outside the range of a Double is infinite,
     /// and an unpaired surrogate is U+FFFD.
     ///
+    /// - Throws: Why it is refused, as for a record.
     /// - Complexity: O(bytes).
-    package init(message bytes: [UInt8]) throws(Problem) {
+    public init(message bytes: [UInt8]) throws(Problem) {
         self = try JSONParser.text(bytes, isMessage: true)
     }
 
     // MARK: - Access
 
     /// The value of a member, the first of this name; nil for a missing one, and for a value that is not an object.
-    package subscript(_ key: String) -> JSONValue? {
+    ///
+    /// - Complexity: O(members).
+    public subscript(_ key: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.firstIndex { $0.key == key }.map { members[$0].value }
     }
 
     /// The number, whole or not; nil for any other value, and for a number that is not finite.
-    package var double: Double? {
+    public var double: Double? {
         switch self {
         case .integer(let number): Double(number)
         case .number(let number, _): number.isFinite ? number : nil
@@ -65,7 +91,7 @@ package enum JSONValue: Sendable, Equatable {
     }
 
     /// The whole number, also one that is written with a point or an exponent: 3.0; nil for any other value.
-    package var integer: Int? {
+    public var integer: Int? {
         switch self {
         case .integer(let number): number
         case .number(let number, _): Int(exactly: number)
@@ -74,22 +100,22 @@ package enum JSONValue: Sendable, Equatable {
     }
 
     /// The flag; nil for any other value.
-    package var flag: Bool? {
+    public var flag: Bool? {
         if case .boolean(let flag) = self { flag } else { nil }
     }
 
     /// The text; nil for any other value.
-    package var string: String? {
+    public var string: String? {
         if case .text(let text) = self { text } else { nil }
     }
 
     /// The elements; nil for any other value.
-    package var elements: [JSONValue]? {
+    public var elements: [JSONValue]? {
         if case .list(let elements) = self { elements } else { nil }
     }
 
     /// The members; nil for any other value.
-    package var members: [Member]? {
+    public var members: [Member]? {
         if case .object(let members) = self { members } else { nil }
     }
 }

@@ -6,11 +6,11 @@ public import HemiolaSystem
 /// its feature has in a stereo stream at 48 kHz.
 public struct SummarySelection: Sendable {
     /// A column of a table.
-    package struct Column: Sendable {
+    public struct Column: Sendable {
         /// The path of its value in the record: `tags.artist`, `features.spectrum.bands_db.mean[0]`.
-        package var name: String
+        public var name: String
         /// The declaration of the value, or of the list that has it.
-        package var field: Field
+        public var field: Field
     }
 
     private static let (summaries, features) = ("summaries.", "features.")
@@ -24,7 +24,7 @@ public struct SummarySelection: Sendable {
     /// The selected paths in the order of the items; nil: all.
     private var paths: [String]?
     /// The columns of a table: the file, the values in the order of the items, and the error.
-    package private(set) var columns: [Column] = []
+    public private(set) var columns: [Column] = []
 
     /// Everything that a pipeline's summaries have.
     ///
@@ -76,8 +76,13 @@ public struct SummarySelection: Sendable {
         arrange()
     }
 
-    /// The path of an item in the record.
-    package func path(of item: String, installed: [String] = []) throws(Problem) -> String {
+    /// The path of an item in the record, whether it is selected or not.
+    ///
+    /// - Parameters:
+    ///   - item: As for ``select(_:installed:)``.
+    ///   - installed: Analyzers that the program has, for the message.
+    /// - Throws: That the item is no value, or the name of several values.
+    public func path(of item: String, installed: [String] = []) throws(Problem) -> String {
         var nodes: [String] = [Self.file]
         var leaves: [String] = []
         var described: String?
@@ -186,15 +191,19 @@ public struct SummarySelection: Sendable {
 
     // MARK: - Records
 
-    /// The selected members of a record's object, after `type`.
-    package func members(of record: SummaryRecord) -> [JSONValue.Member] {
+    /// The selected members of a record's object, after `type`, in the order of the record.
+    public func members(of record: SummaryRecord) -> [JSONValue.Member] {
         let members = record.members
         let first = members.prefix { $0.key.hasPrefix(Self.file) }
         return first + selected(Array(members.dropFirst(first.count)))
     }
 
     /// The members of the object of an input of which nothing was analysed: the same keys, and null values.
-    package func members(of failure: InputEnd, version: String) -> [JSONValue.Member] {
+    ///
+    /// - Parameters:
+    ///   - failure: The input, and why it failed.
+    ///   - version: Hemiola's version.
+    public func members(of failure: InputEnd, version: String) -> [JSONValue.Member] {
         var members: [JSONValue.Member] = [.init(Self.file, .text(failure.file))]
         if let bytes = failure.fileBytes { members.append(.init("file_base64", .text(bytes.base64))) }
         return members
@@ -219,8 +228,11 @@ public struct SummarySelection: Sendable {
         }
     }
 
-    /// The values of the columns; null where a record does not have one.
-    package func row(of members: [JSONValue.Member]) -> [JSONValue] {
+    /// A row of a table: the values of ``columns`` in their order, null where a record does not have one.
+    ///
+    /// - Parameter members: Those of a record or of an input that failed: `members(of:)`.
+    /// - Complexity: O(values).
+    public func row(of members: [JSONValue.Member]) -> [JSONValue] {
         var values: [String: JSONValue] = [:]
         func add(_ value: JSONValue, at path: String) {
             switch value {
