@@ -293,6 +293,7 @@ let package = Package(
         .library(name: "HemiolaFiles", targets: ["HemiolaFiles"]),
         .library(name: "HemiolaPictures", targets: ["HemiolaPictures"]),
         .library(name: "HemiolaTonal", targets: ["HemiolaTonal"]),
+        .library(name: "HemiolaPCM", targets: ["HemiolaPCM"]),
         .library(name: "HemiolaBridge", targets: ["HemiolaBridge"]),
         .library(name: "HemiolaFieldMaps", targets: ["HemiolaFieldMaps"]),
         .library(name: "HemiolaNetwork", targets: ["HemiolaNetwork"]),

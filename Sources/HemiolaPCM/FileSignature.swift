@@ -1,8 +1,13 @@
 /// The file type by its first bytes (magic numbers): it selects the decoder and explains errors.
-package enum FileSignature: Sendable, Hashable {
+public enum FileSignature: Sendable, Hashable {
     /// A container of samples, uncompressed or not: `a WAV file`.
     case samples(String)
-    case flac, ogg, mpeg
+    /// FLAC in its own container.
+    case flac
+    /// Ogg, whatever its codec.
+    case ogg
+    /// A frame of MPEG audio. Its sync word has eleven bits, which also occur in other bytes.
+    case mpeg
     /// A type that ffmpeg decodes: `an MPEG-4 file (m4a, mp4, mov)`.
     case other(String)
     /// A type without audio: `a PNG image`.
@@ -10,8 +15,10 @@ package enum FileSignature: Sendable, Hashable {
     /// No known type.
     case unknown
 
+    /// Recognizes a type. Bytes of no known type are `notAudio` where they are text or zeros only, else `unknown`.
+    ///
     /// - Parameter head: The first bytes of a file: 64 for all types but text, where up to 400 are used.
-    package init(_ head: [UInt8]) {
+    public init(_ head: [UInt8]) {
         if let known = Self.signatures.first(where: { $0.matches(head) }) {
             self = known.signature
         } else if head.isADTS {
@@ -31,13 +38,13 @@ package enum FileSignature: Sendable, Hashable {
     private static let utf16 = FileSignature.notAudio("text in UTF-16")
 
     /// Whether sound may follow such bytes: zeros before the first frame, and a frame that begins as text in UTF-16 does.
-    package var mayPrecedeSound: Bool { self == .unknown || self == Self.zeros || self == Self.utf16 }
+    public var mayPrecedeSound: Bool { self == .unknown || self == Self.zeros || self == Self.utf16 }
 
     /// Whether a decoder is to try: not with an image or a text.
-    package var mayBeSound: Bool { if case .notAudio = self { false } else { true } }
+    public var mayBeSound: Bool { if case .notAudio = self { false } else { true } }
 
-    /// The type for a message; nil for an unknown one.
-    package var name: String? {
+    /// The type with its article, for a message: `a WAV file`; nil for an unknown one.
+    public var name: String? {
         switch self {
         case .samples(let name), .other(let name), .notAudio(let name): name
         case .flac: "a FLAC file"

@@ -1,24 +1,27 @@
 /// The first frame of MPEG audio where it is no sound, but a tag that declares the length: `Xing` or `Info`, with LAME's extension, or `VBRI`
 /// of Fraunhofer.
-package struct MPEGTag: Sendable {
+public struct MPEGTag: Sendable {
     /// The delay in frames of sound that every decoder of layer III has.
     private static let decoderDelay: Int64 = 529
 
     /// The number of frames of MPEG audio that follow; nil: not declared.
-    package private(set) var frameCount: Int64?
+    public private(set) var frameCount: Int64?
     /// The size in bytes of all frames, with this one; nil: not declared.
-    package private(set) var totalSize: Int64?
+    public private(set) var totalSize: Int64?
     /// Frames of sound that encoder and decoder put before the sound, 0….
-    package private(set) var delay: Int64 = 0
+    public private(set) var delay: Int64 = 0
     /// Frames of sound that they put behind it, 0….
-    package private(set) var padding: Int64 = 0
+    public private(set) var padding: Int64 = 0
     /// The offset in bytes of LAME's extension, which begins with the name of the encoder; nil: there is none.
-    package private(set) var extensionOffset: Int?
+    public private(set) var extensionOffset: Int?
 
-    /// nil: the frame is sound.
+    /// Reads a tag.
     ///
-    /// - Parameter bytes: Those from the frame's header on.
-    package init?(_ frame: MPEGFrame, _ bytes: UnsafeBufferPointer<UInt8>) {
+    /// - Parameters:
+    ///   - frame: The first frame of a file.
+    ///   - bytes: Those from the frame's header on.
+    /// - Returns: nil where the frame is sound.
+    public init?(_ frame: MPEGFrame, _ bytes: UnsafeBufferPointer<UInt8>) {
         func number(_ offset: Int) -> Int64? {
             let number = offset + 4 <= bytes.count ? bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int64($1) } : 0
             return number > 0 ? number : nil

@@ -1,5 +1,5 @@
 /// What the messages about a stream suggest, which depends on how the user named it.
-package struct PCMAdvice: Sendable, Hashable {
+public struct PCMAdvice: Sendable, Hashable {
     /// How to decode another format.
     var decoding: String
     /// How to convert an unsupported sample rate or number of channels.
@@ -10,13 +10,13 @@ package struct PCMAdvice: Sendable, Hashable {
     var rawExample: String
 
     /// A pipe or standard input.
-    package static let pipe = PCMAdvice(
+    public static let pipe = PCMAdvice(
         decoding: "decode it in the pipe: ffmpeg -v error -i - -f wav - | hemiola analyze -, or save it to a file and analyse the file",
         conversion: "convert it in the pipe: ffmpeg -v error -i - -ar 48000 -ac 2 -f wav - | hemiola analyze -",
         rawOption: "--raw", rawExample: "--raw \(PCMFormat.example)")
 
     /// The output of a program that Hemiola starts.
-    package static let command = PCMAdvice(
+    public static let command = PCMAdvice(
         decoding: "decode it in the command: … | ffmpeg -v error -i - -f wav -",
         conversion: "convert it in the command: … | ffmpeg -v error -i - -ar 48000 -ac 2 -f wav -",
         rawOption: "raw", rawExample: "raw=f32le:44100:2")

@@ -1,13 +1,14 @@
-package import Hemiola
+public import Hemiola
 
-/// The settings that declare the format of raw samples.
-package struct RawFormatSettings: PluginSettings {
+/// The settings that declare the format of raw samples: `raw`, or `encoding`, `rate` and `channels`. A capture reads them in its own settings:
+/// `raw = RawFormatSettings(&read)`.
+public struct RawFormatSettings: PluginSettings {
     private var raw: String?
     private var encoding: PCMEncoding?
     private var rate: Int?
     private var channels: Int?
 
-    package init(_ read: inout SettingReader) {
+    public init(_ read: inout SettingReader) {
         raw = read.text(
             "raw",
             "Format of raw samples: encoding, sample rate and channels, as f32le:44100:2; unset: a stream with a header, such as WAV.")
@@ -19,7 +20,8 @@ package struct RawFormatSettings: PluginSettings {
     /// The format that these settings declare.
     ///
     /// - Returns: nil for a stream whose header declares it.
-    package func format() throws(Problem) -> PCMFormat? {
+    /// - Throws: The setting that is wrong, missing, or given twice.
+    public func format() throws(Problem) -> PCMFormat? {
         if let raw {
             guard encoding == nil, rate == nil, channels == nil else {
                 throw Problem("raw already contains encoding, rate and channels; leave them out", at: "raw")

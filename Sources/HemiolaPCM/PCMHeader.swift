@@ -1,18 +1,23 @@
-package import Hemiola
+public import Hemiola
 
 /// The header of a file or stream of samples: WAV, Wave64, AIFF, AU or CAF.
-package struct PCMHeader: Sendable, Hashable {
+public struct PCMHeader: Sendable, Hashable {
     /// The container format, as messages name it.
-    package enum Container: String, Sendable {
+    public enum Container: String, Sendable {
+        /// WAV with its variants RIFX, RF64 and BW64.
         case wav = "WAV"
+        /// Sony Wave64.
         case wave64 = "Wave64"
+        /// AIFF and AIFF-C.
         case aiff = "AIFF"
+        /// The format of Sun and NeXT, in either byte order.
         case au = "AU"
+        /// Apple's Core Audio Format.
         case caf = "CAF"
     }
 
     /// How the samples are encoded.
-    package enum Encoding: Sendable, Hashable {
+    public enum Encoding: Sendable, Hashable {
         /// Numbers.
         case pcm(PCMEncoding)
         /// Anything else: a name for messages, and WAV's format tag.
@@ -20,7 +25,7 @@ package struct PCMHeader: Sendable, Hashable {
     }
 
     /// What the start of a source is.
-    package enum Outcome: Sendable, Hashable {
+    public enum Outcome: Sendable, Hashable {
         /// A header that can be used.
         case header(PCMHeader)
         /// It is not that of one of the containers.
@@ -33,32 +38,32 @@ package struct PCMHeader: Sendable, Hashable {
         case damaged(Container)
 
         /// The header that can be used, if it is one.
-        package var header: PCMHeader? { if case .header(let header) = self { header } else { nil } }
+        public var header: PCMHeader? { if case .header(let header) = self { header } else { nil } }
     }
 
     /// The container.
-    package let container: Container
+    public let container: Container
     /// Sample rate and channels as declared, supported or not; each 0….
-    package internal(set) var stream = StreamFormat(sampleRate: 0, channelCount: 0)
+    public internal(set) var stream = StreamFormat(sampleRate: 0, channelCount: 0)
     /// The encoding of the samples.
-    package internal(set) var encoding = Encoding.other("", formatTag: nil)
+    public internal(set) var encoding = Encoding.other("", formatTag: nil)
     /// Offset of the first sample in bytes, from the start of the source.
-    package internal(set) var offset: Int64 = 0
+    public internal(set) var offset: Int64 = 0
     /// Declared size of the samples in bytes, 0…; nil: unknown.
-    package internal(set) var byteCount: Int64?
+    public internal(set) var byteCount: Int64?
     /// Declared number of frames, in a container that has such a field beside the size.
-    package internal(set) var frameCount: Int64?
+    public internal(set) var frameCount: Int64?
     /// Bytes of a block of a codec, in WAV and Wave64; 0: not declared.
-    package internal(set) var blockSize = 0
+    public internal(set) var blockSize = 0
     /// Why the declared length is false although the samples can be read: there are more, or fewer; nil: it is true, or nothing tells.
-    package internal(set) var lengthFault: Gap.Reason?
+    public internal(set) var lengthFault: Gap.Reason?
     /// The tags of the container's own chunks; of a file only.
-    package internal(set) var tags = SoundTags()
+    public internal(set) var tags = SoundTags()
     /// The range of an ID3 tag in a chunk, in bytes from the start of the source; of a file only.
-    package internal(set) var id3: Range<Int64>?
+    public internal(set) var id3: Range<Int64>?
 
     /// The format of the samples; nil for other encodings.
-    package var format: PCMFormat? {
+    public var format: PCMFormat? {
         if case .pcm(let encoding) = encoding { PCMFormat(encoding, stream) } else { nil }
     }
 }
@@ -72,7 +77,9 @@ extension PCMHeader {
     ///   - size: The size of the source in bytes; nil: unknown.
     ///   - isStream: Whether it is read only once and forward: the header ends at the first sample then. Of a file, the chunks after the
     ///     samples are read too.
-    package static func read<Source: ChunkSource>(
+    /// - Throws: What the source throws. What is wrong with the header is in the result.
+    /// - Complexity: At most 1000 chunks are read.
+    public static func read<Source: ChunkSource>(
         _ source: Source, from start: Int64 = 0, size: Int64?, isStream: Bool = false
     ) throws(Source.Failure) -> Outcome {
         let head = try source.bytes(at: start, count: WaveFileHeader.size)

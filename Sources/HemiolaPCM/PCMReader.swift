@@ -1,4 +1,4 @@
-package import Hemiola
+public import Hemiola
 
 /// Reads samples, raw or with a header, from a descriptor that may be endless, of unknown length and not seekable.
 ///
@@ -6,10 +6,12 @@ package import Hemiola
 /// ends with a gap of the missing frames; one without a declared length that ends within a frame ends with a gap of 0 frames.
 /// In a live run, a FIFO does not end when its writer closes it: the next writer goes on after a gap of 0 frames, at the start of a frame.
 ///
+/// A capture can be one, or read from one, as the captures `pcm` and `exec` do. Messages begin with the name of the stream.
+///
 /// - Complexity: O(bytes): one copy from the pipe, one conversion. No allocation after `open`.
-package class PCMReader: Capture {
+public class PCMReader: Capture {
     /// Where the stream comes from.
-    package enum Input: Sendable, Hashable {
+    public enum Input: Sendable, Hashable {
         /// A pipe, a FIFO or a file.
         case path(String)
         /// A descriptor that stays open.
@@ -52,6 +54,8 @@ package class PCMReader: Capture {
         case over
     }
 
+    /// A reader of a stream. Opens nothing.
+    ///
     /// - Parameters:
     ///   - input: Where the stream comes from.
     ///   - name: The name in messages and records.
@@ -59,7 +63,7 @@ package class PCMReader: Capture {
     ///   - format: The format of raw samples; nil: a stream with a header.
     ///   - advice: What messages suggest.
     ///   - header: The header of a file, if it is parsed already.
-    package required init(
+    public required init(
         _ input: Input, name: String, kind: String = "pcm", format: PCMFormat?, advice: PCMAdvice = .pipe, header: PCMHeader? = nil
     ) {
         self.input = input
@@ -71,12 +75,12 @@ package class PCMReader: Capture {
         self.format = format ?? PCMFormat(.f32le, StreamFormat(sampleRate: 1, channelCount: 1))
     }
 
-    package final var isLive: Bool { false }
+    public final var isLive: Bool { false }
 
     /// Whether the stream is stored for a second pass.
-    package var spools: Bool { false }
+    var spools: Bool { false }
 
-    package final func open(_ request: FormatRequest) throws(Problem) -> StreamSource {
+    public final func open(_ request: FormatRequest) throws(Problem) -> StreamSource {
         let stream: ByteStream
         switch input {
         case .path(let path): stream = try ByteStream(path: path, spools: spools)
@@ -116,7 +120,7 @@ package class PCMReader: Capture {
         declaredRemainder = Int(bytes % Int64(format.frameByteCount))
     }
 
-    package final func read(into samples: inout MutableSpan<Float>) throws(Problem) -> ReadResult {
+    public final func read(into samples: inout MutableSpan<Float>) throws(Problem) -> ReadResult {
         guard let stream else { preconditionFailure("read before open") }
         switch state {
         case .over: return .end
@@ -145,7 +149,7 @@ package class PCMReader: Capture {
         return .frames(count)
     }
 
-    package final func close() {
+    public final func close() {
         if state == .over, declaredFrames != nil { stream?.drain() }
         stream = nil
     }
@@ -213,8 +217,9 @@ package class PCMReader: Capture {
 
     /// Goes on in a regular file without reading what lies between, before the first `read`.
     ///
-    /// - Returns: The number of frames that are skipped: `count`, or as many as the file holds.
-    package final func skip(_ count: Int64) -> Int64 {
+    /// - Parameter count: The number of frames.
+    /// - Returns: The number of frames that are skipped: `count`, or as many as the file holds; 0 of a pipe.
+    public final func skip(_ count: Int64) -> Int64 {
         guard let stream, let size = stream.size else { return 0 }
         let frameSize = Int64(format.frameByteCount)
         frames = max(0, min(count, (size - start) / frameSize, declaredFrames ?? .max))
@@ -230,18 +235,19 @@ package class PCMReader: Capture {
     }
 }
 
-/// A capture that stores the stream in an unlinked file while it is read, so that it can be read again.
-package final class SpooledPCMReader: PCMReader, RewindableCapture {
-    override package var spools: Bool { true }
+/// A reader that stores the stream in an unlinked file in `$TMPDIR` while it is read, so that it can be read again. A regular file is not
+/// stored.
+public final class SpooledPCMReader: PCMReader, RewindableCapture {
+    override var spools: Bool { true }
 
-    package func rewind() throws(Problem) {
+    public func rewind() throws(Problem) {
         try restart()
     }
 }
 
 extension SettingReader {
-    /// The setting `spool`, which selects a ``SpooledPCMReader``.
-    package mutating func spool() -> Bool {
+    /// The setting `spool`, false by default, which selects a ``SpooledPCMReader``.
+    public mutating func spool() -> Bool {
         boolean("spool", default: false, "Store the stream in an unlinked file in $TMPDIR, so that it can be read twice.")
     }
 }
