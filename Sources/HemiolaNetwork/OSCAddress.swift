@@ -1,7 +1,9 @@
 /// The syntax of addresses of Open Sound Control.
-package enum OSCAddress {
-    /// What is wrong with an address of a map; nil: nothing.
-    package static func fault(in address: String) -> String? {
+public enum OSCAddress {
+    /// What is wrong with an address; nil: nothing. A pattern for several addresses is none.
+    ///
+    /// - Returns: A sentence for a message, with the address.
+    public static func fault(in address: String) -> String? {
         guard address.hasPrefix("/") else { return "\"\(address)\" is not an OSC address; it begins with a slash" }
         let forbidden = address.unicodeScalars.first { $0.value <= 0x20 || $0.value >= 0x7F || "#*,?[]{}".unicodeScalars.contains($0) }
         guard forbidden == nil else {
@@ -11,7 +13,7 @@ package enum OSCAddress {
     }
 
     /// A name as a part of an address: characters that are not allowed become `_`.
-    package static func part(_ name: String) -> String {
+    public static func part(_ name: String) -> String {
         String(String.UnicodeScalarView(name.unicodeScalars.map { fault(in: "/\($0)") == nil && $0 != "/" ? $0 : "_" }))
     }
 }
