@@ -1,20 +1,20 @@
 internal import Glibc
 internal import HemiolaSystem
-package import NIOCore
+internal import NIOCore
 internal import NIOPosix
 internal import Synchronization
 
 /// Where messages wait for their time, and how their receivers are reached: the loop of the process, or one of a test, whose time passes
 /// when the test says so, and which keeps what is sent. The senders of a sink use the one that is the clock of its context, else that of
 /// the process.
-package struct MessageLoop: MonotonicClock {
+struct MessageLoop: MonotonicClock {
     /// Makes a connected channel to a receiver.
     ///
     /// - Parameters:
     ///   - target: The receiver.
     ///   - interface: The number of the network interface for a multicast group; 0: that of the system's routes.
     ///   - prepare: Prepares the channel before it is connected.
-    package typealias Opening =
+    typealias Opening =
         @Sendable (
             _ target: NetworkTarget, _ interface: UInt32, _ prepare: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
         ) -> EventLoopFuture<any Channel>
@@ -35,7 +35,7 @@ package struct MessageLoop: MonotonicClock {
     /// Lets time pass, on the thread that waits; nil: it passes by itself. The first time in a wait, only what is due is done.
     private let pass: (@Sendable (_ isFirst: Bool) -> Void)?
 
-    package init(_ events: any EventLoop, pass: (@Sendable (_ isFirst: Bool) -> Void)? = nil, open: @escaping Opening) {
+    init(_ events: any EventLoop, pass: (@Sendable (_ isFirst: Bool) -> Void)? = nil, open: @escaping Opening) {
         self.events = events
         self.open = open
         self.pass = pass
@@ -44,9 +44,9 @@ package struct MessageLoop: MonotonicClock {
     /// The loop of a clock, if it is one; else that of the process.
     init(_ clock: any MonotonicClock) { self = clock as? MessageLoop ?? .process }
 
-    package var now: Double { Double(events.now.uptimeNanoseconds) * 1e-9 }
+    var now: Double { Double(events.now.uptimeNanoseconds) * 1e-9 }
 
-    package func sleep(until time: Double) {
+    func sleep(until time: Double) {
         try? result(of: run(at: time) {}.futureResult)
     }
 

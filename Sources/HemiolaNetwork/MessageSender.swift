@@ -1,6 +1,6 @@
 internal import Glibc
 public import Hemiola
-internal import NIOCore
+package import NIOCore
 internal import NIOPosix
 
 /// Sends messages to one receiver at their times, and counts and reports those that are lost.
@@ -269,6 +269,25 @@ public final class MessageSender: @unchecked Sendable {
             default: ""
             }
         return "\(SystemCallError(number: code))\(remedy)"
+    }
+}
+
+extension MessageSender {
+    /// A clock for tests: senders whose context has it wait on an event loop of the test, and send to channels that the test makes.
+    ///
+    /// - Parameters:
+    ///   - events: The loop, whose time is that of the clock.
+    ///   - pass: Lets time pass, on the thread that waits. The first time in a wait, only what is due is done.
+    ///   - open: Makes a connected channel to a receiver, through the network interface of a number (0: that of the system's routes), and
+    ///     lets the last argument prepare it before.
+    package static func clock(
+        of events: any EventLoop, pass: @escaping @Sendable (_ isFirst: Bool) -> Void,
+        open:
+            @escaping @Sendable (
+                _ target: NetworkTarget, _ interface: UInt32, _ prepare: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
+            ) -> EventLoopFuture<any Channel>
+    ) -> any MonotonicClock {
+        MessageLoop(events, pass: pass, open: open)
     }
 }
 

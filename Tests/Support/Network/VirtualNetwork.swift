@@ -50,8 +50,8 @@ public final class VirtualNetwork {
 
     /// The clock that the sink is given: its messages go to this network.
     public var clock: any MonotonicClock {
-        MessageLoop(
-            events, pass: { [events] isFirst in events.advanceTime(by: Self.duration(isFirst ? 0 : Self.step)) },
+        MessageSender.clock(
+            of: events, pass: { [events] isFirst in events.advanceTime(by: Self.duration(isFirst ? 0 : Self.step)) },
             open: { [state, events] target, _, prepare in state.open(target.description, on: events, prepare) })
     }
 
