@@ -68,9 +68,11 @@ extension FieldMap {
         try self.init(root, title: title, direction)
     }
 
-    /// The direction of a parsed document: in a map of controls, entries begin with messages, such as `/fader/1` and `note.36`.
-    package static func direction(of root: YAMLNode) -> Direction {
-        guard case .list(let items) = root.content else { return .output }
+    /// The direction of the text of a map: in a map of controls, entries begin with messages, such as `/fader/1` and `note.36`.
+    ///
+    /// - Returns: nil for a text that is not a list in YAML, and so no map.
+    package static func direction(of text: String) -> Direction? {
+        guard let root = try? YAMLNode.parse(text), case .list(let items) = root.content else { return nil }
         for item in items {
             guard case .map(let entries) = item.content else { continue }
             for entry in entries where entry.key == "from" || entry.key == "when" {
@@ -82,7 +84,7 @@ extension FieldMap {
     }
 
     /// Reads a parsed document.
-    package init(_ root: YAMLNode?, title: String, _ direction: Direction = .output) throws(Problem) {
+    private init(_ root: YAMLNode?, title: String, _ direction: Direction) throws(Problem) {
         self.init(title: title, entries: [])
         guard let root, case .list(let items) = root.content else {
             let place = root.map { ":\($0.place)" } ?? ""

@@ -1,6 +1,12 @@
 package import HemiolaRecords
 package import HemiolaSystem
 
+extension SharedLibrary {
+    package static let yaml = SharedLibrary(
+        "libyaml", soname: "libyaml-0.so.2", package: "libyaml-0-2", licence: "MIT", relation: .depends, use: "files in YAML",
+        versionSymbol: .textFunction("yaml_get_version_string"))
+}
+
 /// A YAML document.
 ///
 /// Scalars have the types of YAML 1.2's core schema (`on` and `no` are text), provided that the value prints as it was written:
@@ -15,32 +21,24 @@ package struct YAMLNode: Sendable {
         case map([Entry])
     }
 
-    package struct Entry: Sendable {
-        package var key: String
-        package var place: TextPosition
-        package var node: YAMLNode
-    }
+    /// A key, where it begins, and its value.
+    package typealias Entry = (key: String, place: TextPosition, node: YAMLNode)
 
     package var content: Content
     package var place: TextPosition
 }
 
 extension YAMLNode {
-    /// Limits the memory for the text.
-    package static let maxByteCount = 8 << 20
     /// Limits the memory for the nodes: a node needs more memory than its one or two characters of text.
     static let maxNodeCount = 100_000
     /// Limits the depth of the stack. A pipeline needs 4 levels.
     static let maxDepth = 64
 
-    /// That a text is longer than `maxByteCount`.
-    package static var tooLarge: Problem { Problem("the file has more than \(maxByteCount >> 20) MiB; name a pipeline file in YAML") }
-
     /// Reads a text that holds at most one document. A byte order mark at its start is ignored.
     ///
+    /// - Parameter text: The caller limits its length.
     /// - Returns: nil for a text without a document.
     package static func parse(_ text: String) throws(Problem) -> YAMLNode? {
-        guard text.utf8.count <= maxByteCount else { throw tooLarge }
         let marked = text.unicodeScalars
         var composer = try Composer(marked.first == "\u{FEFF}" ? String(marked.dropFirst()) : text)
         return try composer.document()
@@ -143,7 +141,7 @@ extension YAMLNode {
                 if let line = lines.updateValue(event.place.line, forKey: key) {
                     throw Problem("\(key) is already given in line \(line)", at: Place(event.place))
                 }
-                entries.append(Entry(key: key, place: event.place, node: try node(reader.next())))
+                entries.append((key: key, place: event.place, node: try node(reader.next())))
             }
         }
     }

@@ -1,18 +1,12 @@
 internal import CYAML
 internal import HemiolaRecords
-package import HemiolaSystem
-
-extension SharedLibrary {
-    package static let yaml = SharedLibrary(
-        "libyaml", soname: "libyaml-0.so.2", package: "libyaml-0-2", licence: "MIT", relation: .depends, use: "files in YAML",
-        versionSymbol: .textFunction("yaml_get_version_string"))
-}
+internal import HemiolaSystem
 
 /// Reads the events of a YAML stream through libyaml.
 ///
 /// Input: UTF-8, held until the reader is destroyed. Lines and columns count from 1; a column is one Unicode scalar.
 /// Time and memory are linear in the size of the input.
-package struct YAMLEventReader: ~Copyable {
+struct YAMLEventReader: ~Copyable {
     struct Event {
         enum Kind: Equatable {
             case documentStart, documentEnd, streamEnd

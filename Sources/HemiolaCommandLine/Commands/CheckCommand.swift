@@ -69,10 +69,9 @@ struct CheckCommand: Command {
         let title = System.title(of: path)
         let text = try PipelineFile.text(at: path, title: title)
         // A text that is no YAML is reported as a pipeline file.
-        if let root = try? YAMLNode.parse(text), case .list = root.content {
+        if let direction = FieldMap.direction(of: text) {
             return try checked(title, with: registry) { () throws(Problem) in
-                let direction = FieldMap.direction(of: root)
-                return (text, direction, try FieldMap(root, title: title, direction))
+                return (text, direction, try FieldMap(text, title: title, direction))
             }
         }
         let file = try PipelineFile(checking: text, title: title, registry)

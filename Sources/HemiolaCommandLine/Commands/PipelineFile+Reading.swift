@@ -1,11 +1,13 @@
 internal import Hemiola
 internal import HemiolaEngine
-internal import HemiolaFieldMaps
 
 // Errors are lines of the form `pipeline.yaml:7:5: sinks[1].period_s: …`, in the order of the file, so that they can be fixed from top to
 // bottom.
 
 extension PipelineFile {
+    /// The largest pipeline file, in bytes.
+    private static let maxByteCount = 8 << 20
+
     /// Reads a pipeline file and checks it.
     ///
     /// - Throws: One line per error.
@@ -45,8 +47,10 @@ extension PipelineFile {
     /// - Parameter path: `-` is standard input.
     static func text(at path: String, title: String) throws(Failure) -> String {
         // One byte above the limit is enough to detect a file that is too large.
-        let bytes = try System.input(path, atMost: YAMLNode.maxByteCount + 1, title: title)
-        guard bytes.count <= YAMLNode.maxByteCount else { throw Failure(line(title, nil, YAMLNode.tooLarge.message)) }
+        let bytes = try System.input(path, atMost: maxByteCount + 1, title: title)
+        guard bytes.count <= maxByteCount else {
+            throw Failure("\(title): the file has more than \(maxByteCount >> 20) MiB; name a pipeline file in YAML")
+        }
         return try text(of: bytes, title: title)
     }
 

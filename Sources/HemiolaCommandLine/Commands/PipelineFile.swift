@@ -96,7 +96,7 @@ struct PipelineFile {
     // MARK: - Keys
 
     private mutating func read(_ entry: YAMLNode.Entry) {
-        positions[entry.asPlace] = entry.place
+        positions[entry.key.asPlace] = entry.place
         if case .null = entry.node.content {
             // null is the default. An unknown key is still an error.
             if kind.keys.contains(entry.key) { return }
@@ -104,7 +104,7 @@ struct PipelineFile {
         given.insert(entry.key)
         guard kind.keys.contains(entry.key) else {
             let hint = entry.key.nearest(in: kind.keys).map { "did you mean \($0)?" } ?? "keys: \(kind.keys.joined(separator: ", "))"
-            return report(entry.asPlace, "unknown key; \(hint)")
+            return report(entry.key.asPlace, "unknown key; \(hint)")
         }
         switch entry.key {
         case "min_version": checkVersion(entry)
@@ -130,7 +130,7 @@ struct PipelineFile {
             }
         case "device":
             guard case .value(let value) = entry.node.content, !value.text.isEmpty else {
-                return report(entry.asPlace, "\(entry.node.shown) is not the name of a device")
+                return report(entry.key.asPlace, "\(entry.node.shown) is not the name of a device")
             }
             device = value.text
             if !configuration.captures.isEmpty { configuration.captures[0].primary = .text(value.text) }
@@ -141,12 +141,12 @@ struct PipelineFile {
     /// Compares the version that the file needs with that of this program.
     private mutating func checkVersion(_ entry: YAMLNode.Entry) {
         guard case .value(let value) = entry.node.content, let isMet = HemiolaVersion.isAtLeast(value.text) else {
-            return report(entry.asPlace, "\(entry.node.shown) is not a version; write three numbers, as \(HemiolaVersion.current)")
+            return report(entry.key.asPlace, "\(entry.node.shown) is not a version; write three numbers, as \(HemiolaVersion.current)")
         }
         if isMet { return }
         let message =
             "the file needs Hemiola \(value.text), but this is \(HemiolaVersion.current); install a newer version, or lower min_version"
-        versionProblem = Problem(message, at: entry.asPlace)
+        versionProblem = Problem(message, at: entry.key.asPlace)
     }
 
     private mutating func read<Value>(
@@ -154,7 +154,7 @@ struct PipelineFile {
         as convert: (String) -> Value?
     ) {
         guard case .value(let raw) = entry.node.content, let value = convert(raw.text) else {
-            report(entry.asPlace, "\(entry.node.shown) is not \(kind)")
+            report(entry.key.asPlace, "\(entry.node.shown) is not \(kind)")
             return
         }
         configuration[keyPath: property] = value
@@ -260,7 +260,7 @@ struct PipelineFile {
             }
         }
         if spec.id.isEmpty {
-            let hint = entries.map(\.key).compactMap { $0.nearest(in: ["id"]) == nil ? nil : $0 }.first
+            let hint = entries.first { $0.key.nearest(in: ["id"]) != nil }?.key
             report(element, "the key id is missing\(hint.map { "; did you mean id instead of \($0)?" } ?? "; add the id of a plugin")")
             return nil
         }
@@ -339,11 +339,6 @@ extension PipelineFile {
     }
 }
 
-extension YAMLNode.Entry {
-    /// An entry of the root, as a place of the configuration.
-    fileprivate var asPlace: Place { Place.List(rawValue: key).map { Place($0) } ?? .key(key) }
-}
-
 extension ParameterValue {
     /// The value in YAML's flow style.
     fileprivate var yaml: String {
@@ -359,6 +354,9 @@ extension ParameterValue {
 }
 
 extension String {
+    /// A key of the root, as a place of the configuration.
+    fileprivate var asPlace: Place { Place.List(rawValue: self).map { Place($0) } ?? .key(self) }
+
     /// Without quotes, if all versions of YAML read it as the same text; else in double quotes.
     fileprivate var yaml: String {
         let words: Set = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"]
