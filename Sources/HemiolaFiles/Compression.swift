@@ -1,5 +1,11 @@
 public import Hemiola
 
+extension SharedLibrary {
+    package static let zstd = SharedLibrary(
+        "Zstandard", soname: "libzstd.so.1", package: "libzstd1", minimumVersion: "1.4", licence: "BSD-3-Clause OR GPL-2.0-only",
+        relation: .depends, use: "compressed outputs", versionSymbol: .textFunction("ZSTD_versionString"))
+}
+
 /// zstd compression of an output.
 public struct Compression: Sendable, Hashable {
     /// The levels of the setting `level`: 1 (fastest) to 19 (smallest). Higher levels need more memory in the reader.

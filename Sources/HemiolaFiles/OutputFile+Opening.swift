@@ -1,5 +1,5 @@
 internal import Glibc
-package import Hemiola
+internal import Hemiola
 
 // File system operations for opening an output.
 extension OutputFile {
@@ -45,30 +45,6 @@ extension OutputFile {
         if info.st_nlink == 0 { throw Problem.inUse(name) }
     }
 
-    /// Implements `OutputTarget.checkWritable`.
-    fileprivate static func check(
-        _ target: OutputTarget, replaces: Bool, isRealTime: Bool, folders: inout Set<String>
-    ) throws(Problem) {
-        let name = target.name
-        if target.descriptor != nil { return }
-        if replaces, isRealTime, target.isOccupied { throw Problem.exists(name, offersAppend: false) }
-        var path = followingDanglingLinks(target.path)
-        var info = stat()
-        if stat(PathText.systemPath(path), &info) == 0 {
-            if info.st_mode & S_IFMT == S_IFDIR { throw Problem.isFolder(name) }
-            guard replaces, info.st_mode & S_IFMT == S_IFREG else { return }
-            path = try resolved(path, name)
-        } else {
-            guard errno == ENOENT else { throw Problem.cannotOpen(name, errno) }
-            try createFolder(of: path, name)
-        }
-        let folder = FileSystem.folder(of: path)
-        if folders.contains(folder) { return }
-        let probe = try openPartial(for: path, name)
-        folders.insert(folder)
-        probe.discard()
-    }
-
     static func open(
         _ path: String, _ flags: Int32, orElse others: Int32? = nil, _ name: String
     ) throws(Problem) -> Int32 {
@@ -88,18 +64,5 @@ extension OutputFile {
     static func endsInsideLine(_ descriptor: Int32, length: off_t) -> Bool {
         var last: UInt8 = 0
         return length > 0 && pread(descriptor, &last, 1, length - 1) == 1 && last != UInt8(ascii: "\n")
-    }
-}
-
-extension OutputTarget {
-    /// Checks that a file can be written, before any output of the run is opened. Creates the missing folders of the path, and creates
-    /// and removes a file in its folder.
-    ///
-    /// - Parameters:
-    ///   - replaces: Whether an existing file is replaced by a new one.
-    ///   - isRealTime: Whether replacing a file with data is refused.
-    ///   - folders: Folders in which a file could be created, which are not checked again.
-    package func checkWritable(replaces: Bool, isRealTime: Bool, folders: inout Set<String>) throws(Problem) {
-        try OutputFile.check(self, replaces: replaces, isRealTime: isRealTime, folders: &folders)
     }
 }

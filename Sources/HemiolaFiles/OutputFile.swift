@@ -406,3 +406,34 @@ extension OutputFile {
         return String(decoding: line, as: UTF8.self)
     }
 }
+
+// MARK: - Before a run
+
+extension OutputTarget {
+    /// Checks that a file can be written, before any output of the run is opened. Creates the missing folders of the path, and creates
+    /// and removes a file in its folder.
+    ///
+    /// - Parameters:
+    ///   - replaces: Whether an existing file is replaced by a new one.
+    ///   - isRealTime: Whether replacing a file with data is refused.
+    ///   - folders: Folders in which a file could be created, which are not checked again.
+    package func checkWritable(replaces: Bool, isRealTime: Bool, folders: inout Set<String>) throws(Problem) {
+        if descriptor != nil { return }
+        if replaces, isRealTime, isOccupied { throw Problem.exists(name, offersAppend: false) }
+        var path = OutputFile.followingDanglingLinks(self.path)
+        var info = stat()
+        if stat(PathText.systemPath(path), &info) == 0 {
+            if info.st_mode & S_IFMT == S_IFDIR { throw Problem.isFolder(name) }
+            guard replaces, info.st_mode & S_IFMT == S_IFREG else { return }
+            path = try OutputFile.resolved(path, name)
+        } else {
+            guard errno == ENOENT else { throw Problem.cannotOpen(name, errno) }
+            try OutputFile.createFolder(of: path, name)
+        }
+        let folder = FileSystem.folder(of: path)
+        if folders.contains(folder) { return }
+        let probe = try OutputFile.openPartial(for: path, name)
+        folders.insert(folder)
+        probe.discard()
+    }
+}

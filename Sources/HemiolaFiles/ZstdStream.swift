@@ -1,11 +1,5 @@
 internal import CZstd
-package import HemiolaSystem
-
-extension SharedLibrary {
-    package static let zstd = SharedLibrary(
-        "Zstandard", soname: "libzstd.so.1", package: "libzstd1", minimumVersion: "1.4", licence: "BSD-3-Clause OR GPL-2.0-only",
-        relation: .depends, use: "compressed outputs", versionSymbol: .textFunction("ZSTD_versionString"))
-}
+internal import HemiolaSystem
 
 /// Compresses bytes into one zstd frame with a checksum.
 ///
