@@ -8,9 +8,7 @@ internal import Glibc
 ///
 /// - Note: The equalizer and the longest window are those of cava's cavacore.c (K. Stavestrand), which changes at 100 Hz to windows of
 ///   4096 frames, with a step.
-package struct BarBank {
-    /// Range of the bars by default, in hertz.
-    package static let defaultRange = 50.0...10_000.0
+struct BarBank {
     /// The spectrum that a bar, or a part of it, is computed from.
     private enum Source {
         /// Window of 8192 frames at 44.1 kHz, decimated.
@@ -42,28 +40,26 @@ package struct BarBank {
     private static let slope = 0.85
 
     /// Window length of the shared spectrum, in frames: 2048 at 44.1 kHz, about 45 ms at any rate; twice that for narrow bars.
-    package let size: Int
+    let size: Int
     /// Edges in hertz; one more than there are bars.
-    package let edges: [Double]
+    let edges: [Double]
     /// Number of bins, from DC on, needed from the two decimated windows; 0 if no bar uses the window.
-    package let bassBinCount: Int
-    package let lowBinCount: Int
+    let bassBinCount: Int
+    let lowBinCount: Int
     /// Length of the longest window, in frames.
-    package let bassFrames: Int
+    let bassFrames: Int
+    /// Frames from the centre of the lowest bar's window to the newest frame.
+    let centerFrames: Double
     private let sampleRate: Double
     private var parts: [Part] = []
     private var weights: [Float] = []
 
-    package var count: Int { edges.count - 1 }
+    var count: Int { edges.count - 1 }
     /// Whether any bar uses a decimated window.
-    package var usesDecimation: Bool { bassBinCount + lowBinCount > 0 }
-    /// Frames from the centre of the lowest bar's window to the newest frame.
-    package var centerFrames: Double {
-        let frames = bassBinCount > 0 ? bassFrames : lowBinCount > 0 ? bassFrames / 2 : size
-        return Double(frames) / 2 + (usesDecimation ? DecimatedSpectrum.delayFrames(windowFrames: bassFrames) : 0)
-    }
+    var usesDecimation: Bool { bassBinCount + lowBinCount > 0 }
 
-    package init(count: Int, from low: Double, to high: Double, sampleRate: Int) {
+    /// Bars between two frequencies in hertz, with their weights.
+    init(count: Int, from low: Double, to high: Double, sampleRate: Int) {
         let ratio = high / low
         let edges = (0...count).map { index in
             index == 0 ? low : index == count ? high : low * pow(ratio, Double(index) / Double(count))
@@ -79,29 +75,21 @@ package struct BarBank {
             // Rounded up to a multiple of eight.
             return (bin / 8 + 1) * 8
         }
-        bassBinCount = bins(.bass, of: bassFrames)
-        lowBinCount = bins(.low, of: bassFrames / 2)
+        let (bassBinCount, lowBinCount) = (bins(.bass, of: bassFrames), bins(.low, of: bassFrames / 2))
+        let longest = bassBinCount > 0 ? bassFrames : lowBinCount > 0 ? bassFrames / 2 : size
+        let filter = DecimationFilter(windowFrames: bassFrames)
+        centerFrames = Double(longest) / 2 + (bassBinCount + lowBinCount > 0 ? filter.delayFrames : 0)
+        (self.bassBinCount, self.lowBinCount) = (bassBinCount, lowBinCount)
         self.size = size
         self.bassFrames = bassFrames
         self.edges = edges
         self.sampleRate = Double(sampleRate)
-    }
-
-    /// Computes the weights.
-    ///
-    /// - Parameter attenuation: The magnitude of the decimated window relative to that of a full window, at a frequency given in
-    ///   cycles per frame.
-    package mutating func makeWeights(attenuation: (Double) -> Double) {
-        parts = []
-        weights = []
-        for bar in 0..<count {
-            for (source, share) in Self.shares(below: edges[bar + 1], isNarrow: size == bassFrames / 2) {
-                add(source, share, to: bar, attenuation)
-            }
+        for (bar, sources) in shares.enumerated() {
+            for (source, share) in sources { add(source, share, to: bar, filter) }
         }
     }
 
-    private mutating func add(_ source: Source, _ share: Double, to bar: Int, _ attenuation: (Double) -> Double) {
+    private mutating func add(_ source: Source, _ share: Double, to bar: Int, _ filter: DecimationFilter) {
         let (low, high) = (edges[bar], edges[bar + 1])
         let (frames, binCount) =
             switch source {
@@ -132,7 +120,7 @@ package struct BarBank {
         }
         for (index, share) in shares.enumerated() {
             let center = Double(part.firstBin + index) / Double(frames)
-            let gain = source == .shared || share == 0 ? 1 : attenuation(center)
+            let gain = source == .shared || share == 0 ? 1 : filter.attenuation(at: center)
             weights.append(Float(share / (end - start) * scale / gain))
         }
     }
@@ -143,7 +131,7 @@ package struct BarBank {
     ///   - bass: Magnitudes of the longest window.
     ///   - low: Magnitudes of the other decimated window.
     ///   - shared: Magnitudes of the shared spectrum, a window of `size` frames.
-    package func measure(bass: Span<Float>, low: Span<Float>, _ shared: Span<Float>, into heights: inout MutableSpan<Float>) {
+    func measure(bass: Span<Float>, low: Span<Float>, _ shared: Span<Float>, into heights: inout MutableSpan<Float>) {
         let table = weights.span
         for bar in heights.indices { heights[bar] = 0 }
         for index in parts.indices {

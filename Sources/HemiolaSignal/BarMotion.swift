@@ -9,11 +9,11 @@ internal import Glibc
 /// - Note: The constants are those of cava's cavacore.c (K. Stavestrand), which are per frame at about 66 frames per second. Here
 ///   they are converted to the hop duration, so that the motion does not depend on the hop size. Other differences: gain and bar
 ///   height are limited, a falling bar stays above the current value, and smoothing does not change the height of a constant bar.
-package struct BarMotion {
-    /// Mean square below which a hop is silence: −90 dBFS, so that dither is silence.
-    package static let silence: Float = 1e-9
+public struct BarMotion: Sendable {
     /// Smoothing by default, in percent.
-    package static let defaultNoiseReduction = 77
+    public static let defaultNoiseReduction = 77
+    /// Mean square below which a hop is silence: −90 dBFS, so that dither is silence.
+    private static let silence: Float = 1e-9
     /// Frame rate of cava's constants, in frames per second.
     private static let reference = 66.0
     /// Upper limit of the height before the gain control. A bar decreases the gain until it has fallen back to 1, also after the
@@ -29,7 +29,7 @@ package struct BarMotion {
     private let startFactor: Double
     private let fall: Fall
 
-    package private(set) var gain = 1.0
+    private(set) var gain = 1.0
     private var isStarting = true
     /// The bars in groups of eight.
     private var groups: [BarGroup]
@@ -66,8 +66,13 @@ package struct BarMotion {
         }
     }
 
-    /// - Parameter noiseReduction: 0…0.99: the part of the smoothed height that remains after 15 ms. 0 is without smoothing.
-    package init(count: Int, noiseReduction: Double, hopSeconds: Double) {
+    /// The motion of bars that begin at 0.
+    ///
+    /// - Parameters:
+    ///   - count: The number of bars.
+    ///   - noiseReduction: 0…0.99: the part of the smoothed height that remains after 15 ms. 0 is without smoothing.
+    ///   - hopSeconds: The time from one hop to the next, in seconds.
+    public init(count: Int, noiseReduction: Double, hopSeconds: Double) {
         let frames = hopSeconds * Self.reference
         overshootFactor = pow(0.98, frames)
         growthFactor = pow(1.001, frames)
@@ -81,8 +86,21 @@ package struct BarMotion {
         groups = Array(repeating: BarGroup(), count: (count + 7) / 8)
     }
 
-    /// Converts bar values to heights of 0…1, in place.
-    package mutating func update(_ bars: inout MutableSpan<Float>, isSilent: Bool) {
+    /// Whether a hop is silence: at most −90 dBFS, without the constant offset that a microphone may have. O(n).
+    ///
+    /// - Parameters:
+    ///   - samples: A channel or the mono mix.
+    ///   - frameCount: The frames of the hop, without zeros behind them.
+    public static func isSilent(_ samples: Span<Float>, frameCount: Int) -> Bool {
+        samples.isQuiet(within: Float(frameCount) * silence)
+    }
+
+    /// Converts the values of a hop's bars to heights of 0…1, in place.
+    ///
+    /// - Parameters:
+    ///   - bars: The values, such as those of a ``BarSpectrum``; as many each time.
+    ///   - isSilent: Whether the hop is silence, in which the gain is constant: ``isSilent(_:frameCount:)``.
+    public mutating func update(_ bars: inout MutableSpan<Float>, isSilent: Bool) {
         precondition(bars.count <= 8 * groups.count, "the number of bars is fixed")
         let (gain, fall) = (Float(self.gain), fall)
         var exceeds = false

@@ -2,34 +2,8 @@
 // whose memory stays valid during the call.
 
 extension Span where Element == Float {
-    /// Σ √x·w over a range of powers and as many weights from `offset` on: a weighted sum of magnitudes. O(n).
-    package func magnitudeDot(_ weights: Span<Float>, from offset: Int, over range: Range<Int>) -> Float {
-        withUnsafeBufferPointer { buffer in
-            weights.withUnsafeBufferPointer { table in
-                precondition(range.lowerBound >= 0 && range.upperBound <= buffer.count, "the range is outside the span")
-                precondition(offset >= 0 && offset + range.count <= table.count, "too few weights")
-                guard let x = buffer.baseAddress, let w = table.baseAddress else { return 0 }
-                var lanes = Lanes.zero
-                var index = range.lowerBound
-                var weight = offset
-                while index + 8 <= range.upperBound {
-                    lanes += x.lanes(index).magnitudeSquareRoot * w.lanes(weight)
-                    index += 8
-                    weight += 8
-                }
-                var total = lanes.sum()
-                while index < range.upperBound {
-                    total += x[index].squareRoot() * w[weight]
-                    index += 1
-                    weight += 1
-                }
-                return total
-            }
-        }
-    }
-
     /// Whether Σx² is at most `limit`, without an offset that alone lies 30 dB above it: that of a microphone is no sound. O(n).
-    package func isQuiet(within limit: Float) -> Bool {
+    func isQuiet(within limit: Float) -> Bool {
         withUnsafeBufferPointer { buffer in
             guard let x = buffer.baseAddress, buffer.count > 0 else { return true }
             let mean = sum(0..<buffer.count) / Float(buffer.count)
@@ -82,9 +56,13 @@ extension Span where Element == Float {
 }
 
 extension RealFFT {
-    /// Multiplies values from `first` on by a window and writes them to the first samples. The samples after them are unchanged.
-    /// O(n).
-    package mutating func load(_ values: [Float], from first: Int = 0, under window: [Float]) {
+    /// Multiplies values by a window and writes them to the first samples. The samples after them are unchanged. O(n).
+    ///
+    /// - Parameters:
+    ///   - values: The values; as many as the window has from `first` on.
+    ///   - first: The index of the first value.
+    ///   - window: Its values: a multiple of eight, at most as many as the transform has.
+    public mutating func load(_ values: [Float], from first: Int = 0, under window: [Float]) {
         precondition(first >= 0 && first + window.count <= values.count, "too few samples")
         precondition(
             window.count <= size && window.count.isMultiple(of: 8), "the window is a multiple of eight, and at most the transform size")
@@ -101,20 +79,20 @@ extension RealFFT {
         }
     }
 
-    /// Writes |X|² of the first `power.count` bins. O(n).
-    package func measure(into power: inout [Float]) {
+    /// Writes |X|² of the first `power.count` bins, at most `size` / 2 + 1. O(n).
+    public func measure(power: inout [Float]) {
         bins.measure(into: &power, asMagnitudes: false)
     }
 
-    /// Writes |X| of the first `magnitudes.count` bins. O(n).
-    package func measure(magnitudes: inout [Float]) {
+    /// Writes |X| of the first `magnitudes.count` bins, at most `size` / 2 + 1. O(n).
+    public func measure(magnitudes: inout [Float]) {
         bins.measure(into: &magnitudes, asMagnitudes: true)
     }
 }
 
 extension [Float] {
     /// Moves all elements to the front by `count`. The last `count` elements are unchanged. O(n).
-    package mutating func advance(by count: Int) {
+    mutating func advance(by count: Int) {
         withUnsafeMutableBufferPointer { buffer in
             guard let x = buffer.baseAddress, count < buffer.count else { return }
             x.update(from: x + count, count: buffer.count - count)

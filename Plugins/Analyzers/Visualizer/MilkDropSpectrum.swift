@@ -33,9 +33,9 @@ struct MilkDropSpectrum: ~Copyable {
         let channelCount = channels?.channelCount ?? 1
         let frames = samples.count / channelCount
         let count = min(history.count, hopFrames)
-        history.advance(by: count)
         let kept = history.count - count
         history.withUnsafeMutableBufferPointer { history in
+            for index in 0..<kept { history[index] = history[count + index] }
             samples.withUnsafeBufferPointer { samples in
                 guard let channels, channelCount > 2 else {
                     for index in 0..<count {
@@ -58,7 +58,7 @@ struct MilkDropSpectrum: ~Copyable {
         }
         fft.load(history, under: window)
         fft.transform()
-        fft.measure(into: &power)
+        fft.measure(power: &power)
     }
 
     /// |X|² of the last hop.

@@ -23,7 +23,7 @@ struct VisualizerSettings: PluginSettings {
     init(_ read: inout SettingReader) {
         profile = read.choice("profile", default: LevelProfile.butterchurn, "Program whose bass, mid and treble levels are computed.")
         bars = read.integer("bars", default: 16, in: 0...512, "Number of bars; 0 omits them.")
-        minimum = read.hertz("bars_min_hz", default: BarBank.defaultRange.lowerBound, in: 1...192_000, "Lower edge of the lowest bar.")
+        minimum = read.hertz("bars_min_hz", default: BarSpectrum.defaultRange.lowerBound, in: 1...192_000, "Lower edge of the lowest bar.")
         maximum = read.hertz(
             "bars_max_hz", in: 2...192_000, "Upper edge of the highest bar. Default: 10 kHz, or half the sample rate if that is lower.")
         noiseReduction = read.integer(
@@ -55,9 +55,9 @@ final class VisualizerAnalyzer: Analyzer {
     private var mixSpectrum: SpectrumHandle?
     private var ownSpectrum: MilkDropSpectrum?
 
-    private var bank = BarBank(count: 0, from: 1, to: 1, sampleRate: 1)
-    private var barSpectrum: SpectrumHandle?
-    private var low: DecimatedSpectrum?
+    /// nil: there are no bars.
+    private var barSpectrum: BarSpectrum?
+    private var barMagnitudes: SpectrumHandle?
     private var motion = BarMotion(count: 0, noiseReduction: 0, hopSeconds: 1)
 
     private var values: [FeatureHandle] = []
@@ -92,24 +92,25 @@ final class VisualizerAnalyzer: Analyzer {
             sum += levels[band].value
         }
         row[volume] = Float(sum / 3)
-        if let bars, let barSpectrum {
+        if let bars, let barMagnitudes {
             var heights = row[all: bars]
-            measureBars(hop, hop.spectra(barSpectrum).magnitude(0), into: &heights)
+            barSpectrum!.measure(hop.mono, hop.spectra(barMagnitudes).magnitude(0), into: &heights)
+            motion.update(&heights, isSilent: BarMotion.isSilent(hop.mono, frameCount: hop.frameCount))
         }
     }
 
     func skip(_ gap: Gap) {
         ownSpectrum?.clear()
-        low?.clear()
+        barSpectrum?.clear()
     }
 
     func reset() {
         ownSpectrum?.clear()
-        low?.clear()
+        barSpectrum?.clear()
         updates = 0
         levels = Array(repeating: RelativeLevel(average: settings.profile.initialAverage), count: 3)
         motion = BarMotion(
-            count: bank.count, noiseReduction: Double(settings.noiseReduction) / 100, hopSeconds: hopSeconds)
+            count: settings.bars, noiseReduction: Double(settings.noiseReduction) / 100, hopSeconds: hopSeconds)
     }
 }
 
@@ -176,44 +177,28 @@ extension VisualizerAnalyzer {
     private func prepareBars(_ stream: AnalysisFormat, _ outputs: inout AnalyzerOutputs) throws(Problem) {
         bars = nil
         barSpectrum = nil
-        low = nil
-        let nyquist = Double(stream.sampleRate) / 2
-        let top = settings.maximum ?? min(BarBank.defaultRange.upperBound, nyquist)
-        if settings.bars > 0 {
-            guard top <= nyquist else {
-                throw Problem(
-                    "visualizer: bars_max_hz \(top) is above half the sample rate (\(nyquist) Hz); omit or lower it")
-            }
-            guard settings.minimum < top else {
-                throw Problem("visualizer: bars_min_hz \(settings.minimum) is not below \(top) Hz; lower it")
-            }
-        }
-        bank = BarBank(
-            count: settings.bars, from: settings.minimum, to: max(settings.minimum, top), sampleRate: stream.sampleRate)
+        barMagnitudes = nil
         guard settings.bars > 0 else { return }
-        if bank.usesDecimation {
-            low = DecimatedSpectrum(
-                windowFrames: bank.bassFrames, binCount: bank.bassBinCount, shortBinCount: bank.lowBinCount,
-                hopFrames: stream.hopFrames)
+        let nyquist = Double(stream.sampleRate) / 2
+        let top = settings.maximum ?? min(BarSpectrum.defaultRange.upperBound, nyquist)
+        guard top <= nyquist else {
+            throw Problem(
+                "visualizer: bars_max_hz \(top) is above half the sample rate (\(nyquist) Hz); omit or lower it")
         }
-        bank.makeWeights { low!.attenuation(at: $0) }
+        guard settings.minimum < top else {
+            throw Problem("visualizer: bars_min_hz \(settings.minimum) is not below \(top) Hz; lower it")
+        }
+        let spectrum = BarSpectrum(
+            count: settings.bars, from: settings.minimum, to: top, sampleRate: stream.sampleRate, hopFrames: stream.hopFrames)
         // With its default settings the analyzer `spectrum` requests the same one, which is then computed once.
-        barSpectrum = outputs.request(SpectrumRequest(size: bank.size, parts: .magnitude))
+        barMagnitudes = outputs.request(SpectrumRequest(size: spectrum.size, parts: .magnitude))
+        let center = spectrum.centerFrames
         bars = outputs.add(
             Feature(
-                "bars", .ratio, count: settings.bars, in: 0...1, edges: bank.edges,
-                centerOffset: (Double(stream.batching.batchFrames) - bank.centerFrames) / Double(stream.sampleRate),
+                "bars", .ratio, count: settings.bars, in: 0...1, edges: spectrum.edges,
+                centerOffset: (Double(stream.batching.batchFrames) - center) / Double(stream.sampleRate),
                 "Height of each bar, with automatic gain. The centre is that of the lowest bar's window."))
-        outputs.latencyFrames = max(outputs.latencyFrames, Int64(bank.centerFrames.rounded()))
-    }
-
-    private func measureBars(_ hop: borrowing Hop, _ magnitudes: Span<Float>, into heights: inout MutableSpan<Float>) {
-        if low == nil {
-            bank.measure(bass: magnitudes, low: magnitudes, magnitudes, into: &heights)
-        } else {
-            low!.advance(hop.mono)
-            low!.measure(bank, magnitudes, into: &heights)
-        }
-        motion.update(&heights, isSilent: hop.mono.isQuiet(within: Float(hop.frameCount) * BarMotion.silence))
+        outputs.latencyFrames = max(outputs.latencyFrames, Int64(center.rounded()))
+        barSpectrum = consume spectrum
     }
 }

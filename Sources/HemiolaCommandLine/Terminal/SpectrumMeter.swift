@@ -13,51 +13,52 @@ final class SpectrumMeter {
         private var recent: [Float]
         private let window: [Float]
         private var fft: RealFFT
-        private var low: DecimatedSpectrum?
+        private var bars: BarSpectrum
+        /// |X| of the last hop, from DC on.
         private(set) var magnitudes: [Float]
+        /// The values of the bars at the last hop.
+        private(set) var values: [Float]
 
-        init(_ bank: BarBank, hopFrames: Int) {
-            recent = [Float](repeating: 0, count: bank.size)
-            window = WindowShape.hann.values(size: bank.size)
-            fft = RealFFT(size: bank.size)
-            magnitudes = [Float](repeating: 0, count: bank.size / 2)
-            if bank.usesDecimation {
-                low = DecimatedSpectrum(
-                    windowFrames: bank.bassFrames, binCount: bank.bassBinCount, shortBinCount: bank.lowBinCount, hopFrames: hopFrames)
-            }
+        init(_ format: StreamFormat, hopFrames: Int, barCount: Int) {
+            let range = SpectrumMeter.range
+            let bars = BarSpectrum(
+                count: barCount, from: range.lowerBound, to: min(range.upperBound, Double(format.sampleRate) / 2),
+                sampleRate: format.sampleRate, hopFrames: hopFrames)
+            let size = bars.size
+            self.bars = consume bars
+            recent = [Float](repeating: 0, count: size)
+            window = WindowShape.hann.values(size: size)
+            fft = RealFFT(size: size)
+            magnitudes = [Float](repeating: 0, count: size / 2)
+            values = [Float](repeating: 0, count: barCount)
         }
 
-        func attenuation(at cyclesPerFrame: Double) -> Double { low!.attenuation(at: cyclesPerFrame) }
+        /// The window length of the spectrum, in frames.
+        var size: Int { recent.count }
 
-        func advance(_ hop: [Float]) {
-            low?.advance(hop.span)
+        func process(_ hop: [Float]) {
             let count = min(hop.count, recent.count)
-            recent.advance(by: count)
-            recent.replaceSubrange(recent.count - count..<recent.count, with: hop.suffix(count))
+            recent.removeFirst(count)
+            recent += hop.suffix(count)
             fft.load(recent, under: window)
             fft.transform()
             fft.measure(magnitudes: &magnitudes)
-        }
-
-        func measure(_ bank: BarBank, into heights: inout MutableSpan<Float>) {
-            let magnitudes = magnitudes
-            if low == nil {
-                bank.measure(bass: magnitudes.span, low: magnitudes.span, magnitudes.span, into: &heights)
-            } else {
-                low!.measure(bank, magnitudes.span, into: &heights)
-            }
+            let spectrum = magnitudes
+            var own = [Float](repeating: 0, count: values.count)
+            var span = own.mutableSpan
+            bars.measure(hop.span, spectrum.span, into: &span)
+            values = own
         }
     }
 
     /// Range of the bars and of the spectrum, in hertz.
-    static let range = BarBank.defaultRange
+    static let range = BarSpectrum.defaultRange
 
     /// Bars per channel.
     let barCount: Int
     let isStereo: Bool
     private let format: StreamFormat
     private let hopFrames: Int
-    private var bank: BarBank
     private var motion: BarMotion
     private let channels: [Channel]
     /// The heights of the bars, 0…1: of the left channel, then of the right, or of the mono mix.
@@ -71,16 +72,11 @@ final class SpectrumMeter {
         self.hopFrames = hopFrames
         self.barCount = barCount
         self.isStereo = isStereo && format.channelCount > 1
-        let rate = format.sampleRate
-        bank = BarBank(
-            count: barCount, from: Self.range.lowerBound, to: min(Self.range.upperBound, Double(rate) / 2), sampleRate: rate)
-        var made: [Channel] = []
-        for _ in 0..<(self.isStereo ? 2 : 1) { made.append(Channel(bank, hopFrames: hopFrames)) }
-        channels = made
-        bank.makeWeights { made[0].attenuation(at: $0) }
-        let count = barCount * made.count
+        channels = (0..<(self.isStereo ? 2 : 1)).map { _ in Channel(format, hopFrames: hopFrames, barCount: barCount) }
+        let count = barCount * channels.count
         motion = BarMotion(
-            count: count, noiseReduction: Double(BarMotion.defaultNoiseReduction) / 100, hopSeconds: Double(hopFrames) / Double(rate))
+            count: count, noiseReduction: Double(BarMotion.defaultNoiseReduction) / 100,
+            hopSeconds: Double(hopFrames) / Double(format.sampleRate))
         heights = [Float](repeating: 0, count: count)
     }
 
@@ -96,8 +92,8 @@ final class SpectrumMeter {
                 // The last hop of a batch that is not full is filled up with silence.
                 var hop = Array(samples[first..<min(first + hopFrames, samples.count)])
                 hop += repeatElement(0, count: hopFrames - hop.count)
-                channel.advance(hop)
-                if !hop.span.isQuiet(within: Float(hopFrames) * BarMotion.silence) { isHopSilent = false }
+                channel.process(hop)
+                if !BarMotion.isSilent(hop.span, frameCount: hopFrames) { isHopSilent = false }
             }
             update(isSilent: isHopSilent)
             isSilent = isSilent && isHopSilent
@@ -106,13 +102,7 @@ final class SpectrumMeter {
     }
 
     private func update(isSilent: Bool) {
-        var all = [Float](repeating: 0, count: heights.count)
-        for (index, channel) in channels.enumerated() {
-            var own = [Float](repeating: 0, count: barCount)
-            var span = own.mutableSpan
-            channel.measure(bank, into: &span)
-            for bar in 0..<barCount { all[index * barCount + bar] = own[bar] }
-        }
+        var all = channels.flatMap(\.values)
         var span = all.mutableSpan
         motion.update(&span, isSilent: isSilent)
         heights = all
@@ -121,10 +111,11 @@ final class SpectrumMeter {
     /// The level at frequencies with equal ratios, from the lowest to the highest, in decibels below a sine of full scale: the mean of
     /// the channels.
     func levels(count: Int) -> [Float] {
-        let binWidth = Double(format.sampleRate) / Double(bank.size)
-        let last = bank.size / 2 - 1
+        let size = channels[0].size
+        let binWidth = Double(format.sampleRate) / Double(size)
+        let last = size / 2 - 1
         // The sum of a Hann window is half its length.
-        let scale = 4 / Float(bank.size) / Float(channels.count)
+        let scale = 4 / Float(size) / Float(channels.count)
         let top = min(Self.range.upperBound, Double(format.sampleRate) / 2)
         let edges = (0...count).map { Self.range.lowerBound * pow(top / Self.range.lowerBound, Double($0) / Double(count)) / binWidth }
         let magnitudes = channels.map(\.magnitudes)

@@ -3,6 +3,7 @@ import Hemiola
 import HemiolaTesting
 import Testing
 
+@testable import HemiolaSignal
 @testable import VisualizerAnalyzer
 
 @Suite struct BarTests {
@@ -225,7 +226,7 @@ import Testing
         let count = Int(DecimatedSpectrum.highestHertz / (Double(rate) / Double(frames))) + 1
         var low = DecimatedSpectrum(windowFrames: frames, binCount: count, shortBinCount: count / 2, hopFrames: hop)
         // Noise with a tone in the bars and a tone whose alias would be in the bars.
-        let decimatedRate = Double(rate) / Double(low.factor)
+        let decimatedRate = Double(rate) / Double(low.filter.factor)
         var samples = TestSignal.noise(seed: 4, amplitude: 0.1, frames: hop * (2 * frames / hop))
         for index in samples.indices {
             let time = Double(index) / Double(rate)
@@ -236,7 +237,7 @@ import Testing
             low.advance(mono.span)
         }
         // The centre of decimated frame k is `reach - 2.5 factor` frames before frame k·factor of the stream.
-        let factor = low.factor
+        let factor = low.filter.factor
         let reach = (5 * factor + 7) / 8 * 8 - 1
         let decimatedCount = (samples.count + factor - 1) / factor
         let end = decimatedCount * factor - reach + 5 * factor / 2
@@ -245,7 +246,7 @@ import Testing
             let truth = DoubleFFT(size: size).magnitudes(windowed)
             let highest = truth[..<magnitudes.count].max()!
             for bin in 2..<magnitudes.count {
-                let value = Double(magnitudes[bin]) / low.attenuation(at: Double(bin) / Double(size))
+                let value = Double(magnitudes[bin]) / low.filter.attenuation(at: Double(bin) / Double(size))
                 #expect(abs(value - truth[bin]) < 0.002 * highest)
             }
         }
