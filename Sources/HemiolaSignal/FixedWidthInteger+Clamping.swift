@@ -4,7 +4,7 @@ extension FixedWidthInteger {
     /// For numbers of recordings, networks and other programs, which can be any: a plain conversion ends the program where the number is
     /// NaN or out of range.
     @inlinable
-    package init<Number: BinaryFloatingPoint>(clamping number: Number) {
+    public init<Number: BinaryFloatingPoint>(clamping number: Number) {
         if number >= Number(Self.max) {
             self = .max
         } else if number <= Number(Self.min) {

@@ -5,8 +5,8 @@ public struct LineFit: Sendable {
     private var meanX = 0.0
     private var meanY = 0.0
     /// The sums of the products and squares of the distances from the means.
-    package private(set) var products = 0.0
-    package private(set) var squares = 0.0
+    private(set) var products = 0.0
+    private(set) var squares = 0.0
 
     /// A line through no point.
     public init() {}

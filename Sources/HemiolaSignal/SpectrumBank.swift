@@ -56,8 +56,8 @@ public final class SpectrumBank {
     /// The first frame of the stream since its start or the last gap; nil before it.
     private var firstFrame: Int64?
 
-    /// The number of transforms computed so far; equal requests share one.
-    package private(set) var transformCount = 0
+    /// The number of transforms computed so far; equal requests share one. For tests.
+    private(set) var transformCount = 0
 
     /// A bank for these requests. Its history holds zeros.
     ///

@@ -5,7 +5,7 @@
 /// - Note: G. L. Steele, D. Lea, C. H. Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014.
 public struct SplitMix64: RandomNumberGenerator, Sendable {
     /// The increment of the state.
-    package static let increment: UInt64 = 0x9E37_79B9_7F4A_7C15
+    private static let increment: UInt64 = 0x9E37_79B9_7F4A_7C15
     private var state: UInt64
 
     /// A generator with a seed.
@@ -24,8 +24,17 @@ public struct SplitMix64: RandomNumberGenerator, Sendable {
         Double(next() >> 11) * 0x1p-53
     }
 
+    /// A number of a seed's sequence, computed without those before it.
+    ///
+    /// - Parameters:
+    ///   - index: Its place: 0 is the first number that `next` returns. Negative places precede it.
+    ///   - seed: The seed.
+    public static func number(at index: Int64, ofSeed seed: UInt64) -> UInt64 {
+        mixed(seed &+ UInt64(bitPattern: index &+ 1) &* increment)
+    }
+
     /// The number for a state.
-    package static func mixed(_ state: UInt64) -> UInt64 {
+    private static func mixed(_ state: UInt64) -> UInt64 {
         var bits = state
         bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
         bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB

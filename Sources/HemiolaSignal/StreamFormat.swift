@@ -7,8 +7,8 @@ public struct StreamFormat: Sendable, Hashable {
     /// The channel counts that Hemiola analyses.
     public static let channelCounts = 1...32
 
-    /// The last frame that a stream can have: frames up to this number are exact in JSON.
-    package static let lastFrame = Int64(1) << 53
+    /// The last frame that a stream can have, 2⁵³: frames up to this number are exact in JSON.
+    public static let lastFrame = Int64(1) << 53
 
     /// Frames per second.
     public var sampleRate: Int

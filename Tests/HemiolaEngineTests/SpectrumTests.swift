@@ -5,6 +5,8 @@ import SpectrumAnalyzer
 import TestSupport
 import Testing
 
+@testable import HemiolaSignal
+
 /// The spectra that analyzers request.
 @Suite(.mayNotHang) struct SpectrumTests {
     @Test func `equal requests of several analyzers: computed once`() {

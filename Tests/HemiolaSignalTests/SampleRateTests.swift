@@ -1,7 +1,8 @@
 import AnalysisSupport
 import Foundation
-import HemiolaSignal
 import Testing
+
+@testable import HemiolaSignal
 
 @Suite struct `SpectrumBank, resampling` {
     private static let rate = 44_100

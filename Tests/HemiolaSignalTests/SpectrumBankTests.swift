@@ -1,9 +1,10 @@
 import AnalysisSupport
 import Foundation
 import HemiolaRecords
-import HemiolaSignal
 import References
 import Testing
+
+@testable import HemiolaSignal
 
 private let everything: SpectrumParts = [.power, .magnitude, .complex]
 

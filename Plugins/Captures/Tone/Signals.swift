@@ -162,8 +162,8 @@ struct Noise {
     /// A number in −2³¹…2³¹ that depends on seed, channel and index only: SplitMix64 (G. Steele, D. Lea, C. Flood, 2014), which allows random
     /// access.
     private func value(at index: Int64, _ channel: Int) -> Int64 {
-        let stream = SplitMix64.mixed(seed &+ UInt64(channel) &* 0xd1b5_4a32_d192_ed03 &+ SplitMix64.increment)
-        let bits = SplitMix64.mixed(stream &+ UInt64(bitPattern: index) &* SplitMix64.increment)
+        let stream = SplitMix64.number(at: 0, ofSeed: seed &+ UInt64(channel) &* 0xd1b5_4a32_d192_ed03)
+        let bits = SplitMix64.number(at: index &- 1, ofSeed: stream)
         return Int64(Int32(truncatingIfNeeded: Int64(bitPattern: bits) >> 32))
     }
 }
