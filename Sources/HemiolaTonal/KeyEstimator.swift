@@ -1,25 +1,28 @@
 internal import Glibc
 
 /// A key with its probability.
-package struct KeyEstimate: Equatable, Sendable {
+public struct KeyEstimate: Hashable, Sendable {
     /// The key: 0…11 major from C on, 12…23 minor from C on.
-    package var key: Int
+    public var key: Int
     /// The probability of the key among all 24, 0…1.
-    package var confidence: Float
+    public var confidence: Float
 
     /// The tonic, 0 = C … 11 = B.
-    package var tonic: Int { key % 12 }
+    public var tonic: Int { key % 12 }
     /// 0: major, 1: minor.
-    package var mode: Int { key / 12 }
+    public var mode: Int { key / 12 }
 }
 
 /// Estimates the key of the pitch classes of many frames: Pearson's correlation of their mean chroma with the profiles of 24 keys.
+///
+///     keys.add(extractor.chroma)                  // for each frame of a ChromaExtractor with the weighting .key
+///     if let key = keys.estimate() { … }          // nil: keys.status says why
 ///
 /// There is a key where there are tones. The limits were chosen on rendered music, and on noise, drums and speech, of which none gets a
 /// key; with them, produced songs with drums, whose mean chroma is flatter, have one too.
 ///
 /// - Complexity: 48 multiplications per frame, about 0.5 µs per estimate; no allocation after `init`.
-package struct KeyEstimator: Sendable {
+public struct KeyEstimator: Sendable {
     /// Frames that are not silent, in seconds, from which on there is an estimate.
     private static let leastSeconds = 3.0
     /// The least correlation of the best key.
@@ -42,16 +45,18 @@ package struct KeyEstimator: Sendable {
     private var sum = InlineArray<12, Float>(repeating: 0)
     private var weight: Float = 0
     private var persistence: ChromaPersistence
-    /// Whether the last estimate is a key, and why it is none.
-    package private(set) var status = TonalStatus.tooLittleSound
-    /// The probabilities of the keys in the last estimate.
-    package private(set) var probabilities = InlineArray<24, Float>(repeating: 0)
+    /// Whether the last `estimate` was a key, and why it was none.
+    public private(set) var status = TonalStatus.tooLittleSound
+    /// The probability of each key in the last estimate that was one, in the order of ``KeyEstimate/key``; all 0 before the first.
+    public private(set) var probabilities = InlineArray<24, Float>(repeating: 0)
 
+    /// Begins with no frames.
+    ///
     /// - Parameters:
     ///   - profile: The weights of the pitch classes.
     ///   - window: The time constant of the exponential window, in seconds; nil: all frames count alike.
     ///   - frameSeconds: The time from one frame to the next.
-    package init(_ profile: KeyProfile, window: Double?, frameSeconds: Double) {
+    public init(_ profile: KeyProfile, window: Double?, frameSeconds: Double) {
         decay = window.map { Float(exp(-frameSeconds / $0)) } ?? 1
         leastFrames = Float(Self.leastSeconds / frameSeconds)
         persistence = ChromaPersistence(window: window, frameSeconds: frameSeconds)
@@ -68,7 +73,7 @@ package struct KeyEstimator: Sendable {
     /// Adds a frame.
     ///
     /// - Parameter chroma: 12 values from C on, the largest 1; all 0 in silence: then what came before counts less.
-    package mutating func add(_ chroma: Span<Float>) {
+    public mutating func add(_ chroma: Span<Float>) {
         var largest: Float = 0
         for index in 0..<12 {
             sum[index] = sum[index] * decay + chroma[index]
@@ -78,13 +83,13 @@ package struct KeyEstimator: Sendable {
         persistence.add(chroma)
     }
 
-    /// Audio was lost: what came before it counts on.
-    package mutating func skip() {
+    /// Audio was lost: what came before counts on.
+    public mutating func skip() {
         persistence.skip()
     }
 
-    /// The most probable key; nil without evidence of one, and `status` says why.
-    package mutating func estimate() -> KeyEstimate? {
+    /// The most probable key; nil without evidence of one, and `status` says why. There is none before three seconds of sound.
+    public mutating func estimate() -> KeyEstimate? {
         status = .tooLittleSound
         guard weight >= leastFrames else { return nil }
         status = .noTones
@@ -122,7 +127,7 @@ package struct KeyEstimator: Sendable {
     }
 
     /// Restores the state after `init`.
-    package mutating func reset() {
+    public mutating func reset() {
         sum = InlineArray(repeating: 0)
         weight = 0
         persistence.reset()

@@ -1,5 +1,5 @@
 /// The weights of the pitch classes in a major and a minor key, from the tonic on.
-package enum KeyProfile: String, CaseIterable {
+public enum KeyProfile: String, CaseIterable, Sendable {
     /// Ratings by listeners: C. L. Krumhansl, "Cognitive Foundations of Musical Pitch", Oxford University Press, 1990, p. 30.
     case krumhansl
     /// The part of the segments of the Kostka-Payne corpus of common-practice music that contain a pitch class: D. Temperley,
