@@ -10,11 +10,10 @@ extension AnalyzerPlugin {
     ) { settings throws(Problem) in
         try settings.program.check()
         let program = settings.program
-        return BlockAnalyzer(
-            BlockProgram(
-                program.command, name: program.name, timeout: program.timeout, policy: program.policy,
-                remedy: "run it in a shell to see why",
-                samples: settings.channels == .mono ? .mono : .interleaved))
+        return BlockProgram(
+            program.command, name: program.name, timeout: program.timeout, policy: program.policy, remedy: "run it in a shell to see why",
+            samples: settings.channels == .mono ? .mono : .interleaved
+        ).makeAnalyzer()
     }
 }
 

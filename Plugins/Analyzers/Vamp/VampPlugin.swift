@@ -69,11 +69,11 @@ struct VampSettings: PluginSettings {
 
     fileprivate func analyzer(of program: String) throws(Problem) -> any Analyzer {
         let configuration = try configuration()
-        return BlockAnalyzer(
-            BlockProgram(
-                .arguments([program, "plugins", "--run-vamp", text]),
-                name: "\(VampFolders.name(of: configuration.library)):\(configuration.plugin)", timeout: timeout, policy: onError,
-                remedy: "report it to the plugin's author", samples: .interleaved, isHemiola: true))
+        return BlockProgram(
+            .arguments([program, "plugins", "--run-vamp", text]),
+            name: "\(VampFolders.name(of: configuration.library)):\(configuration.plugin)", timeout: timeout, policy: onError,
+            remedy: "report it to the plugin's author", samples: .interleaved, isHemiola: true
+        ).makeAnalyzer()
     }
 
     /// The settings of the plugin's process, as a JSON object.

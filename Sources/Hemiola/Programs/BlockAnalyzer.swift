@@ -1,12 +1,12 @@
-package import HemiolaRecords
-package import HemiolaSignal
-package import HemiolaSystem
+internal import HemiolaRecords
+internal import HemiolaSignal
+internal import HemiolaSystem
 
 /// An analyzer that is a program of its own, in the protocol of the analyzer `exec`: a crash of it is survived.
 ///
 /// From a file, `process` sends a block and waits for its answer. In real time a thread does that, and `process` only exchanges values
 /// with it: a lock for the time of a copy. Unlike other analyzers it allocates memory in `process`.
-package final class BlockAnalyzer: ExternalAnalyzer {
+final class BlockAnalyzer: ExternalAnalyzer {
     private let program: BlockProgram
     private var context: AnalyzerContext
     private var format = AnalysisFormat(StreamFormat(sampleRate: 1, channelCount: 1))
@@ -22,32 +22,32 @@ package final class BlockAnalyzer: ExternalAnalyzer {
     private static let lossInterval = 1.0
 
     /// An analyzer; starts nothing.
-    package init(_ program: BlockProgram) {
+    init(_ program: BlockProgram) {
         self.program = program
         context = AnalyzerContext(name: program.name)
     }
 
-    package var failure: Problem? {
+    var failure: Problem? {
         exchange?.failure.map { Problem($0.isComplete ? $0.message : "\(program.name): \($0.message)") }
     }
 
-    package var warning: String? { exchange?.warning }
+    var warning: String? { exchange?.warning }
 
-    package func load() throws(Problem) {
+    func load() throws(Problem) {
         guard program.isHemiola else { return }
         do throws(Problem) { try ProgramSession.check(program) } catch { throw explained(error) }
     }
 
-    package func open(_ context: AnalyzerContext) {
+    func open(_ context: AnalyzerContext) {
         self.context = context
     }
 
-    package func close() {
+    func close() {
         exchange?.stop()
         exchange = nil
     }
 
-    package func prepare(_ stream: AnalysisFormat) throws(Problem) -> AnalyzerOutputs {
+    func prepare(_ stream: AnalysisFormat) throws(Problem) -> AnalyzerOutputs {
         close()
         format = stream
         let exchange: any BlockExchange
@@ -75,7 +75,7 @@ package final class BlockAnalyzer: ExternalAnalyzer {
         return try WaitingExchange(starter)
     }
 
-    package func process(_ hop: borrowing Hop, into row: inout FeatureRow, events: inout EventList) {
+    func process(_ hop: borrowing Hop, into row: inout FeatureRow, events: inout EventList) {
         guard let exchange else { return }
         program.encode(hop, inHops: exchange.outputs.readsHops, into: &block)
         exchange.send(block, at: hop.frame)
@@ -94,7 +94,7 @@ package final class BlockAnalyzer: ExternalAnalyzer {
         (lostCount, lossTime) = (0, time)
     }
 
-    package func finish(into events: inout EventList) {
+    func finish(into events: inout EventList) {
         guard let exchange else { return }
         exchange.finish()
         for event in exchange.takeEvents() { events.append(event) }
@@ -102,7 +102,7 @@ package final class BlockAnalyzer: ExternalAnalyzer {
         reportLosses(into: &events)
     }
 
-    package func reset() {
+    func reset() {
         guard exchange != nil else { return }
         close()
         exchange = try? makeExchange()

@@ -1,11 +1,21 @@
 internal import HemiolaRecords
 internal import HemiolaSignal
-package import HemiolaSystem
+public import HemiolaSystem
 
-/// A program that gets a stream in blocks and answers each one in the protocol of the analyzer `exec`, used by a ``BlockAnalyzer``.
-package struct BlockProgram: Sendable {
+/// A program that computes features and events for an analyzer: it gets the stream in blocks and answers each one, in the protocol of the
+/// analyzer `exec`.
+///
+///     AnalyzerPlugin(about, settings: MeterSettings.self) { settings throws(Problem) in
+///         BlockProgram(
+///             .arguments(["meter", "\(settings.gate)"]), name: "meter", timeout: 10, policy: .auto,
+///             remedy: "report it to its author", samples: .mono
+///         ).makeAnalyzer()
+///     }
+///
+/// `AnalyzerPlugin.serve` is the other side of the protocol.
+public struct BlockProgram: Sendable {
     /// The samples that a program gets.
-    package enum Samples: Sendable {
+    public enum Samples: Sendable {
         /// The mono mix.
         case mono
         /// All channels, interleaved.
@@ -13,22 +23,32 @@ package struct BlockProgram: Sendable {
     }
 
     /// What is started.
-    package var command: ProgramCommand
+    var command: ProgramCommand
     /// Its name in messages.
-    package var name: String
+    var name: String
     /// Seconds in which it must read, answer or end.
-    package var timeout: Double
+    var timeout: Double
     /// What happens when it fails.
-    package var policy: FailurePolicy
+    var policy: FailurePolicy
     /// What the user can do when it fails, in words that follow the reason: `run it in a shell to see why`.
-    package var remedy: String
+    var remedy: String
     /// The samples that it gets.
-    package var samples: Samples
+    var samples: Samples
     /// Whether it is Hemiola itself, which can check the settings without a stream.
-    package var isHemiola: Bool
+    var isHemiola: Bool
 
     /// A program; starts nothing.
-    package init(
+    ///
+    /// - Parameters:
+    ///   - command: What is started.
+    ///   - name: Its name in messages.
+    ///   - timeout: Seconds in which it must read, answer or end. From files, processor time that it may use for that.
+    ///   - policy: What happens when it fails: `auto` is `retry` in real time, and `fail` from files.
+    ///   - remedy: What the user can do when it fails, in words that follow the reason: `run it in a shell to see why`.
+    ///   - samples: The samples that it gets.
+    ///   - isHemiola: Whether it is `hemiola` itself: then it checks the settings when the analyzer is made, and a command that cannot be
+    ///     started means that it is not installed.
+    public init(
         _ command: ProgramCommand, name: String, timeout: Double, policy: FailurePolicy, remedy: String, samples: Samples,
         isHemiola: Bool = false
     ) {
@@ -36,6 +56,12 @@ package struct BlockProgram: Sendable {
         (self.policy, self.remedy, self.samples) = (policy, remedy, samples)
         self.isHemiola = isHemiola
     }
+
+    /// An analyzer of what the program answers. A crash of the program is survived.
+    ///
+    /// From a file, `process` sends a block and waits for its answer. In real time a thread does that, and `process` only exchanges values
+    /// with it: what is late or lost is counted and reported. Unlike other analyzers it allocates memory in `process`.
+    public func makeAnalyzer() -> any ExternalAnalyzer { BlockAnalyzer(self) }
 
     /// The line that describes the stream.
     func startLine(_ stream: AnalysisFormat, isLive: Bool) -> [UInt8] {

@@ -1,28 +1,30 @@
 internal import HemiolaRecords
-package import HemiolaSystem
+public import HemiolaSystem
 
 extension FailurePolicy {
     /// The policy of a plugin that starts a program: `auto` is `retry` in real time, and `fail` from files.
     ///
     /// - Parameter isLive: Whether the run takes place in real time.
-    package func resolved(isLive: Bool) -> FailurePolicy {
+    public func resolved(isLive: Bool) -> FailurePolicy {
         self == .auto ? isLive ? .retry : .fail : self
     }
 }
 
-/// The settings of every plugin that starts a program.
-package struct ProgramSettings: PluginSettings {
+/// The settings of every plugin that starts a program: `command`, `timeout_s` and `on_error`.
+///
+/// They are all settings of a plugin, or a part of them: `program = ProgramSettings(&read)`. Call `check` where the plugin is made.
+public struct ProgramSettings: PluginSettings {
     /// Longest pause before a program that fails is started again, in seconds.
-    package static let longestPause = 10.0
+    public static let longestPause = 10.0
 
     /// The program.
-    package var command: ProgramCommand
-    /// Seconds in which the program must read, answer or end.
-    package var timeout: Double
-    /// What happens when it fails.
-    package var policy: FailurePolicy
+    public var command: ProgramCommand
+    /// Seconds in which the program must read, answer or end; from files, processor time that it may use for that (`ProgramTimeLimit`).
+    public var timeout: Double
+    /// What happens when it fails: ``FailurePolicy/resolved(isLive:)``.
+    public var policy: FailurePolicy
 
-    package init(_ read: inout SettingReader) {
+    public init(_ read: inout SettingReader) {
         command = read.command(
             "command", example: "./PROGRAM",
             "The program: text for /bin/sh -c, or in a pipeline file a list of the program and its arguments.")
@@ -32,8 +34,10 @@ package struct ProgramSettings: PluginSettings {
         policy = read.failurePolicy()
     }
 
+    /// Checks the command.
+    ///
     /// - Throws: There is no command, or none that can be started.
-    package func check() throws(Problem) {
+    public func check() throws(Problem) {
         guard !command.isEmpty else {
             throw Problem("the command is empty; write exec:COMMAND, for example exec:./program", at: "command")
         }
@@ -48,7 +52,7 @@ package struct ProgramSettings: PluginSettings {
     }
 
     /// The program's name in messages: `exec:./lights --port 9000`, at most 80 characters of the command, on one line.
-    package var name: String {
+    public var name: String {
         let text = PathText.shown(command.text).onOneLine
         return "exec:" + (text.count > 80 ? text.prefix(79) + "…" : text)
     }
