@@ -1,5 +1,5 @@
 public import HemiolaRecords
-package import HemiolaSystem
+public import HemiolaSystem
 
 /// The plugins that a program has. No hidden registration: the list is code.
 public struct PluginRegistry: Sendable {
@@ -59,23 +59,12 @@ public struct PluginRegistry: Sendable {
         return old.map { plugin in new.first { $0.about.id == plugin.about.id } ?? plugin } + others
     }
 
-    /// The analyzers that have an item of a selection: the one with that id, or that name in records (`chroma`, `musical_key.tonic`), else
-    /// those that declare the record type (`chord`).
-    package func analyzers(providing item: String) -> [AnalyzerPlugin] {
-        let name = item.prefix { $0 != "." }.recordName
-        let named = analyzers.filter { $0.about.id.recordName == name }
-        return named.isEmpty ? analyzers.filter { $0.about.records.contains { $0.name == item } } : named
-    }
-
     /// The control source that pipelines named as a sink of this id, such as `midi-control`, before control sources had a role of their own;
     /// nil: there is none, or there is such a sink.
     package func control(namedAsSink id: String) -> ControlPlugin? {
         if sinks.contains(where: { $0.about.id == id }) { return nil }
         return controls.first { PluginSpec($0.about.id).controlName == id }
     }
-
-    /// The sound files among the files of a folder: those that the capture `file` reads; nil: there is no such capture.
-    package var soundFileTypes: FileTypes? { captures.first { $0.about.id == "file" }?.fileTypes }
 
     /// The plugin of an id, or a problem that names the nearest one.
     package func find<Kind: Plugin>(_ id: String, in plugins: [Kind], role: String) -> Result<Kind, Problem> {

@@ -57,10 +57,10 @@ extension PluginSettings {
 public struct SettingReader {
     private let values: SettingValues
     /// The declarations of the settings that were read.
-    private(set) package var fields: [Field] = []
+    private(set) var fields: [Field] = []
 
     /// A reader of checked values; a setting that is not among them has its default.
-    package init(_ values: SettingValues) {
+    init(_ values: SettingValues) {
         self.values = values
     }
 
@@ -194,14 +194,9 @@ public struct SettingValues: Sendable, Hashable {
         public var key: String
         /// What was given, else the default.
         public var value: ParameterValue
-
-        package init(key: String, value: ParameterValue) {
-            self.key = key
-            self.value = value
-        }
     }
 
-    package init(_ parameters: [Parameter]) {
+    init(_ parameters: [Parameter]) {
         self.parameters = parameters
         byName = Dictionary(uniqueKeysWithValues: parameters.map { ($0.key, $0.value) })
     }

@@ -83,3 +83,8 @@ struct CorpusInputs: Sendable {
         return names
     }
 }
+
+extension PluginRegistry {
+    /// The sound files among the files of a folder: those that the capture `file` reads; nil: there is no such capture.
+    var soundFileTypes: FileTypes? { captures.first { $0.about.id == "file" }?.fileTypes }
+}

@@ -218,6 +218,14 @@ extension PluginRegistry {
         return analyzerEntries
     }
 
+    /// The analyzers that have an item of a selection: the one with that id, or that name in records (`chroma`, `musical_key.tonic`), else
+    /// those that declare the record type (`chord`).
+    private func analyzers(providing item: String) -> [AnalyzerPlugin] {
+        let name = item.prefix { $0 != "." }.recordName
+        let named = analyzers.filter { $0.about.id.recordName == name }
+        return named.isEmpty ? analyzers.filter { $0.about.records.contains { $0.name == item } } : named
+    }
+
     /// Adds the analyzers of which a sink selects records or features, where they are not in the pipeline.
     private func addSelectedAnalyzers(
         to entries: inout [Pipeline.AnalyzerEntry], _ sinks: [Pipeline.SinkEntry], _ catalog: RecordCatalog,
