@@ -1,4 +1,4 @@
-package import Hemiola
+internal import Hemiola
 
 #if Network
     internal import LightsSink
@@ -14,12 +14,12 @@ package import Hemiola
 
     extension PluginRegistry {
         /// The plugins of the trait `Network`: those that require SwiftNIO.
-        package static let network = PluginRegistry(
+        static let network = PluginRegistry(
             sinks: [.lights, .link, .mqtt, .os2l, .osc, .socket, .web, .wled], controls: [.link, .osc])
     }
 #else
     extension PluginRegistry {
         /// None: the program is built without the trait `Network`.
-        package static let network = PluginRegistry()
+        static let network = PluginRegistry()
     }
 #endif

@@ -27,7 +27,7 @@ public struct ControlSourceConformanceSuite {
     private let catalog: RecordCatalog
     private let send: () -> Void
     /// Seconds until two messages must have become controls; long, because machines that run tests are busy.
-    package var patience = 60.0
+    var patience = 60.0
 
     /// A suite for a control source with these settings.
     ///

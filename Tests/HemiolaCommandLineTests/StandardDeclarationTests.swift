@@ -1,7 +1,8 @@
 import Foundation
 import Hemiola
-import HemiolaPlugins
 import Testing
+
+@testable import HemiolaPlugins
 
 @Suite struct StandardDeclarationTests {
     private static let registry = PluginRegistry.standard

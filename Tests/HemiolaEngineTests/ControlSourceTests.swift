@@ -1,9 +1,10 @@
 import Glibc
 import Hemiola
 import HemiolaEngine
-import HemiolaTesting
 import Synchronization
 import Testing
+
+@testable import HemiolaTesting
 
 /// A control source that submits a control 100 times a second. Notes its calls.
 private final class Ticker: ControlSource {

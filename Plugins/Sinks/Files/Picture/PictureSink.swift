@@ -1,9 +1,9 @@
-package import Hemiola
+public import Hemiola
 internal import HemiolaFiles
 
 extension SinkPlugin {
     /// Draws a picture of one stream.
-    package static let picture = SinkPlugin(
+    public static let picture = SinkPlugin(
         PluginDescription("picture", "Spectrogram, waveform, beats and tempo of one input, as a picture.", primary: "path"),
         settings: PictureSettings.self,
         needs: { settings in
@@ -26,7 +26,8 @@ extension SinkPlugin {
         })
 }
 
-package struct PictureSettings: PluginSettings {
+/// The settings of the picture sink.
+struct PictureSettings: PluginSettings {
     var path: String
     private var format: PictureOptions.Format?
     private var width: Int
@@ -44,7 +45,7 @@ package struct PictureSettings: PluginSettings {
     var start: Double
     var duration: Double?
 
-    package init(_ read: inout SettingReader) {
+    init(_ read: inout SettingReader) {
         path = read.text("path", default: "-", "The picture, or - for standard output. Placeholders: {stem}, {name}, {dir}, {time}, {n}.")
         format = read.choice("format", "Format; by default that of the extension of the path, else png.")
         width = read.integer("width", default: 1600, in: PictureOptions.sizes, "Width in pixels, in points for svg and pdf.")
