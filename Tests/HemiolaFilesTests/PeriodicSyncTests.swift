@@ -42,7 +42,7 @@ private final class Calls: Sendable {
         await #expect(processExitsWith: .success) {
             // A pipe has an end as soon as nobody holds its other side. Numbers of descriptors say nothing: other threads open some too.
             var ends: [Int32] = [0, 0]
-            try #require(pipe2(&ends, O_NONBLOCK | O_CLOEXEC) == 0)
+            try #require(pipe(&ends) == 0 && fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0)
             ThreadDenial.begin()
             #expect(throws: Problem.self) { try PeriodicSync(ends[1]) }
             close(ends[1])
