@@ -3,9 +3,7 @@ internal import Glibc
 /// A mutex and its condition variable, which the standard library does not have together: threads wait until another one has changed what
 /// they share. A thread that waits for a descriptor uses a ``WakeUp``.
 ///
-///     condition.locked {
-///         while queue.isEmpty, MonotonicTime.now < deadline { condition.wait(until: deadline) }
-///     }
+///     condition.locked { condition.wait(within: 2) { queue.isEmpty } }
 ///
 /// A wait can end without a signal, so what is waited for is checked again, as here. The lock is not recursive: a thread that has it must
 /// not take it.
@@ -51,13 +49,25 @@ public final class Condition: @unchecked Sendable {
     /// Wakes all threads that wait. With or without the lock.
     public func broadcast() { pthread_cond_broadcast(variable) }
 
-    /// Waits as ``wait()``, at most until a time.
+    /// Waits as ``wait()``, for some seconds at most.
     ///
-    /// - Parameter time: A ``MonotonicTime`` in seconds; finite.
-    public func wait(until time: Double) {
-        let seconds = max(0, time).rounded(.down)
-        var limit = timespec(tv_sec: Int(seconds), tv_nsec: Int((max(0, time) - seconds) * 1e9))
-        pthread_cond_timedwait(variable, mutex, &limit)
+    /// - Returns: Whether there was one.
+    @discardableResult
+    public func wait(within seconds: Double) -> Bool {
+        // Of an infinite wait a number that fits.
+        let time = min(max(0, MonotonicTime.now + seconds), Double(Int32.max))
+        var limit = timespec(tv_sec: Int(time), tv_nsec: Int(time.truncatingRemainder(dividingBy: 1) * 1e9))
+        return pthread_cond_timedwait(variable, mutex, &limit) != ETIMEDOUT
+    }
+
+    /// Waits while a condition is met, for some seconds at most.
+    ///
+    /// - Returns: Whether it is met no more.
+    @discardableResult
+    public func wait(within seconds: Double, while isMet: () -> Bool) -> Bool {
+        let deadline = Deadline(after: seconds)
+        while isMet(), wait(within: deadline.rest) {}
+        return !isMet()
     }
 
     /// Takes the lock for a closure.

@@ -21,9 +21,8 @@ public final class Future<Value: Sendable>: @unchecked Sendable {
     /// - Parameter seconds: The longest wait; finite.
     /// - Returns: nil: there is no value yet.
     public func value(within seconds: Double) -> Value? {
-        let end = MonotonicTime.now + seconds
-        return condition.locked {
-            while result == nil, MonotonicTime.now < end { condition.wait(until: end) }
+        condition.locked {
+            condition.wait(within: seconds) { result == nil }
             return result
         }
     }

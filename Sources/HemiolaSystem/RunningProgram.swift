@@ -153,7 +153,7 @@ public final class RunningProgram {
     ///   - seconds: The time limit.
     public func write(_ bytes: UnsafeRawBufferPointer, within seconds: Double) -> WriteResult {
         guard input >= 0 else { return .closed }
-        let deadline = MonotonicTime.now + seconds
+        let deadline = Deadline(after: seconds)
         while true {
             let count = Glibc.write(input, bytes.baseAddress, bytes.count)
             if count > 0 { return .bytes(count) }
@@ -169,12 +169,12 @@ public final class RunningProgram {
     ///   - seconds: The time limit; 0: do not wait.
     public func read(into bytes: UnsafeMutableRawBufferPointer, within seconds: Double) -> ReadResult {
         guard output >= 0 else { return .end }
-        let deadline = seconds > 0 ? MonotonicTime.now + seconds : 0
+        let deadline = Deadline(after: seconds)
         while true {
             let count = Glibc.read(output, bytes.baseAddress, bytes.count)
             if count > 0 { return .bytes(count) }
             guard count < 0, errno == EAGAIN || errno == EINTR else { return .end }
-            guard seconds > 0, wait(for: output, Int16(POLLIN), until: deadline) else { return .timeout }
+            guard wait(for: output, Int16(POLLIN), until: deadline) else { return .timeout }
         }
     }
 
@@ -182,7 +182,7 @@ public final class RunningProgram {
     ///
     /// - Returns: false at the time limit.
     public func waitForOutput(within seconds: Double) -> Bool {
-        wait(for: output, Int16(POLLIN), until: MonotonicTime.now + seconds)
+        wait(for: output, Int16(POLLIN), until: Deadline(after: seconds))
     }
 
     /// Ends the program's input: it reads the end of file.
@@ -216,9 +216,9 @@ public final class RunningProgram {
     /// Waits until a descriptor is ready, or -1 for none, and reports lines of standard error meanwhile.
     ///
     /// - Returns: false at the deadline.
-    private func wait(for descriptor: Int32, _ events: Int16, until deadline: Double) -> Bool {
+    private func wait(for descriptor: Int32, _ events: Int16, until deadline: Deadline) -> Bool {
         while true {
-            let rest = deadline - MonotonicTime.now
+            let rest = deadline.rest
             guard rest > 0 else { return false }
             // poll ignores negative descriptors.
             var requests = [pollfd(fd: descriptor, events: events, revents: 0), pollfd(fd: errors, events: Int16(POLLIN), revents: 0)]
@@ -234,13 +234,12 @@ public final class RunningProgram {
     ///
     /// - Returns: Whether it has ended.
     public func waitForExit(within seconds: Double) -> Bool {
-        let deadline = MonotonicTime.now + seconds
+        let deadline = Deadline(after: seconds)
         var pause = 0.001
         while !reapIfEnded() {
-            let rest = deadline - MonotonicTime.now
-            guard rest > 0 else { return false }
+            guard !deadline.hasPassed else { return false }
             // There is no descriptor of a process that all supported systems can poll.
-            _ = wait(for: -1, 0, until: MonotonicTime.now + min(pause, rest))
+            _ = wait(for: -1, 0, until: Deadline(after: min(pause, deadline.rest)))
             pause = min(pause * 2, 0.02)
         }
         return true

@@ -45,24 +45,21 @@ public final class WakeUp: Sendable {
     ///   - writing: Whether the descriptor is also waited for until it can be written.
     @discardableResult
     public func wait(seconds: Double?, for descriptor: Int32? = nil, writing: Bool = false) -> Readiness {
-        let deadline = seconds.map { MonotonicTime.now + $0 }
+        let deadline = Deadline(after: seconds ?? .infinity)
         // poll ignores negative descriptors.
         var requests = (
             pollfd(fd: ends.reader, events: Int16(POLLIN), revents: 0),
             pollfd(fd: descriptor ?? -1, events: Int16(writing ? POLLIN | POLLOUT : POLLIN), revents: 0)
         )
         while true {
-            var milliseconds: Int32 = -1
-            if let deadline {
-                let rest = deadline - MonotonicTime.now
-                milliseconds = Int32(max(0, min(rest, 60) * 1000))
-                // poll waits for whole milliseconds; the rest is too short for a descriptor to matter.
-                if milliseconds == 0, rest > 0 { usleep(UInt32(rest * 1e6)) }
-            }
+            let rest = deadline.rest
+            let milliseconds = Int32(max(0, min(rest, 60) * 1000))
+            // poll waits for whole milliseconds; the rest is too short for a descriptor to matter.
+            if milliseconds == 0, rest > 0 { usleep(UInt32(rest * 1e6)) }
             // Safe: a tuple of two elements of one type is laid out as an array of them.
             let count = withUnsafeMutableBytes(of: &requests) { poll($0.assumingMemoryBound(to: pollfd.self).baseAddress, 2, milliseconds) }
             if count > 0 { break }
-            if let deadline, MonotonicTime.now >= deadline { return Readiness() }
+            if deadline.hasPassed { return Readiness() }
         }
         let events = Int32(requests.1.revents)
         let hasError = events & (POLLERR | POLLHUP | POLLNVAL) != 0

@@ -100,9 +100,9 @@ public struct ControlSourceConformanceSuite {
 
         try source.open(received.context(name, catalog))
         try source.begin(.test(isLive: true, catalog: catalog))
-        let end = MonotonicTime.now + patience
+        let deadline = Deadline(after: patience)
         var number: Int64 = 0
-        while received.repeated == nil, MonotonicTime.now < end {
+        while received.repeated == nil, !deadline.hasPassed {
             send()
             try source.write(BatchBlock([CollectedBatch(number: number, frame: number * 1024, events: [])]))
             MonotonicTime.sleep(for: 1024 / 44_100)
@@ -119,9 +119,9 @@ public struct ControlSourceConformanceSuite {
     }
 
     private func close(_ source: any Sink, _ report: inout ConformanceReport) throws(Problem) {
-        let start = MonotonicTime.now
+        let deadline = Deadline(after: Self.longestClose)
         try source.close()
-        report.require(MonotonicTime.now - start < Self.longestClose, "close() blocks for longer than a second.")
+        report.require(!deadline.hasPassed, "close() blocks for longer than a second.")
     }
 
     /// The number of this process's descriptors (`fd`) or threads (`task`).

@@ -16,7 +16,7 @@ import Testing
         var waiting: [UnixConnection] = []
         let error = #expect(throws: SystemCallError.self) {
             // The system accepts one connection more than the backlog.
-            for _ in 0..<4 { waiting.append(try UnixConnection(to: path, until: MonotonicTime.now + 0.5)) }
+            for _ in 0..<4 { waiting.append(try UnixConnection(to: path, until: Deadline(after: 0.5))) }
         }
         #expect(error?.number == ETIMEDOUT)
         #expect(!waiting.isEmpty)

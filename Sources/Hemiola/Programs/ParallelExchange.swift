@@ -95,11 +95,7 @@ final class ParallelExchange: BlockExchange, @unchecked Sendable {
     func finish() {
         if starter.isCancelled() { return stop() }
         change { $0.isFinishing = true }
-        let deadline = MonotonicTime.now + Self.finishTime
-        let hasEnded = condition.locked {
-            while !state.hasEnded, MonotonicTime.now < deadline { condition.wait(until: deadline) }
-            return state.hasEnded
-        }
+        let hasEnded = condition.locked { condition.wait(within: Self.finishTime) { !state.hasEnded } }
         if !hasEnded { stop() }
     }
 

@@ -148,13 +148,12 @@ final class MessagePrinter: @unchecked Sendable {
     /// - Returns: Whether all text is written.
     @discardableResult
     func finish(timeout: Double = 2, limit: Double = 10) -> Bool {
-        let deadline = MonotonicTime.now + limit
+        let deadline = Deadline(after: limit)
         return condition.locked {
             while hasThread, state.isPending, !state.isGivenUp {
                 let written = state.writtenChunks
-                let end = min(MonotonicTime.now + timeout, deadline)
-                while state.isPending, state.writtenChunks == written, MonotonicTime.now < end { condition.wait(until: end) }
-                state.isGivenUp = state.isPending && (state.writtenChunks == written || MonotonicTime.now >= deadline)
+                condition.wait(within: min(timeout, deadline.rest)) { state.isPending && state.writtenChunks == written }
+                state.isGivenUp = state.isPending && (state.writtenChunks == written || deadline.hasPassed)
             }
             return !state.isPending
         }

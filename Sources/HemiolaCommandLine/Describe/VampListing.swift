@@ -46,16 +46,14 @@ enum VampListing {
         } catch {
             return ([], "cannot be read: \(error)")
         }
-        let deadline = MonotonicTime.now + seconds
+        let deadline = Deadline(after: seconds)
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        reading: while bytes.count <= limit, MonotonicTime.now < deadline {
-            switch buffer.withUnsafeMutableBytes({ child.read(into: $0, within: max(0.001, deadline - MonotonicTime.now)) }) {
-            case .bytes(let count): bytes += buffer[..<count]
-            case .timeout: break reading
-            case .end: break reading
-            }
+        while bytes.count <= limit, !deadline.hasPassed,
+            case .bytes(let count) = buffer.withUnsafeMutableBytes({ child.read(into: $0, within: deadline.rest) })
+        {
+            bytes += buffer[..<count]
         }
-        let isComplete = bytes.count <= limit && child.waitForExit(within: max(0.001, deadline - MonotonicTime.now))
+        let isComplete = bytes.count <= limit && child.waitForExit(within: deadline.rest)
         child.end(within: 0)
         guard isComplete else { return (bytes, "was not read within \(Int(seconds)) s and \(limit >> 20) MB; remove or reinstall it") }
         switch child.exit {

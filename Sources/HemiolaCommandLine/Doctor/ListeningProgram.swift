@@ -21,7 +21,7 @@ final class ListeningProgram {
     ///
     /// - Returns: The monotonic time at which the matching line was readable; nil on a timeout or at the end.
     func waitForLine(within seconds: Double, where matches: (Substring) -> Bool) -> Double? {
-        let deadline = MonotonicTime.now + seconds
+        let deadline = Deadline(after: seconds)
         while true {
             while let line = lines.next() {
                 if matches(String(decoding: line.bytes, as: UTF8.self)[...]) { return lastRead }
@@ -32,12 +32,12 @@ final class ListeningProgram {
 
     /// Reads and discards lines for some seconds.
     func drain(for seconds: Double) {
-        let deadline = MonotonicTime.now + seconds
+        let deadline = Deadline(after: seconds)
         while read(until: deadline) { lines = LineSplitter() }
     }
 
-    private func read(until deadline: Double) -> Bool {
-        guard isRunning, program.waitForOutput(within: deadline - MonotonicTime.now) else { return false }
+    private func read(until deadline: Deadline) -> Bool {
+        guard isRunning, program.waitForOutput(within: deadline.rest) else { return false }
         lastRead = MonotonicTime.now
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let result = buffer.withUnsafeMutableBytes { program.read(into: $0, within: 0) }

@@ -9,8 +9,8 @@ struct ControlSender {
 
     /// The path of the socket.
     let path: SocketPath
-    /// When the reply must have arrived, a ``MonotonicTime``.
-    let deadline: Double
+    /// When the reply must have arrived.
+    let deadline: Deadline
     /// The controls that this program declares.
     let catalog: RecordCatalog
     let console: Console
@@ -45,14 +45,14 @@ struct ControlSender {
             return (try SocketClient(path, until: deadline), message)
         }
         guard let client = try? SocketClient(path, until: deadline) else { throw ControlMessage.unknown(type, catalog) }
-        let declared = try Self.declarations(from: client, until: min(deadline, MonotonicTime.now + Self.helloTime))
+        let declared = try Self.declarations(from: client, until: Deadline(after: min(deadline.rest, Self.helloTime)))
         return (client, try ControlMessage(type, fields, declared ?? catalog))
     }
 
     /// The controls that the running program declares in its first line; nil when it has not started a stream.
     ///
     /// - Throws: The server has refused the connection.
-    private static func declarations(from client: SocketClient, until deadline: Double) throws(Failure) -> RecordCatalog? {
+    private static func declarations(from client: SocketClient, until deadline: Deadline) throws(Failure) -> RecordCatalog? {
         // Where clients get bare samples by default, the subscription requests lines; a refused connection may be closed already.
         try? client.write(ControlMessage.quiet, until: deadline)
         while let message = try? client.next(until: deadline) {

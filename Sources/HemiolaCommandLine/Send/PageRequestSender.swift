@@ -42,7 +42,7 @@ struct PageRequestSender {
         let line = try request.line(file, timeLimit: timeLimit)
         let progress = RequestProgress(request.title, on: printsProgress ? nil : console)
         defer { progress.end() }
-        let end = MonotonicTime.now + timeLimit
+        let end = Deadline(after: timeLimit)
         let client = try SocketClient(path, until: end, waits: request.task == .wait)
         try client.write(ControlMessage.quiet + line, until: end)
         let limit = timeLimit + Self.margin
@@ -51,17 +51,17 @@ struct PageRequestSender {
                 progress.show(fraction: Double(start) / Double(file.bytes.count))
                 // The page can fail, or have left, before it has the whole file.
                 while client.hasInput {
-                    let message = try client.next(until: MonotonicTime.now + limit)
+                    let message = try client.next(until: Deadline(after: limit))
                     if let reply = Reply(message) { return reply }
                     try printProgress(message)
                 }
-                try client.write(file.line(from: start), until: MonotonicTime.now + limit)
+                try client.write(file.line(from: start), until: Deadline(after: limit))
             }
             progress.show(fraction: 1)
         }
         // All parts of a file can still wait for the page. The running program has no time limit for `wait`.
         let deadline =
-            request.task == .wait ? end : MonotonicTime.now + limit * Double(1 + (file.map { Array($0.starts).count } ?? 0))
+            request.task == .wait ? end : Deadline(after: limit * Double(1 + (file.map { Array($0.starts).count } ?? 0)))
         while true {
             let message = try client.next(until: deadline)
             if let reply = Reply(message) { return reply }

@@ -100,7 +100,7 @@ struct SendCommand: Command {
             return try PageRequestSender(path: path, timeLimit: timeLimit, printsProgress: follow, console: console)
                 .send(PageRequest(type, fields))
         }
-        let deadline = MonotonicTime.now + (timeout ?? ControlSender.standardTimeLimit)
+        let deadline = Deadline(after: timeout ?? ControlSender.standardTimeLimit)
         return try ControlSender(path: path, deadline: deadline, catalog: registry.catalog, console: console)
             .send(type, fields, statusAsJSON: json)
     }

@@ -12,9 +12,9 @@ struct SocketClient {
     /// Connects. At the default path nothing is sent to another user's program: such a program could read what is sent, and forge replies.
     ///
     /// - Parameters:
-    ///   - deadline: When to give up, a ``MonotonicTime``.
+    ///   - deadline: When to give up.
     ///   - waits: Whether to wait for a program that listens there.
-    init(_ location: SocketPath, until deadline: Double, waits: Bool = false) throws(Failure) {
+    init(_ location: SocketPath, until deadline: Deadline, waits: Bool = false) throws(Failure) {
         path = location.path
         do throws(SystemCallError) {
             connection = try Self.connection(to: path, until: deadline, waits: waits)
@@ -32,12 +32,12 @@ struct SocketClient {
         }
     }
 
-    private static func connection(to path: String, until deadline: Double, waits: Bool) throws(SystemCallError) -> UnixConnection {
+    private static func connection(to path: String, until deadline: Deadline, waits: Bool) throws(SystemCallError) -> UnixConnection {
         while true {
             do throws(SystemCallError) {
                 return try UnixConnection(to: path, until: deadline)
             } catch {
-                guard waits, error.isUnreachable, MonotonicTime.now + Self.pause < deadline else { throw error }
+                guard waits, error.isUnreachable, deadline.rest > Self.pause else { throw error }
                 MonotonicTime.sleep(for: Self.pause)
             }
         }
@@ -46,7 +46,7 @@ struct SocketClient {
     /// Whether a message, or a part of it, has arrived.
     var hasInput: Bool { connection.hasInput }
 
-    func write(_ bytes: [UInt8], until deadline: Double) throws(Failure) {
+    func write(_ bytes: [UInt8], until deadline: Deadline) throws(Failure) {
         do throws(SystemCallError) {
             try connection.write(bytes, until: deadline)
         } catch {
@@ -57,7 +57,7 @@ struct SocketClient {
     /// The next message.
     ///
     /// - Throws: The connection has failed or is closed.
-    func next(until deadline: Double) throws(Failure) -> SocketMessage {
+    func next(until deadline: Deadline) throws(Failure) -> SocketMessage {
         do throws(SystemCallError) {
             if let line = try connection.readLine(until: deadline) { return SocketMessage(line) }
         } catch {

@@ -10,13 +10,13 @@ final class UnixConnection {
     /// Bytes that were received but not yet returned.
     private var lines = LineSplitter(limit: longestLine)
 
-    /// - Parameter deadline: When to give up, a ``MonotonicTime``. connect(2) blocks while the backlog of the server is full.
+    /// - Parameter deadline: When to give up. connect(2) blocks while the backlog of the server is full.
     /// - Throws: `ETIMEDOUT` at the deadline, else the error of the system call.
-    init(to path: String, until deadline: Double) throws(SystemCallError) {
+    init(to path: String, until deadline: Deadline) throws(SystemCallError) {
         descriptor = try Self.connected(to: path, until: deadline)
     }
 
-    private static func connected(to path: String, until deadline: Double) throws(SystemCallError) -> Int32 {
+    private static func connected(to path: String, until deadline: Deadline) throws(SystemCallError) -> Int32 {
         guard path.utf8.count <= UnixAddress.limit else { throw SystemCallError(number: ENAMETOOLONG) }
         let descriptor = socket(AF_UNIX, SocketType.stream | SocketType.closeOnExec, 0)
         guard descriptor >= 0 else { throw SystemCallError.last }
@@ -34,9 +34,9 @@ final class UnixConnection {
     ///
     /// - Returns: 0 or the error number; `ETIMEDOUT` at the deadline.
     private static func connect(
-        _ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t, until deadline: Double
+        _ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t, until deadline: Deadline
     ) -> Int32 {
-        let seconds = deadline - MonotonicTime.now
+        let seconds = deadline.rest
         guard seconds > 0 else { return ETIMEDOUT }
         // At least a microsecond: 0 means no limit.
         var limit = timeval()
@@ -64,7 +64,7 @@ final class UnixConnection {
     }
 
     /// Writes all bytes, or throws `ETIMEDOUT` at the deadline.
-    func write(_ bytes: [UInt8], until deadline: Double) throws(SystemCallError) {
+    func write(_ bytes: [UInt8], until deadline: Deadline) throws(SystemCallError) {
         var rest = bytes[...]
         while !rest.isEmpty {
             try wait(for: Int16(POLLOUT), until: deadline)
@@ -82,9 +82,9 @@ final class UnixConnection {
     }
 
     /// Waits until the socket can be read or written.
-    private func wait(for events: Int16, until deadline: Double) throws(SystemCallError) {
+    private func wait(for events: Int16, until deadline: Deadline) throws(SystemCallError) {
         while true {
-            let seconds = deadline - MonotonicTime.now
+            let seconds = deadline.rest
             guard seconds > 0 else { throw SystemCallError(number: ETIMEDOUT) }
             var request = pollfd(fd: descriptor, events: events, revents: 0)
             let ready = poll(&request, 1, Int32((seconds * 1000).rounded(.up)))
@@ -94,10 +94,10 @@ final class UnixConnection {
     }
 
     /// - Returns: The next line, without its newline; nil at the end.
-    func readLine(until deadline: Double) throws(SystemCallError) -> [UInt8]? {
+    func readLine(until deadline: Deadline) throws(SystemCallError) -> [UInt8]? {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
-            guard MonotonicTime.now < deadline else { throw SystemCallError(number: ETIMEDOUT) }
+            guard !deadline.hasPassed else { throw SystemCallError(number: ETIMEDOUT) }
             if let line = lines.next() {
                 guard !line.isCut else { throw SystemCallError(number: EMSGSIZE) }
                 return line.bytes

@@ -125,11 +125,10 @@ final class TerminalView: Sink, Sendable {
     func end(_ summary: StreamSummary) {}
 
     func close() {
-        let deadline = MonotonicTime.now + Self.closeTime
         condition.locked {
             isStopping.store(true, ordering: .releasing)
             condition.broadcast()
-            while isDrawing.load(ordering: .acquiring), MonotonicTime.now < deadline { condition.wait(until: deadline) }
+            condition.wait(within: Self.closeTime) { isDrawing.load(ordering: .acquiring) }
         }
         if let reader = state.withLock({ $0.reader }) { reader.stop() } else { restoreTerminal() }
         console.release()
@@ -201,7 +200,7 @@ final class TerminalView: Sink, Sendable {
                 if !text.isEmpty, (try? System.write(text, to: System.standardOutput)) == nil { return }
             }
             next = max(next + Self.interval, MonotonicTime.now)
-            condition.locked { if !isStopping.load(ordering: .acquiring) { condition.wait(until: next) } }
+            condition.locked { if !isStopping.load(ordering: .acquiring) { condition.wait(within: next - MonotonicTime.now) } }
         }
     }
 

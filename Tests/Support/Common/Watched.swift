@@ -30,15 +30,11 @@ public final class Watched<Value: Sendable>: Sendable {
     ///   - seconds: After which it does not hold any more: only a test that fails waits for so long.
     /// - Returns: Whether it holds.
     public func wait(until isMet: (Value) throws -> Bool, before seconds: Double = 60) rethrows -> Bool {
-        let end = MonotonicTime.now + seconds
+        let deadline = Deadline(after: seconds)
         while true {
             let (value, seen) = state.withLock { ($0.value, $0.changes) }
             if try isMet(value) { return true }
-            let hasChanged = condition.locked {
-                func changes() -> Int { state.withLock(\.changes) }
-                while changes() == seen, MonotonicTime.now < end { condition.wait(until: end) }
-                return changes() != seen
-            }
+            let hasChanged = condition.locked { condition.wait(within: deadline.rest) { state.withLock(\.changes) == seen } }
             if !hasChanged { return false }
         }
     }

@@ -126,20 +126,14 @@ final class CaptureRecorder: Sendable {
     func wait(_ seconds: Double = 10, for what: String, until isSo: @escaping @Sendable (Log) -> Bool) async throws {
         // Blocks a thread of its own: those of the tasks are as few as the processors.
         let hasCome = await withCheckedContinuation { (continuation: CheckedContinuation<Bool, Never>) in
-            try! startThread(for: "a test") { continuation.resume(returning: self.wait(until: MonotonicTime.now + seconds, isSo)) }
+            try! startThread(for: "a test") { continuation.resume(returning: self.wait(within: seconds, isSo)) }
         }
         if !hasCome { throw Failure(description: "timeout while waiting for \(what); \(log.withLock { $0.summary })") }
     }
 
-    private func wait(until end: Double, _ isSo: (Log) -> Bool) -> Bool {
-        condition.locked {
-            // Checked in place: the release of a copy is ordered by its reference count only, which the thread sanitizer does not see.
-            while !log.withLock({ isSo($0) }) {
-                if MonotonicTime.now >= end { return false }
-                condition.wait(until: end)
-            }
-            return true
-        }
+    private func wait(within seconds: Double, _ isSo: (Log) -> Bool) -> Bool {
+        // Checked in place: the release of a copy is ordered by its reference count only, which the thread sanitizer does not see.
+        condition.locked { condition.wait(within: seconds) { !log.withLock { isSo($0) } } }
     }
 
     /// Waits while the capture delivers nothing: at least so many seconds pass, and it has looked for audio in all of them.

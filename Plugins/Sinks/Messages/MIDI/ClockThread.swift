@@ -79,7 +79,7 @@ final class ClockThread: @unchecked Sendable {
         if time == .infinity {
             condition.wait()
         } else if time > MonotonicTime.now {
-            condition.wait(until: time)
+            condition.wait(within: time - MonotonicTime.now)
         }
         wakeTime = 0
     }

@@ -143,15 +143,18 @@ final class MQTTConnection: @unchecked Sendable {
     /// - Throws: Why the sink could not work. With QoS 1 and 2, every message is to arrive.
     func close() throws(Problem) {
         condition.locked {
-            guard phase == .connecting || phase == .connected else { return }
-            enqueue(status("offline"))
-            publishWaiting()
+            if phase == .connecting || phase == .connected {
+                enqueue(status("offline"))
+                publishWaiting()
+            }
+            condition.wait(within: Self.closeTimeout) {
+                phase == .connecting || phase == .connected && (unpublished > 0 || !waiting.isEmpty)
+            }
+            isClosing = true
         }
-        wait(Self.closeTimeout) { phase == .connecting || phase == .connected && (unpublished > 0 || !waiting.isEmpty) }
-        condition.locked { isClosing = true }
         mosquitto_disconnect(client)
-        wait(Self.disconnectTimeout) { phase == .connected }
         let problem: Problem? = condition.locked {
+            condition.wait(within: Self.disconnectTimeout) { phase == .connected }
             loseUnpublished()
             loseWaiting()
             reportLosses(isEnd: true)
@@ -161,14 +164,6 @@ final class MQTTConnection: @unchecked Sendable {
         guard let problem else { return }
         guard wasConnected, settings.qualityOfService == 0 else { throw problem }
         context.messages.warn(problem.message)
-    }
-
-    /// Waits while a condition is met.
-    private func wait(_ seconds: Double, while isMet: () -> Bool) {
-        let deadline = MonotonicTime.now + seconds
-        condition.locked {
-            while isMet(), MonotonicTime.now < deadline { condition.wait(until: deadline) }
-        }
     }
 
     // MARK: - On the thread of the connection
