@@ -103,6 +103,8 @@ public struct AnalyzerContext: Sendable {
     /// Whether hops come as time passes, from a live capture or a paced file: then `process` never waits. From a file it waits for
     /// results, so that they are the same in every run.
     public var isLive: Bool
+    /// The clock of the run, for pauses before another attempt.
+    public var clock: any MonotonicClock
     /// Prints one line for the user: a warning, after which the run continues. Never blocks.
     public var warn: @Sendable (String) -> Void
     /// Whether the run is to end: a wait polls this.
@@ -110,11 +112,12 @@ public struct AnalyzerContext: Sendable {
 
     /// A context; by default that of a file, for tests and for listing outputs.
     public init(
-        name: String, isLive: Bool = false, warn: @escaping @Sendable (String) -> Void = { _ in },
+        name: String, isLive: Bool = false, clock: any MonotonicClock = .system, warn: @escaping @Sendable (String) -> Void = { _ in },
         isCancelled: @escaping @Sendable () -> Bool = { false }
     ) {
         self.name = name
         self.isLive = isLive
+        self.clock = clock
         self.warn = warn
         self.isCancelled = isCancelled
     }

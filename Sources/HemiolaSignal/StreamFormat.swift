@@ -1,4 +1,4 @@
-internal import HemiolaSystem
+public import HemiolaSystem
 
 /// The shape of an audio stream: how many frames a second, how many channels a frame.
 public struct StreamFormat: Sendable, Hashable {
@@ -55,6 +55,8 @@ public struct FormatRequest: Sendable {
     public var batchFrames: Int
     /// Whether a FIFO is waited for when its writer closes it: the stream goes on with the next writer.
     public var waitsForWriters: Bool
+    /// The clock of the run, for whatever waits.
+    public var clock: any MonotonicClock
     /// Whether the run is to end: an `open` that waits for its source polls this, and throws when it returns true.
     public var isCancelled: @Sendable () -> Bool
     /// Reports one line to the user: that an `open` waits, and for what; that the device is muted. Never blocks.
@@ -63,7 +65,7 @@ public struct FormatRequest: Sendable {
     /// A request for the format of the source, except for the parameters given.
     public init(
         sampleRate: Int? = nil, followsDeviceRate: Bool = false, channelCount: Int? = nil, batchFrames: Int = Batching.defaultFrames,
-        waitsForWriters: Bool = false, isCancelled: @escaping @Sendable () -> Bool = { false },
+        waitsForWriters: Bool = false, clock: any MonotonicClock = .system, isCancelled: @escaping @Sendable () -> Bool = { false },
         warn: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         self.sampleRate = sampleRate
@@ -71,6 +73,7 @@ public struct FormatRequest: Sendable {
         self.channelCount = channelCount
         self.batchFrames = batchFrames
         self.waitsForWriters = waitsForWriters
+        self.clock = clock
         self.isCancelled = isCancelled
         self.warn = warn
     }

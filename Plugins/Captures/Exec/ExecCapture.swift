@@ -147,7 +147,7 @@ class ExecCapture: Capture {
         } catch {
             throw Problem("\(name): cannot be started: \(error); check the command")
         }
-        delay.noteStart(at: MonotonicTime.now)
+        delay.noteStart(at: request.clock.now)
         var limit = ProgramTimeLimit(settings.timeout, isLive: isLive)
         while !program.waitForOutput(within: Self.readWait) {
             if request.isCancelled() { throw Problem("\(name): interrupted before the audio began", remedy: .finish) }
@@ -160,8 +160,8 @@ class ExecCapture: Capture {
         let reader = kind.init(.descriptor(program.output), name: name, kind: "exec", format: rawFormat, advice: .command)
         var limited = request
         // A header is a few bytes, written at once.
-        let deadline = MonotonicTime.now + settings.timeout
-        limited.isCancelled = { [isCancelled = request.isCancelled] in isCancelled() || MonotonicTime.now > deadline }
+        let deadline = Deadline(after: settings.timeout)
+        limited.isCancelled = { [isCancelled = request.isCancelled] in isCancelled() || deadline.hasPassed }
         let source: StreamSource
         do throws(Problem) {
             source = try reader.open(limited)
@@ -169,7 +169,7 @@ class ExecCapture: Capture {
             if program.waitForExit(within: min(1, settings.timeout)), program.exit?.isSuccess == false {
                 throw Problem("\(name): \(program.reasonForEnd); run it in a shell to see why")
             }
-            if !request.isCancelled(), MonotonicTime.now > deadline {
+            if !request.isCancelled(), deadline.hasPassed {
                 throw Problem("\(name): has not written a whole header for \(settings.timeout.rounded(toPlaces: 1)) s")
             }
             throw error
@@ -181,9 +181,9 @@ class ExecCapture: Capture {
 
     /// Starts a failed program again when its pause is over.
     private func restart() throws(Problem) -> ReadResult {
-        let pause = delay.nextAttempt - MonotonicTime.now
+        let pause = delay.nextAttempt - request.clock.now
         if pause > 0 {
-            MonotonicTime.sleep(for: min(pause, Self.readWait))
+            request.clock.sleep(for: min(pause, Self.readWait))
             return .idle
         }
         do throws(Problem) {
@@ -192,7 +192,7 @@ class ExecCapture: Capture {
             return .device(DeviceEvent(name: settings.name, summary: settings.name, state: .opened, format: source.format))
         } catch {
             if error.remedy == .finish { throw error }
-            let pause = delay.noteFailure(at: MonotonicTime.now)
+            let pause = delay.noteFailure(at: request.clock.now)
             request.warn("\(error.message); starting it again in \(pause.rounded(toPlaces: 1)) s")
             return .idle
         }
@@ -214,7 +214,7 @@ class ExecCapture: Capture {
         switch policy {
         case .retry:
             state = .lost
-            let pause = delay.noteFailure(at: MonotonicTime.now)
+            let pause = delay.noteFailure(at: request.clock.now)
             request.warn("\(error.message); starting it again in \(pause.rounded(toPlaces: 1)) s")
             return .device(DeviceEvent(name: settings.name, summary: settings.name, state: .lost, format: format))
         case .skip:

@@ -69,8 +69,8 @@ final class BlockAnalyzer: ExternalAnalyzer {
     private func makeExchange() throws(Problem) -> any BlockExchange {
         let name = program.name
         let starter = BlockStarter(
-            program: program, format: format, isLive: context.isLive, warn: { [warn = context.warn] in warn("\(name): \($0)") },
-            isCancelled: context.isCancelled)
+            program: program, format: format, isLive: context.isLive, clock: context.clock,
+            warn: { [warn = context.warn] in warn("\(name): \($0)") }, isCancelled: context.isCancelled)
         if context.isLive { return try ParallelExchange(starter) }
         return try WaitingExchange(starter)
     }

@@ -137,6 +137,7 @@ struct BlockStarter: Sendable {
     var program: BlockProgram
     var format: AnalysisFormat
     var isLive: Bool
+    var clock: any MonotonicClock
     var warn: @Sendable (String) -> Void
     var isCancelled: @Sendable () -> Bool
 

@@ -46,7 +46,7 @@ final class ParallelExchange: BlockExchange, @unchecked Sendable {
         outputs = session.outputs
         state = State(values: session.values)
         self.session = session
-        delay.noteStart(at: MonotonicTime.now)
+        delay.noteStart(at: starter.clock.now)
         do throws(Problem) {
             try startThread(for: "the analyzer \(starter.program.name)") { [self] in
                 run()
@@ -145,11 +145,11 @@ final class ParallelExchange: BlockExchange, @unchecked Sendable {
 
     private func process(_ block: (bytes: [UInt8], frame: Int64)) throws(Problem) {
         if session == nil {
-            guard MonotonicTime.now >= delay.nextAttempt else {
+            guard starter.clock.now >= delay.nextAttempt else {
                 change { $0.losses += 1 }
                 return
             }
-            delay.noteStart(at: MonotonicTime.now)
+            delay.noteStart(at: starter.clock.now)
             session = try starter.session(outputs, isCancelled: { [self] in mustStop })
         }
         guard let session else { return }
@@ -196,7 +196,7 @@ final class ParallelExchange: BlockExchange, @unchecked Sendable {
         if starter.isCancelled() { return false }
         switch starter.policy {
         case .retry:
-            let pause = delay.noteFailure(at: MonotonicTime.now)
+            let pause = delay.noteFailure(at: starter.clock.now)
             starter.warn("\(fault.message); starting it again in \(pause.rounded(toPlaces: 1)) s")
             return true
         case .skip:

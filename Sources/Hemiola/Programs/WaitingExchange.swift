@@ -49,7 +49,7 @@ final class WaitingExchange: BlockExchange {
             isOver = true
         } else if starter.policy == .retry, attempts < Self.maximumAttempts {
             starter.warn("\(fault.message); starting it again")
-            MonotonicTime.sleep(for: 0.1 * Double(attempts))
+            starter.clock.sleep(for: 0.1 * Double(attempts))
         } else if starter.policy == .skip {
             isOver = true
             starter.warn("\(fault.message); its values are null from here on")

@@ -105,7 +105,8 @@ struct InputAnalysis {
         for external in job.externals {
             external.analyzer.open(
                 AnalyzerContext(
-                    name: external.name, isLive: pipeline.isRealTime, warn: warn, isCancelled: { [pipeline] in pipeline.shouldStop }))
+                    name: external.name, isLive: pipeline.isRealTime, clock: pipeline.clock, warn: warn,
+                    isCancelled: { [pipeline] in pipeline.shouldStop }))
         }
         defer { for external in job.externals { external.analyzer.close() } }
         var next: StreamSource? = first
@@ -139,12 +140,13 @@ struct InputAnalysis {
         var attempts = 0
         while true {
             let made = try input.capture.take()
-            let capture = pipeline.isPaced && !made.isLive ? PacedCapture(made, by: pipeline.clock) : made
+            let capture = pipeline.isPaced && !made.isLive ? PacedCapture(made) : made
             do throws(Problem) {
                 let rate = pipeline.configuration.sampleRate
                 let request = FormatRequest(
                     sampleRate: rate == 0 ? nil : rate, followsDeviceRate: rate == 0, batchFrames: pipeline.batching.batchFrames,
-                    waitsForWriters: pipeline.configuration.waitsForWriters, isCancelled: { [pipeline] in pipeline.shouldStop }, warn: warn)
+                    waitsForWriters: pipeline.configuration.waitsForWriters, clock: pipeline.clock,
+                    isCancelled: { [pipeline] in pipeline.shouldStop }, warn: warn)
                 let source = try pipeline.reading { () throws(Problem) in try capture.open(request) }
                 return (made, capture, source)
             } catch {

@@ -6,7 +6,6 @@ final class PacedCapture: Capture {
     private static let longestWait = 0.1
 
     private let base: any Capture
-    private let clock: any MonotonicClock
     private var format = StreamFormat(sampleRate: 1, channelCount: 1)
     private var pace = RealTimePace()
     /// Duration of the streams before the current one, in seconds.
@@ -16,11 +15,10 @@ final class PacedCapture: Capture {
     /// Frames of the gap that follows them.
     private var lostFrames: Int64 = 0
     private var name = ""
-    private var warn: @Sendable (String) -> Void = { _ in }
+    private var request = FormatRequest()
 
-    init(_ base: any Capture, by clock: any MonotonicClock) {
+    init(_ base: any Capture) {
         self.base = base
-        self.clock = clock
     }
 
     var isLive: Bool { base.isLive }
@@ -29,14 +27,14 @@ final class PacedCapture: Capture {
         let source = try base.open(request)
         format = source.format
         name = source.name
-        warn = request.warn
+        self.request = request
         return source
     }
 
     func read(into samples: inout MutableSpan<Float>) throws(Problem) -> ReadResult {
-        let wait = pace.timeUntil(seconds, now: clock.now)
+        let wait = pace.timeUntil(seconds, now: request.clock.now)
         if wait > 0 {
-            clock.sleep(for: min(wait, Self.longestWait))
+            request.clock.sleep(for: min(wait, Self.longestWait))
             if wait > Self.longestWait { return .idle }
         }
         // Whether audio follows a gap is known when its first frame was read: at the end of a file that was cut off there is nothing to
@@ -45,7 +43,7 @@ final class PacedCapture: Capture {
         let delivery = try base.read(into: &front)
         switch delivery {
         case .frames(let count):
-            if let pause = pace.note(seconds, now: clock.now) { warn("\(name): \(pause)") }
+            if let pause = pace.note(seconds, now: request.clock.now) { request.warn("\(name): \(pause)") }
             frames += lostFrames + Int64(count)
             lostFrames = 0
         case .gap(let gap) where gap.frames == 0 && !gap.reason.isOfFile:

@@ -109,7 +109,8 @@ struct ExecAnalyzerTests {
             PipelineConfiguration(
                 captures: [PluginSpec("scripted", primary: .text("input"))],
                 analyzers: [PluginSpec("exec", primary: .text(command), settings: settings)], sinks: [PluginSpec("collecting")],
-                batchFrames: batch, isPaced: isPaced))
+                batchFrames: batch, isPaced: isPaced),
+            clock: isPaced ? SystemClock() : VirtualClock())
         let outcome = await pipeline.run { notices.add($0) }
         let stream =
             sink.streams.first

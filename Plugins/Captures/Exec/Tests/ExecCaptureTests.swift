@@ -43,7 +43,7 @@ import Testing
     private func record(
         _ capture: any Capture, _ warnings: Warnings = Warnings(), until isDone: (Recording) -> Bool = { _ in false }
     ) throws -> Recording {
-        var recording = Recording(source: try capture.open(FormatRequest(warn: { warnings.add($0) })))
+        var recording = Recording(source: try capture.open(FormatRequest(clock: VirtualClock(), warn: { warnings.add($0) })))
         defer { capture.close() }
         var buffer = [Float](repeating: 0, count: 4096 * recording.source.format.channelCount)
         let start = MonotonicTime.now
