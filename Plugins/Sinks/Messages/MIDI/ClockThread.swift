@@ -1,13 +1,14 @@
 internal import Glibc
 internal import Hemiola
 
-/// A thread that sends what is due at its time. It sleeps until an absolute time of the monotonic clock, so that delays do not add up.
+/// A thread that sends what is due at its time. It sleeps until an absolute time of the given clock, so that delays do not add up.
 ///
 /// `@unchecked Sendable`: the output is touched only under the lock. No method waits for the receiver.
 final class ClockThread: @unchecked Sendable {
     /// Time for which messages may wait for the receiver when the thread ends, in seconds.
     private static let drainTime = 0.2
 
+    private let clock: any MonotonicClock
     private let condition = Condition()
     private var output: MIDIOutput
     /// The time until which the thread sleeps.
@@ -15,8 +16,8 @@ final class ClockThread: @unchecked Sendable {
     private var isStopping = false
     private var thread: WorkerThread<Void>?
 
-    init(_ output: MIDIOutput) {
-        self.output = output
+    init(_ output: MIDIOutput, by clock: any MonotonicClock) {
+        (self.output, self.clock) = (output, clock)
     }
 
     /// Starts the thread. Called once, before all other methods but `withOutput`.
@@ -58,29 +59,20 @@ final class ClockThread: @unchecked Sendable {
         pthread_sigmask(SIG_BLOCK, &signals, nil)
         condition.lock()
         while !isStopping {
-            let now = MonotonicTime.now
+            let now = clock.now
             if output.next <= now { output.advance(to: now) }
-            sleep(until: output.next)
+            wakeTime = output.next
+            condition.wait(within: wakeTime - clock.now)
+            wakeTime = 0
         }
-        let end = MonotonicTime.now + Self.drainTime
+        let deadline = Deadline(after: Self.drainTime)
         output.stopSong()
-        output.advance(to: MonotonicTime.now)
-        while !output.isDrained, MonotonicTime.now < end {
-            sleep(until: min(end, output.next))
-            output.advance(to: MonotonicTime.now)
+        output.advance(to: clock.now)
+        while !output.isDrained, !deadline.hasPassed {
+            condition.wait(within: min(deadline.rest, output.next - clock.now))
+            output.advance(to: clock.now)
         }
         output.disconnect()
         condition.unlock()
-    }
-
-    /// Releases the lock until that time, or until the output has changed.
-    private func sleep(until time: Double) {
-        wakeTime = time
-        if time == .infinity {
-            condition.wait()
-        } else if time > MonotonicTime.now {
-            condition.wait(within: time - MonotonicTime.now)
-        }
-        wakeTime = 0
     }
 }

@@ -2,7 +2,7 @@ internal import Hemiola
 internal import HemiolaFieldMaps
 internal import HemiolaFiles
 
-/// The sink `midi`: maps beats and onsets to the monotonic clock, and passes them to a thread that sends at their times.
+/// The sink `midi`: maps beats and onsets to the clock of the run, and passes them to a thread that sends at their times.
 /// No method waits for the receiver.
 final class MIDIWriter: Sink {
     /// Velocity of an onset of the typical strength, 1.
@@ -12,7 +12,6 @@ final class MIDIWriter: Sink {
 
     private struct State {
         var thread: ClockThread?
-        var context: SinkContext?
         var clock = StreamClock()
         var format = StreamFormat(sampleRate: 1, channelCount: 1)
         /// The field map, and what it sends of the current stream.
@@ -32,6 +31,7 @@ final class MIDIWriter: Sink {
     }
 
     private let settings: MIDISettings
+    private var context = SinkContext(name: "midi")
     private var state = State()
 
     init(_ settings: MIDISettings) {
@@ -40,22 +40,22 @@ final class MIDIWriter: Sink {
 
     func open(_ context: SinkContext) throws(Problem) {
         let thread = ClockThread(
-            MIDIOutput(ClockSchedule(hold: settings.hold, continues: settings.resume == .continue)))
-        var new = State(context: context, shift: settings.delay - context.timing.lead)
+            MIDIOutput(ClockSchedule(hold: settings.hold, continues: settings.resume == .continue)), by: context.timing.clock)
+        var new = State(shift: settings.delay - context.timing.lead)
         new.map = try settings.map.map { path throws(Problem) in try FieldMap.load(path) }
         do throws(Problem) {
             let port = try settings.openPort()
-            thread.withOutput { $0.connect(port, now: MonotonicTime.now) }
+            thread.withOutput { $0.connect(port, now: context.timing.clock.now) }
             new.wasOpen = true
         } catch {
             guard error.remedy == .retry else { throw error }
             context.messages.inform("\(error.message); waiting for one", [])
-            new.delay.noteFailure(at: MonotonicTime.now)
+            new.delay.noteFailure(at: context.timing.clock.now)
         }
         // Where there is none, the port is closed with its last owner.
         try thread.start(for: context.name)
         new.thread = thread
-        state = new
+        (self.context, state) = (context, new)
     }
 
     func begin(_ stream: StreamHeader) throws(Problem) {
@@ -67,13 +67,13 @@ final class MIDIWriter: Sink {
     }
 
     func write(_ batches: BatchBlock) {
-        let now = MonotonicTime.now
+        let now = context.timing.clock.now
         state.thread?.withOutput { add(batches, now, to: &$0) }
         maintain(now)
     }
 
     func write(_ events: [Event]) {
-        let now = MonotonicTime.now
+        let now = context.timing.clock.now
         state.thread?.withOutput { output in
             for event in events { add(event, now, to: &output) }
         }
@@ -81,7 +81,7 @@ final class MIDIWriter: Sink {
     }
 
     func end(_ summary: StreamSummary) {
-        let now = MonotonicTime.now
+        let now = context.timing.clock.now
         state.thread?.withOutput { output in
             output.stopSong()
             state.mapping?.end(at: now, in: &output.queue)
@@ -129,7 +129,7 @@ final class MIDIWriter: Sink {
     /// Reports faults and losses, and opens a port again that is gone.
     private func maintain(_ now: Double) {
         report(now)
-        guard let thread = state.thread, let context = state.context else { return }
+        guard let thread = state.thread else { return }
         let (code, isGone) = thread.withOutput { ($0.takeFault(), $0.port == nil) }
         if let code {
             context.messages.warn("\(settings.name): the receiver is gone: \(MIDIDevice.cause(code)); trying to connect again")
@@ -139,13 +139,13 @@ final class MIDIWriter: Sink {
         do throws(Problem) {
             let port = try settings.openPort()
             let lost = thread.withOutput { output in
-                output.connect(port, now: MonotonicTime.now)
+                output.connect(port, now: context.timing.clock.now)
                 return output.queue.takeLosses()
             }
             state.mapping?.forget()
             if state.wasOpen {
                 context.messages.inform("\(settings.name): connected again", [])
-                if lost > 0 { context.controls.report(drop(lost, context)) }
+                if lost > 0 { context.controls.report(drop(lost)) }
             }
             state.delay.reset()
             (state.wasOpen, state.isLossReported) = (true, false)
@@ -154,19 +154,19 @@ final class MIDIWriter: Sink {
         }
     }
 
-    private func drop(_ messages: Int, _ context: SinkContext, isOngoing: Bool = false) -> DropReport {
+    private func drop(_ messages: Int, isOngoing: Bool = false) -> DropReport {
         DropReport(sink: context.name, client: settings.name, batches: 0, events: messages, isOngoing: isOngoing)
     }
 
     /// Reports lost messages: in a `dropped` record when losses begin and when they have ended, and once in a message while a port is open.
     private func report(_ now: Double) {
-        guard let thread = state.thread, let context = state.context, now - state.lastReport >= Self.reportInterval else { return }
+        guard let thread = state.thread, now - state.lastReport >= Self.reportInterval else { return }
         let lost = thread.withOutput { $0.queue.takeLosses() }
         guard lost > 0 || state.isLosing else { return }
         state.lastReport = now
         // Before the first reader of a named pipe no receiver misses anything.
         guard state.wasOpen else { return }
-        context.controls.report(drop(lost, context, isOngoing: state.isLosing && lost > 0))
+        context.controls.report(drop(lost, isOngoing: state.isLosing && lost > 0))
         state.isLosing = lost > 0
         if lost > 0, !state.isLossReported, thread.withOutput({ $0.port != nil }) {
             context.messages.warn("\(settings.name): the receiver does not read; MIDI messages are lost until it does")
