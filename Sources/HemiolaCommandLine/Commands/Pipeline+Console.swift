@@ -3,9 +3,9 @@ internal import HemiolaEngine
 
 extension Pipeline {
     /// Time limit for sinks to finish after a signal, in seconds.
-    private static let grace = 5.0
+    static let grace = 5.0
     /// Time limit for a reader to return after a signal, in seconds. Nothing stops a decoder in the middle of a call.
-    private static let readerGrace = 1.0
+    static let readerGrace = 1.0
 
     /// Runs the pipeline: stops it on a signal, prints its notices and shows its progress.
     ///
@@ -73,14 +73,14 @@ extension Pipeline {
     private func handleSignals(
         from listener: System.SignalListener, _ notifier: ServiceNotifier?, on console: Console, showsBar: Bool
     ) {
-        var meter = ProgressMeter(start: MonotonicTime.now)
+        var meter = ProgressMeter(start: clock.now)
         // Made with the first line: comparing strings takes more of a short run than all else on this thread.
         lazy var style = TerminalStyle(environment: EnvironmentVariable.value)
         var showsBar = showsBar
-        var (deadline, readerDeadline) = (Double.infinity, Double.infinity)
+        var signalTime = Double.infinity
         while true {
-            let timeout = showsBar ? ProgressLine.interval : deadline == .infinity ? deadline : 0.1
-            let notification = notifier?.update(at: MonotonicTime.now) ?? .infinity
+            let timeout = showsBar ? ProgressLine.interval : signalTime == .infinity ? signalTime : 0.1
+            let notification = notifier?.update() ?? .infinity
             switch listener.next(timeout: min(timeout, notification, 3600)) {
             case .finish:
                 return
@@ -90,19 +90,18 @@ extension Pipeline {
                 showsBar = false
                 console.endBar()
                 console.note("ending on signal \(number)")
-                deadline = MonotonicTime.now + Self.grace
-                readerDeadline = MonotonicTime.now + Self.readerGrace
-            case .nothing where MonotonicTime.now >= readerDeadline && !inputsBeingRead.isEmpty:
+                signalTime = clock.now
+            case .nothing where clock.now >= signalTime + Self.readerGrace && !inputsBeingRead.isEmpty:
                 let names = inputsBeingRead.map { PathText.shown($0).onOneLine }.joined(separator: ", ")
                 console.error("\(names): the reader did not stop within \(Int(Self.readerGrace)) s; exiting without it")
                 console.finish()
                 System.exitAtOnce(.signal(listener.signal ?? 0))
-            case .nothing where MonotonicTime.now >= deadline:
+            case .nothing where clock.now >= signalTime + Self.grace:
                 console.error("a sink did not finish within \(Int(Self.grace)) s; exiting without it")
                 console.finish()
                 System.exitAtOnce(.signal(listener.signal ?? 0))
             case .nothing:
-                guard showsBar, let line = meter.line(for: progress, at: MonotonicTime.now) else { continue }
+                guard showsBar, let line = meter.line(for: progress, at: clock.now) else { continue }
                 console.show(bar: line.rendered(width: System.columns(of: System.standardError) ?? 80, style: style))
             }
         }

@@ -39,10 +39,10 @@ final class ServiceNotifier: Sendable {
 
     /// Sends what is due.
     ///
-    /// - Parameter now: Seconds on the monotonic clock.
     /// - Returns: Seconds until the next call is due.
-    func update(at now: Double) -> Double {
-        state.withLock { state in
+    func update() -> Double {
+        let now = pipeline.clock.now
+        return state.withLock { state in
             if state.isStopping { return .infinity }
             if !state.isReady {
                 // The source is opened after all sinks.

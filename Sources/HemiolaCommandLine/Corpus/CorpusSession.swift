@@ -3,10 +3,6 @@ internal import HemiolaEngine
 
 /// Runs the pipelines that share the inputs of a corpus: stops them on a signal, and shows the progress.
 struct CorpusSession: Sendable {
-    /// Time limit for the pipelines to finish after a signal, in seconds.
-    private static let grace = 5.0
-    /// Time limit for readers to return after a signal, in seconds.
-    private static let readerGrace = 1.0
     /// Seconds between two updates on a terminal.
     private static let interval = 0.2
 
@@ -14,7 +10,8 @@ struct CorpusSession: Sendable {
     private let source: CorpusSource
     private let failures: FailureList
     private let console: Console
-    private let start = MonotonicTime.now
+    private let clock: any MonotonicClock
+    private let start: Double
     private let showsBar: Bool
 
     init(_ pipelines: [Pipeline], _ source: CorpusSource, _ failures: FailureList, console: Console) {
@@ -22,6 +19,8 @@ struct CorpusSession: Sendable {
         self.source = source
         self.failures = failures
         self.console = console
+        clock = pipelines.first?.clock ?? SystemClock()
+        start = clock.now
         showsBar = ProgressLine.fits(
             standardError: System.destination(of: System.standardError), standardOutput: .nowhere,
             terminal: EnvironmentVariable.value("TERM"))
@@ -93,7 +92,7 @@ struct CorpusSession: Sendable {
             console.error(source.emptyText)
             outcome.failedInputs = 1
         } else {
-            console.remark(CorpusProgress(counts: counts, elapsed: MonotonicTime.now - start).summary(failures: list))
+            console.remark(CorpusProgress(counts: counts, elapsed: clock.now - start).summary(failures: list))
         }
         return CommandStatus(outcome, signal: signal)
     }
@@ -109,26 +108,25 @@ struct CorpusSession: Sendable {
     /// Waits for signals and shows the progress, on a separate thread.
     private func handleSignals(from listener: System.SignalListener) {
         let interval = showsBar ? Self.interval : CorpusProgress.plainInterval
-        var (deadline, readerDeadline) = (Double.infinity, Double.infinity)
+        var signalTime = Double.infinity
         while true {
-            let timeout = deadline < .infinity ? 0.1 : console.verbosity.isQuiet ? 3600 : interval
+            let timeout = signalTime < .infinity ? 0.1 : console.verbosity.isQuiet ? 3600 : interval
             switch listener.next(timeout: timeout) {
             case .finish:
                 return
             case .signal:
                 stop()
                 console.endBar()
-                deadline = MonotonicTime.now + Self.grace
-                readerDeadline = MonotonicTime.now + Self.readerGrace
-            case .nothing where MonotonicTime.now >= deadline || MonotonicTime.now >= readerDeadline && !inputsBeingRead.isEmpty:
+                signalTime = clock.now
+            case .nothing where clock.now >= signalTime + (inputsBeingRead.isEmpty ? Pipeline.grace : Pipeline.readerGrace):
                 let inputs = inputsBeingRead.map { PathText.shown($0).onOneLine }.joined(separator: ", ")
                 let names = inputs.isEmpty ? "a file" : inputs
                 console.error("\(names): did not end after the signal; exiting without it; to continue, add --resume")
                 console.finish()
                 System.exitAtOnce(.signal(listener.signal ?? 0))
             case .nothing:
-                guard deadline == .infinity, !console.verbosity.isQuiet else { continue }
-                let text = CorpusProgress(counts: source.counts, elapsed: MonotonicTime.now - start).text
+                guard signalTime == .infinity, !console.verbosity.isQuiet else { continue }
+                let text = CorpusProgress(counts: source.counts, elapsed: clock.now - start).text
                 if showsBar {
                     let width = System.columns(of: System.standardError) ?? 80
                     console.show(bar: text.shortened(to: width - 1, TerminalStyle(environment: EnvironmentVariable.value)))

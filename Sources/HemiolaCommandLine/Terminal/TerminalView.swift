@@ -192,15 +192,15 @@ final class TerminalView: Sink, Sendable {
 
     private func drawUntilStopped() {
         var screen = Screen(state.withLock { $0.picture.style.colors })
-        var next = MonotonicTime.now
+        let clock = state.withLock { $0.clock }
         while !isStopping.load(ordering: .acquiring) {
+            let next = clock.now + Self.interval
             if let size = System.size(of: System.standardOutput), System.showScreen({ screen.invalidate() }) {
                 screen.resize(columns: size.columns, rows: size.rows)
                 let text = picture(on: &screen)
                 if !text.isEmpty, (try? System.write(text, to: System.standardOutput)) == nil { return }
             }
-            next = max(next + Self.interval, MonotonicTime.now)
-            condition.locked { if !isStopping.load(ordering: .acquiring) { condition.wait(within: next - MonotonicTime.now) } }
+            condition.locked { if !isStopping.load(ordering: .acquiring) { condition.wait(within: next - clock.now) } }
         }
     }
 
