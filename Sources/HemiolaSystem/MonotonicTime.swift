@@ -16,9 +16,6 @@ public enum MonotonicTime {
     /// Nanoseconds of the clock that is never set. Async-signal-safe.
     package static var nanoseconds: Int64 { nanoseconds(of: CLOCK_MONOTONIC) }
 
-    /// Milliseconds of the clock that is never set.
-    package static var milliseconds: Double { Double(nanoseconds) / 1_000_000 }
-
     /// Nanoseconds of a clock that is never set and that advances while the computer sleeps: for a live source, whose device may be gone
     /// then. Not comparable with ``now``.
     public static var nanosecondsWithSleep: Int64 { nanoseconds(of: CLOCK_BOOTTIME) }

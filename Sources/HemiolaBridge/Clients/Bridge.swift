@@ -107,11 +107,7 @@ public final class Bridge: Sendable {
                 .childChannelOption(.writeBufferWaterMark, value: waterMark)
             return configure(bootstrap, hub).withBoundSocket(descriptor).map { (hub, $0) }
         }.wait()
-        return Bridge(
-            hub, server, subscriptions,
-            BatchEncoder(
-                sink: context.name, selection: context.records.selection, catalog: StreamCatalog(context.records.catalog),
-                counters: counters))
+        return Bridge(hub, server, subscriptions, BatchEncoder(context, counters: counters))
     }
 
     /// Begins a stream.

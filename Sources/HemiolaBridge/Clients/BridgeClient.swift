@@ -184,7 +184,7 @@ final class BridgeClient {
             submit(control, id: message.id)
         case .subscribe(let streams, let payload): reply(to: message.id, error: subscribe(streams, payload))
         case .clock(let sent):
-            send(hub.line { $0.appendClock(sent: sent, now: MonotonicTime.milliseconds) })
+            send(hub.line { $0.appendClock(sent: sent, now: hub.clock.now) })
             reply(to: message.id)
         case .status:
             send(hub.status)

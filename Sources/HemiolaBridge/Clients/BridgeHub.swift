@@ -5,6 +5,7 @@ internal import NIOCore
 final class BridgeHub {
     let name: String
     let loop: any EventLoop
+    let clock: any MonotonicClock
     let controls: ControlPort
     let catalog: StreamCatalog
     private(set) var state = VisualizerState()
@@ -34,6 +35,7 @@ final class BridgeHub {
     ) {
         self.counters = counters
         name = context.name
+        clock = context.timing.clock
         controls = context.controls
         catalog = StreamCatalog(context.records.catalog)
         run = context.run

@@ -16,11 +16,8 @@ struct StreamEncoders: Sendable {
 
 /// Encodes each batch once, in the formats that clients subscribe to. Used on the sink's thread.
 struct BatchEncoder: ~Copyable {
-    /// The sink's name in the pipeline, as in `dropped` records.
-    let sink: String
-    let selection: Selection
-    let catalog: StreamCatalog
-
+    private let context: SinkContext
+    private let catalog: StreamCatalog
     private var framer = SampleFramer()
     private var samples = SampleEncoder()
     /// Number of the next message of samples in the stream, whether or not a client subscribes to it.
@@ -30,11 +27,10 @@ struct BatchEncoder: ~Copyable {
     private var encoders: StreamEncoders?
     private var state = VisualizerState()
 
-    init(sink: String, selection: Selection, catalog: StreamCatalog, counters: BridgeCounters = BridgeCounters()) {
+    init(_ context: SinkContext, counters: BridgeCounters = BridgeCounters()) {
+        self.context = context
         self.counters = counters
-        self.sink = sink
-        self.selection = selection
-        self.catalog = catalog
+        catalog = StreamCatalog(context.records.catalog)
     }
 
     /// Begins a stream.
@@ -44,7 +40,7 @@ struct BatchEncoder: ~Copyable {
         state.begin(stream)
         counters.beginStream()
         let encoders = StreamEncoders(
-            selected: RecordEncoder(stream, selection: selection, version: HemiolaVersion.current),
+            selected: RecordEncoder(stream, selection: context.records.selection, version: HemiolaVersion.current),
             unfiltered: RecordEncoder(stream, version: HemiolaVersion.current), format: stream.format,
             source: stream.source.name, number: stream.number)
         self.encoders = encoders
@@ -58,9 +54,10 @@ struct BatchEncoder: ~Copyable {
         guard let encoders else { return nil }
         let before = state
         var messages: [SampleMessage] = []
+        let now = context.timing.clock.now
         framer.add(batch.samples, at: batch.frame) { frame, values in
             if !subscribed.payloads.isEmpty {
-                messages.append(samples.encode(values, at: frame, sequence: sequence, as: subscribed.payloads))
+                messages.append(samples.encode(values, at: frame, sequence: sequence, now: now, as: subscribed.payloads))
             }
             sequence &+= 1
         }
@@ -68,7 +65,7 @@ struct BatchEncoder: ~Copyable {
         if subscribed.streams.contains(.batch) { encoders.selected.encodeLine(batch, into: &line) }
         let batchLine = line.count > 0 ? line.bytes : nil
         let batchEnd = encoders.format.seconds(at: batch.endFrame)
-        counters.countBatch(endingAt: batchEnd, now: MonotonicTime.now)
+        counters.countBatch(endingAt: batchEnd, now: now)
         let parts = encode(batch.events, emitted: { _ in batchEnd }, encoders, subscribed)
         let encoded = EncodedBatch(
             time: encoders.format.seconds(at: batch.frame),
@@ -94,9 +91,10 @@ struct BatchEncoder: ~Copyable {
         guard let encoders else { return nil }
         self.encoders = nil
         var messages: [SampleMessage] = []
+        let now = context.timing.clock.now
         framer.finish { frame, values in
             if !subscribed.payloads.isEmpty {
-                messages.append(samples.encode(values, at: frame, sequence: sequence, as: subscribed.payloads))
+                messages.append(samples.encode(values, at: frame, sequence: sequence, now: now, as: subscribed.payloads))
             }
             sequence &+= 1
         }
@@ -141,7 +139,7 @@ struct BatchEncoder: ~Copyable {
 
     /// The client whose lines were dropped does not get the record: it gets a `dropped` line at the position of the missing lines.
     private func excludedClient(of event: Event) -> String? {
-        guard let drop = DropReport(event), drop.sink == sink else { return nil }
+        guard let drop = DropReport(event), drop.sink == context.name else { return nil }
         return drop.client
     }
 

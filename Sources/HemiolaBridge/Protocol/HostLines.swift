@@ -63,12 +63,12 @@ extension JSONBuffer {
     ///
     /// - Parameters:
     ///   - sent: The client's own time, which is returned unchanged.
-    ///   - now: The host's monotonic clock in milliseconds.
+    ///   - now: The host's monotonic clock in seconds.
     mutating func appendClock(sent: Double, now: Double) {
         append(#"{"type":"clock","sent":"#)
         append(bytes: Array(sent.description.utf8))
         append(#","host_ms":"#)
-        append(fixed: now, decimals: 3)
+        append(fixed: now * 1000, decimals: 3)
         append("}\n")
     }
 

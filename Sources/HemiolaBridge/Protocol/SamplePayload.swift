@@ -1,5 +1,4 @@
 internal import HemiolaRecords
-internal import HemiolaSystem
 internal import NIOCore
 
 /// The format in which a client gets the samples.
@@ -32,8 +31,11 @@ struct SampleEncoder: ~Copyable {
     ///   - samples: 2048 finite values.
     ///   - frame: Position of the first frame in the stream.
     ///   - sequence: Number of the message in the stream, for `binary`.
+    ///   - now: The monotonic clock in seconds, for `binary`.
     ///   - payloads: The payloads to encode.
-    mutating func encode(_ samples: Span<Float>, at frame: Int64, sequence: UInt32 = 0, as payloads: Set<SamplePayload>) -> SampleMessage {
+    mutating func encode(
+        _ samples: Span<Float>, at frame: Int64, sequence: UInt32 = 0, now: Double = 0, as payloads: Set<SamplePayload>
+    ) -> SampleMessage {
         var message = SampleMessage()
         if payloads.contains(.json) || payloads.contains(.bare) {
             numbers.removeAll()
@@ -49,7 +51,7 @@ struct SampleEncoder: ~Copyable {
             message[.base64] = wrapped(#"{"type":"pushSamples","samples":""#, "\"", frame)
         }
         if payloads.contains(.binary) {
-            message[.binary] = BinarySamples.encode(samples, at: frame, sequence: sequence, now: MonotonicTime.milliseconds)
+            message[.binary] = BinarySamples.encode(samples, at: frame, sequence: sequence, now: now)
         }
         return message
     }
@@ -87,7 +89,7 @@ private enum BinarySamples {
         buffer.writeInteger(kind, endianness: .little)
         buffer.writeInteger(sequence, endianness: .little)
         buffer.writeInteger(Double(frame).bitPattern, endianness: .little)
-        buffer.writeInteger(now.bitPattern, endianness: .little)
+        buffer.writeInteger((now * 1000).bitPattern, endianness: .little)
         for index in samples.indices { buffer.writeInteger(samples[index].bitPattern, endianness: .little) }
         return buffer
     }

@@ -32,7 +32,7 @@ final class WebSocketHandler: ChannelInboundHandler, ClientConnection {
     private var pendingPong: ByteBuffer?
     private var pingTask: RepeatedTask?
     /// The time when the last frame was received.
-    private var lastFrameTime = NIODeadline.now()
+    private var lastFrameTime = NIODeadline.distantPast
     /// Whether the closing message was sent.
     private var isClosing = false
     /// Whether the client's bytes are discarded because of an invalid frame.
@@ -45,7 +45,7 @@ final class WebSocketHandler: ChannelInboundHandler, ClientConnection {
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
         channel = context.channel
-        lastFrameTime = .now()
+        lastFrameTime = hub.loop.now
         let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
         pingTask = context.eventLoop.scheduleRepeatedTask(initialDelay: Self.pingInterval, delay: Self.pingInterval) { _ in
             handler.value.ping()
@@ -89,7 +89,7 @@ final class WebSocketHandler: ChannelInboundHandler, ClientConnection {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let frame = unwrapInboundIn(data)
-        lastFrameTime = .now()
+        lastFrameTime = hub.loop.now
         if isClosing {
             if frame.opcode == .connectionClose { context.close(promise: nil) }
             return
@@ -171,7 +171,7 @@ final class WebSocketHandler: ChannelInboundHandler, ClientConnection {
     // MARK: - Control frames
 
     private func ping() {
-        guard lastFrameTime + Self.silenceTimeout > .now() else { return abort() }
+        guard lastFrameTime + Self.silenceTimeout > hub.loop.now else { return abort() }
         write(WebSocketFrame(fin: true, opcode: .ping, data: ByteBuffer()))
         flush()
     }

@@ -25,6 +25,8 @@ public final class ClientSinkFixture: Sendable {
     }
 
     public let format: StreamFormat
+    /// The clock of the sink.
+    public let clock = VirtualClock()
     /// The folder for the sink's files.
     public let folder: TemporaryFolder
     /// The sink's name in `control` records, and in the warnings.
@@ -63,7 +65,7 @@ public final class ClientSinkFixture: Sendable {
 
     private func context(_ selection: Selection) -> SinkContext {
         SinkContext(
-            name: name, records: RecordChoice(catalog: Self.catalog, selection: selection), timing: SinkTiming(isLive: true),
+            name: name, records: RecordChoice(catalog: Self.catalog, selection: selection), timing: SinkTiming(isLive: true, clock: clock),
             controls: ControlPort(
                 submit: { [self] control, origin, reply in
                     note { $0.submitted.append(Submission(control: control, origin: origin, reply: reply)) }

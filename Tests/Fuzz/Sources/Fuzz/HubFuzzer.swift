@@ -64,11 +64,11 @@ private final class HubFixture {
 
     init() {
         let inbox = inbox
-        encoder = Mutex(BatchEncoder(sink: "socket", selection: .all, catalog: StreamCatalog(catalog)))
         let context = SinkContext(
             name: "socket", records: RecordChoice(catalog: catalog), timing: SinkTiming(isLive: true),
             controls: ControlPort(
                 submit: { control, origin, reply in inbox.append((control, origin, reply)) }, report: { _ in }))
+        encoder = Mutex(BatchEncoder(context))
         hub = BridgeHub(context, BridgeSettings(clientLimit: 3), subscriptions, on: loop)
     }
 
