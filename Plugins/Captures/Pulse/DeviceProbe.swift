@@ -19,8 +19,8 @@ final class DeviceProbe: ConnectionDelegate {
         let probe = try DeviceProbe(server: server)
         defer { probe.connection.stop() }
         try probe.connection.start()
-        let start = MonotonicTime.nanosecondsWithSleep
-        while MonotonicTime.nanosecondsWithSleep - start < PulseCapture.responseTimeout {
+        let deadline = Deadline(after: PulseCapture.responseTimeout)
+        while !deadline.hasPassed {
             if let result = probe.connection.locked({ probe.result }) { return DeviceList(try result.get()) }
             probe.wakeUp.wait(seconds: 0.1)
         }

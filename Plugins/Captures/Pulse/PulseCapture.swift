@@ -17,8 +17,8 @@ extension CapturePlugin {
 /// Fragments arrive on libpulse's thread and are queued in a `DeliveryQueue`; reader and server never wait for each other.
 final class PulseCapture: Capture {
     static let startServerHint = "start one (pulseaudio --start, or log in to a desktop session), or set PULSE_SERVER"
-    /// Nanoseconds that a server may take to respond.
-    static let responseTimeout: Int64 = 5_000_000_000
+    /// Seconds that a server may take to respond.
+    static let responseTimeout = 5.0
 
     let isLive = true
 
@@ -63,7 +63,7 @@ final class PulseCapture: Capture {
     private static func outcome(
         of session: CaptureSession, _ wakeUp: WakeUp, _ request: FormatRequest, waits: Bool
     ) throws(Problem) -> CaptureSession.Opening {
-        let start = MonotonicTime.nanosecondsWithSleep
+        let deadline = Deadline(after: responseTimeout)
         var isReported = false
         while true {
             let (outcome, waitReason) = session.connection.locked { (session.outcome, session.waitReason) }
@@ -75,7 +75,7 @@ final class PulseCapture: Capture {
             if request.isCancelled() {
                 throw Problem("interrupted while waiting for \(session.query)", remedy: .finish)
             }
-            if !waits, MonotonicTime.nanosecondsWithSleep - start > responseTimeout {
+            if !waits, deadline.hasPassed {
                 let address = session.connection.locked { session.connection.address }
                 throw Problem("the sound server at \(address) does not respond; restart it")
             }

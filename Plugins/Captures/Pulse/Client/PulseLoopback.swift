@@ -65,8 +65,8 @@ final class PulseLoopback: Loopback, ConnectionDelegate {
     }
 
     private func wait(orThrow message: String, until condition: () -> Bool) throws(Problem) {
-        let start = MonotonicTime.nanosecondsWithSleep
-        while MonotonicTime.nanosecondsWithSleep - start < PulseCapture.responseTimeout {
+        let deadline = Deadline(after: PulseCapture.responseTimeout)
+        while !deadline.hasPassed {
             if connection.locked({ condition() }) { return }
             if let fault = connection.locked({ self.fault }) { throw Problem(fault) }
             wakeUp.wait(seconds: 0.1)
