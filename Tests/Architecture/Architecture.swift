@@ -36,6 +36,16 @@ struct Architecture {
             #"\b(clock_gettime|gettimeofday|time\(nil|ContinuousClock|SuspendingClock|systemUptime)"#,
             ["Sources/HemiolaSystem/MonotonicTime.swift"]
         ),
+        (
+            // The clock that all else is given, the limits of calls and programs, log lines, and what measures delays.
+            #"\bMonotonicTime\.now\b|\.now\(\)"#,
+            [
+                "Sources/HemiolaSystem/MonotonicClock.swift", "Sources/HemiolaSystem/Deadline.swift",
+                "Sources/HemiolaSystem/Condition.swift", "Sources/HemiolaSystem/ProgramTimeLimit.swift",
+                "Sources/HemiolaSystem/RunningProgram.swift",
+                "Sources/HemiolaCommandLine/Doctor/ListeningProgram.swift", "Plugins/Captures/Pulse/Client/PulseLoopback.swift",
+            ]
+        ),
         (#"\b(usleep|nanosleep)\("#, ["Sources/HemiolaSystem/MonotonicTime.swift", "Sources/HemiolaSystem/WakeUp.swift"]),
         (#"\bstrerror(_r)?\("#, ["Sources/HemiolaSystem/SystemCallError.swift"]),
         (#"\b(pthread_cond_|sem_(init|wait|timedwait|post))"#, ["Sources/HemiolaSystem/Condition.swift"]),

@@ -33,6 +33,7 @@ import Testing
         ),
         ("Sources/Hemiola/Bytes.swift", "let byte = UInt8(bitPattern: character)", "Bytes.swift converts a CChar with bitPattern"),
         ("Plugins/Sinks/Two/Time.swift", "let start = ContinuousClock.now", "has ContinuousClock, which belongs to"),
+        ("Plugins/Sinks/Two/Time.swift", "let start = MonotonicTime.now", "has MonotonicTime.now, which belongs to"),
         ("Sources/HemiolaEngine/Now.swift", "let time = time(nil)", "has time(nil, which belongs to"),
         ("Sources/HemiolaEngine/Wait.swift", "pthread_cond_wait(a, b)", "has pthread_cond_, which belongs to"),
         ("Plugins/Sinks/Two/Wake.swift", "let code = pipe(&ends)", "has pipe(, which belongs to"),
