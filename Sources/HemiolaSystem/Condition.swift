@@ -51,7 +51,7 @@ public final class Condition: @unchecked Sendable {
 
     /// Waits as ``wait()``, for some seconds at most.
     ///
-    /// - Returns: Whether there was one.
+    /// - Returns: Whether there was a signal.
     @discardableResult
     public func wait(within seconds: Double) -> Bool {
         // Of an infinite wait a number that fits.
