@@ -15,19 +15,37 @@ final class MQTTFixture {
             var events = 0
         }
 
-        private let texts = Mutex<(warnings: [String], information: [String], lost: Losses)>(([], [], Losses()))
+        private struct State {
+            var warnings: [String] = []
+            var information: [String] = []
+            var lost = Losses()
+        }
 
-        var warnings: [String] { texts.withLock { $0.warnings } }
-        var information: [String] { texts.withLock { $0.information } }
-        var lost: Losses { texts.withLock { $0.lost } }
+        private let state = Mutex(State())
+        /// The number of reports.
+        private let count = Watched(0)
 
-        func warn(_ text: String) { texts.withLock { $0.warnings.append(text) } }
-        func inform(_ text: String) { texts.withLock { $0.information.append(text) } }
+        var warnings: [String] { state.withLock { $0.warnings } }
+        var information: [String] { state.withLock { $0.information } }
+        var lost: Losses { state.withLock { $0.lost } }
+
+        func warn(_ text: String) { note { $0.warnings.append(text) } }
+        func inform(_ text: String) { note { $0.information.append(text) } }
         func drop(_ report: DropReport) {
-            texts.withLock {
+            note {
                 $0.lost.batches += report.batches
                 $0.lost.events += report.events
             }
+        }
+
+        private func note(_ change: (inout State) -> Void) {
+            state.withLock { change(&$0) }
+            count.change { $0 += 1 }
+        }
+
+        /// Waits until a condition on the reports holds, and checks it again with each of them.
+        func wait(until isMet: (Reports) -> Bool) -> Bool {
+            count.wait { _ in isMet(self) }
         }
     }
 

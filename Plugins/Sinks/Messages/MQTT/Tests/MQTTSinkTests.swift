@@ -127,14 +127,15 @@ import Testing
         try fixture.write()
         #expect(try first.next("hemiola/levels/rms_db").payload == "-20.5")
         broker.kill()
-        #expect(try await repeatUntil({ !fixture.reports.warnings.isEmpty }, doing: { try fixture.write() }))
+        #expect(fixture.reports.wait { !$0.warnings.isEmpty })
         #expect(fixture.reports.warnings.count == 1)
         #expect(fixture.reports.warnings.first?.hasPrefix("mqtt: cannot reach 127.0.0.1:\(broker.port): ") == true)
         #expect(fixture.reports.warnings.first?.hasSuffix("; trying again") == true)
-        #expect(try await repeatUntil({ fixture.reports.lost.batches > 2 }, doing: { try fixture.write() }))
+        for _ in 0..<3 { try fixture.write() }
+        #expect(fixture.reports.lost.batches == 3)
         try broker.start()
         let second = try broker.subscribe()
-        #expect(try await repeatUntil({ !fixture.reports.information.isEmpty }))
+        #expect(fixture.reports.wait { !$0.information.isEmpty })
         try fixture.write([-1.5, 0, 0])
         while try second.next("hemiola/levels/rms_db").payload != "-1.5" {}
         #expect(fixture.reports.information.first?.hasPrefix("mqtt: connected to 127.0.0.1:\(broker.port); messages not sent: ") == true)
@@ -151,7 +152,7 @@ import Testing
         let first = try broker.subscribe()
         #expect(try first.next("hemiola/levels/rms_db").payload == "0.0")
         broker.kill()
-        #expect(try await repeatUntil({ !fixture.reports.warnings.isEmpty }))
+        #expect(fixture.reports.wait { !$0.warnings.isEmpty })
         for number in 1...50 { try fixture.write([Float(number), 0, 0]) }
         try broker.start()
         let second = try broker.subscribe("hemiola/levels/rms_db")
@@ -197,7 +198,7 @@ import Testing
         try first.send(bytes: [0x20, 2, 0, 0, 0x30, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF])
         let second = try server.accept()
         try second.send(bytes: [0x20, 2, 0, 0])
-        #expect(try await repeatUntil({ !fixture.reports.information.isEmpty }))
+        #expect(fixture.reports.wait { !$0.information.isEmpty })
         #expect(fixture.reports.warnings.count == 1)
         try? fixture.sink.close()
     }
@@ -237,10 +238,10 @@ import Testing
         }
         for number in 0..<100 { try write(Double(number)) }
         broker.kill()
-        #expect(try await repeatUntil({ !fixture.reports.warnings.isEmpty }))
+        #expect(fixture.reports.wait { !$0.warnings.isEmpty })
         try broker.start()
         let subscriber = try broker.subscribe("hemiola/event")
-        #expect(try await repeatUntil({ !fixture.reports.information.isEmpty }))
+        #expect(fixture.reports.wait { !$0.information.isEmpty })
         try write(500)
         let payload = try subscriber.next().payload
         #expect(payload.hasPrefix(#"{"type":"event","t":500.0,"#) && payload.contains("\"\(text)\"") && payload.hasSuffix("}"))
@@ -255,9 +256,9 @@ import Testing
         let fixture = try await MQTTFixture("127.0.0.1:\(broker.port),every_ms=0,qos=1,retain=true", select: ["levels.rms_db"])
         #expect(try broker.subscribe(Self.status).next().payload == "online")
         broker.kill()
-        #expect(try await repeatUntil({ !fixture.reports.warnings.isEmpty }))
+        #expect(fixture.reports.wait { !$0.warnings.isEmpty })
         for number in 1...1200 { try fixture.write([Float(number), 0, 0]) }
-        #expect(try await repeatUntil({ fixture.reports.lost.batches == 200 }))
+        #expect(fixture.reports.wait { $0.lost.batches == 200 })
         try broker.start()
         let subscriber = try broker.subscribe("hemiola/levels/rms_db")
         while try subscriber.next().payload != "1200.0" {}
@@ -297,7 +298,7 @@ import Testing
         let port = try LoopbackPort.reserve()
         let fixture = try await MQTTFixture("127.0.0.1:\(port),every_ms=0,qos=\(qos)", select: ["levels"])
         for _ in 0..<3 { try fixture.write() }
-        #expect(try await repeatUntil({ !fixture.reports.warnings.isEmpty }))
+        #expect(fixture.reports.wait { !$0.warnings.isEmpty })
         let error = #expect(throws: Problem.self) { try fixture.sink.close() }
         #expect(error?.message == "mqtt: 6 of 6 messages were not sent to 127.0.0.1:\(port)")
         #expect(fixture.reports.lost.batches == 3)
@@ -306,7 +307,7 @@ import Testing
 
     @Test func `unknown name: a warning, and the sink closes`() async throws {
         let fixture = try await MQTTFixture("nowhere.invalid")
-        #expect(try await repeatUntil({ !fixture.reports.warnings.isEmpty }))
+        #expect(fixture.reports.wait { !$0.warnings.isEmpty })
         #expect(fixture.reports.warnings.first?.hasPrefix("mqtt: cannot reach nowhere.invalid:1883: ") == true)
         #expect(throws: Problem.self) { try fixture.sink.close() }
     }
@@ -352,11 +353,9 @@ import Testing
         let file = try folder.write("wrong\n", to: "password")
         chmod(file, 0o600)
         let fixture = try await MQTTFixture("127.0.0.1:\(broker.port),user=light,password_file=\(file),every_ms=0")
-        var failure: Problem?
-        _ = try await repeatUntil {
-            do { try fixture.write() } catch { failure = error as? Problem }
-            return failure != nil
-        }
+        // The header, which has waited for the connection, is lost with it.
+        #expect(fixture.reports.wait { $0.lost.events > 0 })
+        let failure = #expect(throws: Problem.self) { try fixture.write() }
         #expect(failure?.remedy == .giveUp)
         let start = "mqtt: 127.0.0.1:\(broker.port): Connection Refused: not authorised; "
         #expect(failure?.message == start + "check user=, password_file= and the rights of the user")
@@ -401,7 +400,7 @@ import Testing
         #expect(fixture.reports.warnings == [])
 
         let refused = try await MQTTFixture("localhost:\(broker.port),tls=true")
-        #expect(try await repeatUntil({ !refused.reports.warnings.isEmpty }))
+        #expect(refused.reports.wait { !$0.warnings.isEmpty })
         #expect(refused.reports.warnings.first?.contains("certificate verify failed") == true, "\(refused.reports.warnings)")
         #expect(throws: Problem.self) { try refused.sink.close() }
 
