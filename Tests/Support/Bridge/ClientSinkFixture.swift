@@ -180,11 +180,6 @@ public final class ClientSinkFixture: Sendable {
         if !calls.wait(until: { _ in condition() }) { Issue.record("the condition is not met") }
     }
 
-    /// Waits until a condition is true that is not the sink's, as that its connections have ended.
-    public func wait(for description: String, _ condition: () -> Bool) async throws {
-        if try await !repeatUntil(condition) { Issue.record("time limit reached: \(description)") }
-    }
-
     /// Replies to a submitted control, as the engine does.
     public func reply(to index: Int, with reply: ControlReply = .done) {
         submitted[index].reply?(reply)

@@ -51,6 +51,7 @@ import Testing
                 doing: {
                     guard try values() == [0, 0] else { return }
                     try fixture.write([fixture.beat()])
+                    // A beat that was sent switches the dimmer some time later, and a second one would switch it back.
                     try await Task.sleep(for: .milliseconds(300))
                 }))
         for beat in 1...6 {
@@ -90,4 +91,15 @@ import Testing
             Event(at: now + seconds, Beat(beatsPerMinute: 120.5, position: nil, confidence: 0.9))
         }
     }
+}
+
+/// Repeats an action until a condition holds, at most 1500 times: QLC+ says nothing by itself, and has to be asked.
+private func repeatUntil(_ condition: () throws -> Bool, doing action: () async throws -> Void = {}) async throws -> Bool {
+    for _ in 0..<1500 {
+        if try condition() { return true }
+        try await action()
+        // An answer takes no time, and there is none before QLC+ has started.
+        try await Task.sleep(for: .milliseconds(20))
+    }
+    return false
 }
