@@ -130,7 +130,8 @@ import ToneCapture
         // The pipe is filled with bytes that a receiver ignores, so that the very next message finds no room.
         let filler = open(path, O_WRONLY | O_NONBLOCK)
         defer { close(filler) }
-        let sink = CollectingSink()
+        let writes = Watched(0)
+        let sink = CollectingSink(before: { call, _ in if call == .write { writes.change { $0 += 1 } } })
         let registry = PluginRegistry(captures: [.tone], analyzers: [.beat], sinks: [.midi, .collecting(sink, as: "listener")])
         let configuration = PipelineConfiguration(
             captures: [try PluginSpec(parsing: Self.clicks + "16")],
@@ -142,9 +143,9 @@ import ToneCapture
         receiver.isReading = false
         let sensing = [UInt8](repeating: 0xFE, count: 4096)
         for size in [4096, 1] { while write(filler, sensing, size) > 0 {} }
-        let start = MonotonicTime.now
-        try await Task.sleep(for: .seconds(3))
-        // On a busy computer a sleep takes longer.
+        let (start, first) = (MonotonicTime.now, sink.batchCount)
+        // Three seconds of sound, which another sink gets meanwhile.
+        #expect(writes.wait { _ in sink.batchCount >= first + 130 })
         let stall = MonotonicTime.now - start
         receiver.isReading = true
         _ = await outcome
