@@ -41,8 +41,7 @@ import Testing
 
     @Test func `sink link: a peer has the tempo of the clicks within 0.1 %, and its beats are on them`() throws {
         let network = try LinkNetwork()
-        let peer = try network.startPeer(beatsPerMinute: 97)
-        try peer.exchange(for: 1)
+        let peer = try network.startSession(beatsPerMinute: 97)
         let run = try run(["analyze", "--capture", "tone:clicks,bpm=128,seconds=24", "--sink", "link"] + Self.clicks, in: network)
         #expect(run.status == 0 && run.errors.isEmpty, "\(run.errors)")
         let states = try network.finish(peer)
@@ -92,8 +91,7 @@ import Testing
 
     @Test func `the peer leaves and comes back: reported, and it follows again; start_stop starts and stops it`() throws {
         let network = try LinkNetwork()
-        let peer = try network.startPeer(beatsPerMinute: 97)
-        try peer.exchange(for: 1)
+        let peer = try network.startSession(beatsPerMinute: 97)
         var (left, came) = (false, false)
         let arguments = ["analyze", "--capture", "tone:clicks,bpm=110,seconds=20", "--sink", "link:start_stop=true"]
         let run = try run(arguments + Self.clicks.filter { $0 != "--quiet" }, in: network) { run in
@@ -121,8 +119,7 @@ import Testing
 
     @Test func `control link: the tracker has the session's tempo, and of two clicks that which the session chooses`() throws {
         let network = try LinkNetwork()
-        let peer = try network.startPeer(beatsPerMinute: 90)
-        try peer.exchange(for: 1)
+        let peer = try network.startSession(beatsPerMinute: 90)
         /// Whether the numbers of the clicks that the session chooses are odd (1) or even (0), after each shift.
         var parities: [Int] = []
         func click(_ time: Double) -> Int { Int((time * 3).rounded()) }
@@ -130,13 +127,12 @@ import Testing
         /// may change its own at any time.
         func shift(_ run: Run) throws {
             let parity = 1 - click(run.beats.last!.time) % 2
-            try peer.exchange(for: 0.1)
             while let line = try peer.readLine() {
                 guard let state = LinkNetwork.State(line), state.time > run.beats.last!.arrival else { continue }
                 let clicks = (state.time - run.start) * 3
                 peer.write("shift \((clicks - Double(parity)) / 2 - state.phase)\n")
                 parities.append(parity)
-                return try peer.exchange(for: 0.01)
+                return try peer.writeInput()
             }
         }
         let arguments = ["analyze", "--capture", "tone:clicks,bpm=180,seconds=36", "--control", "link"]
@@ -161,11 +157,11 @@ import Testing
     @Test func `sockets: none unless the sink is named; then those of Link`() throws {
         let network = try LinkNetwork()
         func sockets(_ sinks: [String]) throws -> Int {
-            let arguments = ["analyze", "--capture", "tone:clicks,seconds=3", "--realtime", "--quiet", "--sink", "json-lines:/dev/null"]
-            let program = try network.start(Hemiola.path, arguments + sinks)
+            // Ten records a second.
+            let arguments = ["analyze", "--capture", "tone:clicks,seconds=3", "--realtime", "--quiet", "--batch", "4096"]
+            let program = try network.start(Hemiola.path, arguments + ["--sink", "json-lines"] + sinks)
             var count = 0
-            while program.isRunning, count == 0 {
-                try program.exchange(for: 0.1)
+            while count == 0, try program.readLine(timeout: Hemiola.timeout) != nil {
                 count = try network.start("/bin/cat", ["/proc/net/udp"]).finish().lines.count - 1
             }
             let outcome = try program.finish(timeout: Hemiola.timeout)
@@ -250,6 +246,13 @@ private final class LinkNetwork {
 
     func startPeer(beatsPerMinute: Double) throws -> ChildProcess {
         try start(Self.peer.get().1, ["\(beatsPerMinute)"], input: .bytes([], staysOpen: true))
+    }
+
+    /// Starts a peer whose session is a second old: of two that begin at the same time, either can replace the other.
+    func startSession(beatsPerMinute: Double) throws -> ChildProcess {
+        let peer = try startPeer(beatsPerMinute: beatsPerMinute)
+        try peer.exchange(for: 1)
+        return peer
     }
 
     /// Ends the peer.

@@ -27,6 +27,7 @@ int main(int count, char **arguments) {
             std::printf("%.6f %zu %.4f %.6f %d\n", double(time.tv_sec) + double(time.tv_nsec) * 1e-9, link.numPeers(), state.tempo(),
                         state.phaseAtTime(now, 4), int(state.isPlaying()));
             std::fflush(stdout);
+            // The phase changes all the time: it is sampled.
             std::this_thread::sleep_for(std::chrono::milliseconds(20));
         }
     });
