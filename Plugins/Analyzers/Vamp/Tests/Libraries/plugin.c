@@ -109,7 +109,7 @@ static CVampFeatureList *process(CVampHandle handle, const float *const *buffers
     Probe *probe = handle;
     if (FAULT == crashes_later && probe->count == 20) *(volatile int *)8 = 0;
     if (FAULT == exits_later && probe->count == 20) exit(0);
-    while (FAULT == hangs_later && probe->count == 20) sleep(1);
+    while (FAULT == hangs_later && probe->count == 20) pause();
     if (FAULT == prints && probe->count == 1) {
         printf("a line of the plugin\n");
         fflush(stdout);
@@ -193,6 +193,6 @@ const CVampDescriptor *vampGetPluginDescriptor(unsigned int host, unsigned int i
 __attribute__((constructor)) static void begin(void) {
     if (FAULT == exits) exit(0);
     if (FAULT == crashes) abort();
-    for (;;) sleep(1);
+    for (;;) pause();
 }
 #endif

@@ -213,8 +213,7 @@ import Testing
         for number in 0..<200 where lines.count < 3 {
             try sink.write(
                 BatchBlock([CollectedBatch(number: Int64(number), row: [-6, 0.5, 1], events: [Self.beat.event(at: 0)])]))
-            try dump.exchange(for: 0.05)
-            while let line = try? dump.readLine(timeout: 0.02), lines.count < 3 { lines.append(line) }
+            while let line = try? dump.readLine(timeout: 0.07), lines.count < 3 { lines.append(line) }
             if !dump.isRunning { break }
         }
         try sink.close()
