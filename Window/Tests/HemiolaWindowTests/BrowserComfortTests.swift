@@ -58,7 +58,7 @@ extension WindowTests {
                 report('size', [innerWidth, innerHeight]);
                 addEventListener('resize', () => report('size', [innerWidth, innerHeight]));
                 addEventListener('popstate', () => report('state', location.search));
-                window.visit = (path) => { setTimeout(() => { location.href = path; }, 100); };
+                \(visit)
                 window.push = (search) => history.pushState(null, '', search);
                 """, body: "<h1>history</h1>")
         try FileManager.default.copyItem(atPath: "\(page)/index.html", toPath: "\(page)/second.html")

@@ -60,7 +60,7 @@ extension WindowTests {
             "history",
             script: visualizer + """
                 report('at', location.pathname);
-                window.visit = (path) => { setTimeout(() => { location.href = path; }, 100); };
+                \(visit)
                 """)
         try FileManager.default.copyItem(atPath: "\(page)/index.html", toPath: "\(page)/second.html")
         var window = try fixture.window([page])
@@ -167,8 +167,8 @@ extension WindowTests {
         try window.wait(for: "REPORT resumeAudio")
         hemiola.stop()
         try window.wait(for: "REPORT connection false")
-        // The window tries to connect several times in this time, and starts no hemiola: nothing shows that.
-        usleep(1_500_000)
+        // The page tries to connect again twice, and the window for itself: it starts no hemiola.
+        try window.wait(until: "two failures to connect") { window.lines.count { $0.contains("REPORT connection false") } >= 3 }
         let next = try RunningProgram(hemiolaPath, own, environment: fixture.environment)
         defer { next.stop() }
         let count = window.lines.count

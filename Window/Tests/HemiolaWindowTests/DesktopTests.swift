@@ -79,7 +79,7 @@ extension WindowTests {
             "mouse",
             script: visualizer + """
                 report('at', location.pathname);
-                window.visit = (path) => { setTimeout(() => { location.href = path; }, 100); };
+                \(visit)
                 window.addEventListener('mousedown', (event) => report('button', event.button));
                 """, body: "<style>body { height: 100vh; background: #c02040 }</style>")
         try FileManager.default.copyItem(atPath: "\(page)/index.html", toPath: "\(page)/second.html")

@@ -77,7 +77,7 @@ extension WindowTests {
         let fixture = try Fixture()
         defer { fixture.stop() }
         try fixture.startHemiola()
-        let loop = try fixture.page("loop", script: visualizer + "setTimeout(() => { report('looping'); for (;;); }, 1500);")
+        let loop = try fixture.page("loop", script: visualizer + "window.connected = () => { report('looping'); for (;;); };")
         let other = try fixture.page(
             "other", script: visualizer + "let last = 0; setInterval(() => { report('rate', pushes - last); last = pushes; }, 1000);")
         let window = try fixture.window([loop, other])
@@ -127,7 +127,10 @@ extension WindowTests {
             "flood",
             script: visualizer + """
                 report('loaded');
-                setTimeout(() => { const { lamp } = webkit.messageHandlers; for (let i = 0; i < 2000000; i++) lamp.postMessage(i); }, 1500);
+                window.connected = () => {
+                    const { lamp } = webkit.messageHandlers;
+                    for (let i = 0; i < 2000000; i++) lamp.postMessage(i);
+                };
                 """)
         let window = try fixture.window([page])
         defer { window.stop() }
@@ -144,13 +147,13 @@ extension WindowTests {
         let page = try fixture.page(
             "bytes",
             script: visualizer + """
-                setTimeout(() => {
+                window.connected = () => {
                     const text = 'x'.repeat(1 << 20);
                     const frame = document.createElement('iframe');
                     document.body.append(frame);
                     const { hemiolaWindow } = frame.contentWindow.webkit.messageHandlers;
                     for (let i = 0; i < 200; i++) hemiolaWindow.postMessage(['', 'handler', text]);
-                }, 1500);
+                };
                 """)
         let window = try fixture.window([page])
         defer { window.stop() }
@@ -189,7 +192,7 @@ extension WindowTests {
         let page = try fixture.page(
             "large",
             script: visualizer + """
-                setTimeout(() => {
+                window.connected = () => {
                     const text = 'x'.repeat(10000000);
                     webkit.messageHandlers.lamp.postMessage(text);
                     webkit.messageHandlers.presetHandler.postMessage(text);
@@ -200,15 +203,15 @@ extension WindowTests {
                     const frame = document.createElement('iframe');
                     document.body.append(frame);
                     try { frame.contentWindow.webkit.messageHandlers.hemiolaWindow.postMessage(['', 'line', 1, text]); } catch (error) { report('frame', error.message); }
-                    const before = pushes;
-                    setTimeout(() => report('more', pushes > before), 1500);
-                }, 1500);
+                    const push = window.pushSamples;
+                    window.pushSamples = (samples) => { window.pushSamples = push; report('more'); };
+                };
                 """)
         let window = try fixture.window([page])
         defer { window.stop() }
         try window.wait(for: "REPORT refused")
         try window.wait(for: "REPORT request")
-        try window.wait(for: "REPORT more true")
+        try window.wait(for: "REPORT more")
         #expect(window.lines.allSatisfy { $0.utf8.count < 2000 })
     }
 

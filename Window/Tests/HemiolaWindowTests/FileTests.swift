@@ -19,6 +19,7 @@ extension WindowTests {
                     report('secure', isSecureContext);
                     report('module', (await import('./module.js')).answer);
                     location.href = 'https://example.org/';
+                    // Nothing tells a page that it was not left, neither here nor below.
                     await new Promise((resolve) => setTimeout(resolve, 500));
                     window.open('https://example.org/');
                     const link = document.createElement('a');

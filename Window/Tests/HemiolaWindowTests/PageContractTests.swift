@@ -5,7 +5,7 @@ import Testing
 @Suite(.ownThread, .enabled(if: canRun, "not installed: \(missingTools.joined(separator: ", "))"))
 struct WindowTests {}
 
-/// The functions of a visualizer, which report what they get.
+/// The functions of a visualizer, which report what they get. When the page is loaded and connected, `connected` is called if there is one.
 let visualizer = """
     let pushes = 0, first = 0, length = 0;
     window.pushSamples = (samples) => { pushes += 1; if (!first) first = performance.now(); length = samples.length; };
@@ -21,12 +21,19 @@ let visualizer = """
                 if (detail.sent <= time) return;
                 hemiola.removeEventListener('clock', answered);
                 report('connected');
+                setTimeout(() => window.connected?.());
             };
             hemiola.addEventListener('clock', answered);
+            // Not at the same time: WebKit's clock has whole milliseconds.
             setTimeout(() => hemiola.send({ type: 'clock', sent: performance.now() }).catch(() => {}), 5);
         });
         return ['Rain', 'Snöw'];
     };
+    """
+
+/// A function that leaves the page. The answer to its call is sent before: nothing tells the page that it was.
+let visit = """
+    window.visit = (path) => { setTimeout(() => { location.href = path; }, 100); };
     """
 
 /// Reports each new size of the page when the window has drawn it: the second frame begins after the window has shown the first one.
@@ -118,6 +125,7 @@ extension WindowTests {
                         const sent = performance.now();
                         await hemiola.send({ type: 'clock', sent });
                         times.push(performance.now() - sent);
+                        // The median of one moment would be that of its load.
                         await new Promise((resolve) => setTimeout(resolve, 20));
                     }
                     return times.sort((a, b) => a - b)[25];
