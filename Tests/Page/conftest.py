@@ -36,12 +36,10 @@ SOURCES = {
 
 
 def until(is_so, what, seconds=60):
-    """Waits for a change that no event announces."""
+    """Asks until the answer is yes, for a change that no event announces. An answer takes the time of a process or a picture: no pause."""
     end = time.monotonic() + seconds
     while not is_so():
         assert time.monotonic() < end, f"timeout while waiting for {what}"
-        # A program's status and a picture have to be asked for.
-        time.sleep(0.02)
 
 
 class Program:

@@ -20,7 +20,7 @@ FUNCTIONS = """
     window.slow = async () => {
         for (let step = 1; step <= 3; step++) {
             hemiola.progress(step);
-            await new Promise(done => setTimeout(done, 100));
+            await new Promise(requestAnimationFrame);
         }
         return 'done';
     };
@@ -93,12 +93,13 @@ def test_errors_of_the_page_are_in_the_log_limited_in_number(host):
         window.getPresetNames = () => [];
         window.nothing = () => {};
         window.thrown = 0;
-        setTimeout(() => { throw new TypeError('no such shader'); }, 10);
-        setTimeout(() => Promise.reject(new Error('a rejected answer')), 20);
-        setTimeout(() => { for (let i = 0; i < 500; i++) setTimeout(() => { thrown += 1; throw new Error('flood'); }); }, 1000);
+        window.flood = () => { for (let i = 0; i < 500; i++) setTimeout(() => { thrown += 1; throw new Error('flood'); }); };
+        setTimeout(() => { throw new TypeError('no such shader'); });
+        setTimeout(() => Promise.reject(new Error('a rejected answer')));
     """)
     for text in ["no such shader", "a rejected answer"]:
         assert "warning" in program.message(text)
+    page.evaluate("flood()")
     program.message("flood")
     wait(page, "thrown === 500")
     # The answer comes after the messages that the page has sent before it.

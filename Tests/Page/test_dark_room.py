@@ -8,6 +8,7 @@ from conftest import HEMIOLA, KEEP_SHOWN, difference, picture, until, wait, wait
 
 # Opacity of the controls, and of the line above the picture.
 OPACITIES = "['dock', 'top'].map(id => getComputedStyle(document.getElementById(id)).opacity).join()"
+FADED = "document.documentElement.classList.contains('faded')"
 DARK = "document.documentElement.classList.contains('blackout')"
 
 
@@ -21,11 +22,6 @@ def show(open_page):
     return show
 
 
-def wait_past_fading(page):
-    """Waits for a timer of the page that ends after the one of 3 s with which the controls would fade, and for their transition."""
-    page.evaluate("new Promise(over => setTimeout(over, 4000))")
-
-
 def draw(page, count):
     """Waits until the page has drawn so many pictures."""
     page.evaluate("async count => { for (; count > 0; count--) await new Promise(requestAnimationFrame); }", count)
@@ -35,22 +31,27 @@ def test_controls_and_panels_fade_after_3_seconds_and_return_with_the_pointer_an
     page = show(clicks)
     wait(page, f"{OPACITIES} === '0,0'")
     page.keyboard.press("a")
-    assert page.evaluate("document.documentElement.classList.contains('faded')")
+    assert page.evaluate(FADED)
     for use in [lambda: page.keyboard.press("?"), lambda: page.mouse.move(50, 60), lambda: page.keyboard.press("Tab")]:
         use()
         wait(page, f"{OPACITIES} === '1,1'")
         page.evaluate("document.activeElement.blur()")
         wait(page, f"{OPACITIES} === '0,0'")
     # What the user reads stays.
+    page.clock.install()
+    page.mouse.move(55, 60)
+    wait(page, f"!{FADED}")
+    page.clock.fast_forward(4000)
+    assert page.evaluate(FADED)
     page.mouse.move(60, 60)
     page.click("#settings-button")
-    wait_past_fading(page)
-    assert page.evaluate(OPACITIES) == "1,1"
+    page.clock.fast_forward(4000)
+    assert not page.evaluate(FADED)
     page.check("#keep-shown")
     page.keyboard.press("Escape")
     page.evaluate("document.activeElement.blur()")
-    wait_past_fading(page)
-    assert page.evaluate(OPACITIES) == "1,1"
+    page.clock.fast_forward(4000)
+    assert not page.evaluate(FADED)
 
 
 @pytest.mark.parametrize("size", [(390, 844), (360, 740), (320, 640), (640, 360)])

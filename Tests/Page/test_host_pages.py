@@ -17,10 +17,13 @@ class Observer:
         return result["result"].get("value")
 
     def wait(self, expression):
-        self.evaluate(f"""new Promise((done, fail) => {{
-            const timer = setInterval(() => {{ if ({expression}) {{ clearInterval(timer); done(); }} }}, 20);
-            setTimeout(() => fail(new Error('timeout')), 60000);
-        }})""")
+        self.evaluate(f"""(async () => {{
+            const end = performance.now() + 60000;
+            while (!({expression})) {{
+                if (performance.now() > end) throw new Error('timeout');
+                await new Promise(requestAnimationFrame);
+            }}
+        }})()""")
 
 
 @pytest.fixture
@@ -56,17 +59,18 @@ def test_default_autoplay_policy_resumes_audio_at_once_and_at_the_first_gesture_
 def test_functions_that_appear_late_are_called_as_soon_as_they_exist(host, open_page):
     program = host("""
         window.log = [];
-        setTimeout(() => {
+        window.appear = () => {
             window.setSpeed = speed => log.push(['setSpeed', speed]);
             window.loadPresetByName = name => log.push(['loadPresetByName', name]);
             window.getPresetNames = async () => ['One', 'Zwei "2"', 'Élan'];
             window.getCurrentPreset = () => { throw new Error('none yet'); };
             window.pushSamples = () => {};
-        }, 1500);
+        };
     """)
     page = open_page(program.url)
     wait(page, "hemiola.connected")
     assert program.send("setSpeed", "speed=0.45").returncode == 0
+    page.evaluate("appear()")
     assert program.next("control", control="ready")["presets"] == ["One", 'Zwei "2"', "Élan"]
     wait(page, "log.some(([name, value]) => name === 'setSpeed' && value === 0.45)")
     assert program.send("loadPreset", 'name=Zwei "2"').returncode == 0

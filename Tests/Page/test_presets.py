@@ -76,7 +76,7 @@ def test_presets_of_the_folder_are_listed_found_loaded_blended_and_reported(coll
         until_colour(page, *COLOURS[name])
     assert page.evaluate("getCurrentPreset()") == "Rose Field"
     # The page shows a preset before Hemiola hears of it.
-    until(lambda: program.status()["preset"] == "Rose Field", "the preset in the status")
+    program.next("preset", name="Rose Field")
     # Back to one of the page's own, which the frame covers no longer.
     page.evaluate("loadPresetByName('Silk')")
     wait(page, "document.querySelector('.stage-frame').style.opacity === '0'")
@@ -98,7 +98,7 @@ def test_preset_of_the_user_in_the_address_wins_over_the_last_one_and_stays_when
     page.click("#presets-button")
     page.fill("#search", "silk")
     page.press("#search", "Enter")
-    until(lambda: program.status()["preset"] == "Silk", "the preset in the status")
+    program.next("preset", name="Silk")
     page.close()
     page = open_page(f"{program.url}&seed=1&preset=Rose%20Field", size=(640, 480))
     wait_for_presets(page)
@@ -189,6 +189,7 @@ def test_code_of_a_preset_reaches_neither_the_page_nor_the_network(collection, s
                 run(routes);
                 const code = `const origin = "${{origin}}"; {nested} const run = ${{run}}; run(routes); postMessage(routes.length);`;
                 const worker = new Worker(URL.createObjectURL(new Blob([code])));
+                // Nothing tells that no connection comes.
                 worker.onmessage = () => setTimeout(() => a.done = true, 2000);
             }}
             a.colour = a.reached ? "#ff0000" : a.done ? "#0000ff" : "#00ff00";"""

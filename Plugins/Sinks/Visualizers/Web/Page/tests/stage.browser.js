@@ -300,7 +300,8 @@ export const tests = [
             extension.loseContext();
             await lost;
             stage.render(music()[1]);
-            await new Promise((resolve) => { setTimeout(resolve, 50); });
+            // The context can be restored when the event is over, not yet in its own microtasks.
+            await new Promise((resolve) => { setTimeout(resolve); });
             const restored = happens("webglcontextrestored");
             extension.restoreContext();
             await restored;
