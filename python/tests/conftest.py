@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import select
 import subprocess
 import sys
 import wave
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -126,15 +127,16 @@ def is_running(pid: int) -> bool:
         return False
 
 
-def wait_until(condition: Callable[[], bool], seconds: float = 20) -> bool:
-    import time
-
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
-    return True
+def ends(pid: int, seconds: float = 20) -> bool:
+    """Whether a process, which need not be a child, ends within so many seconds."""
+    try:
+        process = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([process], [], [], seconds)[0])
+    finally:
+        os.close(process)
 
 
 os.environ.setdefault("PYTHONPATH", str(ROOT / "python"))

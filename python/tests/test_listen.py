@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import is_running, music, wait_until, write_wav
+from conftest import is_running, music, write_wav
 
 from hemiola_audio import InputError, UsageError, listen
 
@@ -48,20 +48,22 @@ def sound_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[No
     home = tmp_path / "sound"
     home.mkdir(mode=0o700)
     socket = home / "native"
-    environment = {**os.environ, "HOME": str(home), "XDG_RUNTIME_DIR": str(home), "XDG_CONFIG_HOME": str(home), "PULSE_SERVER": f"unix:{socket}"}
+    environment = {**os.environ, "HOME": str(home), "XDG_RUNTIME_DIR": str(home), "XDG_CONFIG_HOME": str(home)}
+    environment |= {"PULSE_SERVER": f"unix:{socket}", "LC_ALL": "C"}
     command = ["pulseaudio", "-n", "--daemonize=no", "--use-pid-file=no", "--exit-idle-time=-1", "--disallow-exit=yes", "--disable-shm=yes"]
-    command += ["--realtime=no", "--high-priority=no", "--log-level=error", "-L", "module-null-sink sink_name=stage rate=44100 channels=2"]
+    command += ["--realtime=no", "--high-priority=no", "--log-level=info", "--log-target=stderr"]
+    command += ["-L", "module-null-sink sink_name=stage rate=44100 channels=2"]
     command += ["-L", f"module-native-protocol-unix auth-anonymous=1 socket={socket}"]
-    server = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
-    try:
-        assert wait_until(socket.exists)
-        monkeypatch.setenv("PULSE_SERVER", f"unix:{socket}")
-        monkeypatch.setenv("HOME", str(home))
-        monkeypatch.setenv("XDG_RUNTIME_DIR", str(home))
-        yield
-    finally:
-        server.kill()
-        server.wait()
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stderr is not None
+            assert any("startup complete" in line for line in server.stderr)
+            monkeypatch.setenv("PULSE_SERVER", f"unix:{socket}")
+            monkeypatch.setenv("HOME", str(home))
+            monkeypatch.setenv("XDG_RUNTIME_DIR", str(home))
+            yield
+        finally:
+            server.kill()
 
 
 def test_sound_of_this_computer(sound_server: None, tmp_path: Path) -> None:

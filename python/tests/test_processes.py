@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import is_running, run_python, wait_until, wrapper, write_wav
+from conftest import ends, is_running, run_python, wrapper, write_wav
 
 import hemiola_audio
 from hemiola_audio import CrashError, HemiolaError, ProgramNotFoundError, analyze, stream
@@ -85,7 +85,7 @@ def test_forgotten_stream_ends_the_program(hour: Path) -> None:
     next(records)
     pid = process_of(records)
     del records
-    assert wait_until(lambda: not is_running(pid))
+    assert ends(pid)
 
 
 def test_generator_exit_ends_the_program(hour: Path) -> None:
@@ -130,7 +130,7 @@ def test_keyboard_interrupt_ends_the_program(hour: Path, source: str) -> None:
         child.send_signal(signal.SIGINT)
         assert child.stdout.readline() == "interrupted\n"
         assert child.wait(20) == 0
-    assert wait_until(lambda: not is_running(pid))
+    assert ends(pid)
 
 
 @pytest.mark.parametrize("source", ["listen", "file"])
@@ -141,7 +141,7 @@ def test_killed_python_leaves_no_program(hour: Path, source: str) -> None:
         pid = int(child.stdout.readline())
         child.kill()
         child.wait()
-    assert wait_until(lambda: not is_running(pid))
+    assert ends(pid)
 
 
 def test_killed_program_is_a_crash(hour: Path) -> None:

@@ -7,7 +7,6 @@ import os
 import signal
 import sys
 import threading
-import time
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +18,8 @@ from conftest import MINUET, is_running, music, write_wav
 from hemiola_audio import Analysis, CrashError, HemiolaError, InputError, PartialInputWarning, UsageError, Worker, analyze, analyze_many
 
 # Forwards the paths to the program. Is killed with it at a file whose name contains "poison", and once at one that contains "once".
-CRASHING = """#!{python}
+# Interrupts Python when it has forwarded a file "interrupt.wav".
+FORWARDING = """#!{python}
 import os, signal, subprocess, sys
 program, mark = {program!r}, {mark!r}
 child = subprocess.Popen([program, *sys.argv[1:]], stdin=subprocess.PIPE)
@@ -33,6 +33,8 @@ while byte := os.read(0, 1):
             os.killpg(0, signal.SIGKILL)
         child.stdin.write(path)
         child.stdin.flush()
+        if path.endswith(b"/interrupt.wav\\0"):
+            os.kill(os.getppid(), signal.SIGINT)
         path = b""
 child.stdin.close()
 sys.exit(child.wait())
@@ -40,9 +42,9 @@ sys.exit(child.wait())
 
 
 @pytest.fixture
-def crashing_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str) -> None:
+def forwarding_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str) -> None:
     path = tmp_path / "hemiola"
-    path.write_text(CRASHING.format(python=sys.executable, program=program, mark=str(tmp_path / "crashed")))
+    path.write_text(FORWARDING.format(python=sys.executable, program=program, mark=str(tmp_path / "crashed")))
     path.chmod(0o755)
     monkeypatch.setenv("HEMIOLA", str(path))
 
@@ -110,7 +112,7 @@ def test_killed_process_is_replaced(folder: Path) -> None:
         assert worker.pid != pid
 
 
-@pytest.mark.usefixtures("crashing_program")
+@pytest.mark.usefixtures("forwarding_program")
 def test_crash_at_a_file_is_an_error_and_the_next_file_succeeds(folder: Path, tmp_path: Path) -> None:
     poison = write_wav(tmp_path / "poison.wav", music(0.5), 44_100)
     once = write_wav(tmp_path / "once.wav", music(0.5), 44_100)
@@ -141,23 +143,16 @@ def test_any_file_name(tmp_path: Path) -> None:
             worker.analyze("")
 
 
+@pytest.mark.usefixtures("forwarding_program")
 def test_interrupt_in_a_file_leaves_a_usable_worker(tmp_path: Path, folder: Path) -> None:
-    long = write_wav(tmp_path / "long.wav", np.zeros((44_100 * 600, 2), dtype=np.int16), 44_100)
-
-    def interrupt() -> None:
-        time.sleep(0.3)
-        os.kill(os.getpid(), signal.SIGINT)
-
+    # The interrupt comes before its end.
+    long = write_wav(tmp_path / "interrupt.wav", np.zeros((44_100 * 600, 2), dtype=np.int16), 44_100)
     # A shell starts background commands with SIGINT ignored; Python then installs no handler.
     previous = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with Worker() as worker:
-            thread = threading.Thread(target=interrupt)
-            thread.start()
             with pytest.raises(KeyboardInterrupt):
                 worker.analyze(long)
-                time.sleep(5)
-            thread.join()
             assert worker.analyze(files(folder)[0]).header["file"] == str(files(folder)[0])
     finally:
         signal.signal(signal.SIGINT, previous)
@@ -240,7 +235,7 @@ def test_many_with_an_error_of_the_paths(folder: Path) -> None:
         list(analyze_many(paths(), analyzers="levels"))
 
 
-@pytest.mark.usefixtures("crashing_program")
+@pytest.mark.usefixtures("forwarding_program")
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_many_after_crashes(folder: Path, tmp_path: Path, jobs: int) -> None:
     """Only the file at which the program crashes has an error; the files beside it have their results."""
