@@ -86,6 +86,7 @@ private struct BeatStream {
     private var beatCount: Int64 = 0
     private var onsetCount: Int64 = 0
     private var tempi = TempoSections()
+    private var secondTempo = SecondTempo()
 
     init(_ space: BeatStateSpace, sampleRate: Double) {
         self.sampleRate = sampleRate
@@ -132,8 +133,10 @@ private struct BeatStream {
             }
         }
         let now = Double(hop.frame + Int64(hop.frameCount)) / sampleRate
+        let state = timeline == nil ? tracker.state(at: now) : timeline?.state(at: now)
+        if let state { secondTempo.add(state.hypotheses) }
         outputs.write(
-            timeline == nil ? tracker.state(at: now) : timeline?.state(at: now),
+            state,
             onsetStrength: picker.averageStrength > 0 ? strength / picker.averageStrength : 0, into: &row)
     }
 
@@ -219,9 +222,12 @@ private struct BeatStream {
     }
 
     var summary: [SummaryValue] {
-        [
+        let second = tempi.mainTempo.flatMap { secondTempo.other(than: $0) }
+        return [
             SummaryValue("beats", count: beatCount), SummaryValue("onsets", count: onsetCount),
             SummaryValue("bpm", tempi.mainTempo ?? .nan, .beatsPerMinute),
+            SummaryValue("second_bpm", second?.beatsPerMinute ?? .nan, .beatsPerMinute),
+            SummaryValue("second_bpm_weight", second?.share ?? .nan, .ratio),
         ]
     }
 }

@@ -13,10 +13,11 @@ struct SummaryText {
     }
 
     /// What is shown without a selection, where the pipeline has it.
-    private static let standard = ["duration_s", "rhythm.bpm", "rhythm.tempo_sections", "key", "integrated_lufs"]
+    private static let standard = ["duration_s", "rhythm.bpm", "second_bpm", "rhythm.tempo_sections", "key", "integrated_lufs"]
     /// The titles of columns by the ends of their names, which are the same for any name of an analyzer.
     private static let titles = [
-        ("duration_s", "TIME"), ("rhythm.bpm", "BPM"), ("rhythm.tempo_sections", "TEMPI"), (".key", "KEY"), (".integrated_lufs", "LUFS"),
+        ("duration_s", "TIME"), ("rhythm.bpm", "BPM"), (".second_bpm", "OR BPM"), ("rhythm.tempo_sections", "TEMPI"), (".key", "KEY"),
+        (".integrated_lufs", "LUFS"),
     ]
     private static let (numberWidth, textWidth, longestKey) = (7, 24, 9)
     private static let (file, error) = ("file", "error")
