@@ -49,9 +49,10 @@ package struct FileStatus: Sendable {
         (changeSeconds, changeNanoseconds) = (Int(status.st_ctim.tv_sec), Int(status.st_ctim.tv_nsec))
     }
 
-    /// Whether it was modified, or put in its place, after another file was modified.
+    /// Whether it was modified, or put in its place, after another file was modified, or may have been: the times of files advance by a few
+    /// milliseconds at once.
     package func isNewer(than other: FileStatus) -> Bool {
-        (seconds, nanoseconds) > (other.seconds, other.nanoseconds)
-            || (changeSeconds, changeNanoseconds) > (other.seconds, other.nanoseconds)
+        (seconds, nanoseconds) >= (other.seconds, other.nanoseconds)
+            || (changeSeconds, changeNanoseconds) >= (other.seconds, other.nanoseconds)
     }
 }
