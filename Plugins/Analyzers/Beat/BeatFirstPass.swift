@@ -203,7 +203,13 @@ struct BeatFirstPass: Sendable {
         let frames = 0...outputs.count - 1
         let peaks = path.map { beat in
             let middle = Double(beat.frames.lowerBound + beat.frames.upperBound - 1) / 2
-            return RecentActivations.peak(around: middle, in: frames, frameSeconds: space.frameSeconds) { outputs[$0] }
+            var peak = RecentActivations.peak(around: middle, in: frames, frameSeconds: space.frameSeconds) { outputs[$0] }
+            // The estimate of the first beat may be earlier than the stream.
+            if let onset {
+                let lead = onset - time(of: peak.time)
+                if lead > 0, lead < onset + RecentActivations.tolerance { peak.time += lead / space.frameSeconds }
+            }
+            return peak
         }
         let positions = BarTracker.positions(
             peaks.map(\.downbeatShare), chordChanges: harmony.changes(at: peaks.map { Int($0.time.rounded()) }))
@@ -220,11 +226,8 @@ struct BeatFirstPass: Sendable {
             let close = max(0, index - 2)...min(peaks.count - 1, index + 2)
             let interval = (peaks[close.upperBound].time - peaks[close.lowerBound].time) / Double(close.count - 1)
             guard interval > 0, isAudible(frame, period: Int(interval)) else { return nil }
-            var time = time(of: peaks[index].time)
-            // The estimate of the first beat may be earlier than the stream.
-            if let onset, time < onset, time > -RecentActivations.tolerance { time = onset }
             return EstimatedBeat(
-                time: time, beatsPerMinute: 60 / (interval * space.frameSeconds),
+                time: time(of: peaks[index].time), beatsPerMinute: 60 / (interval * space.frameSeconds),
                 confidence: Double(presence[frame]) * certainties[index], position: positions[index]?.position,
                 meter: positions[index]?.meter,
                 hypotheses: decoder.hypotheses())
