@@ -231,7 +231,7 @@ public final class Pipeline: Sendable {
         if let sink = sinkEntries.first(where: \.needs.realTime), !isLive, !configuration.isPaced {
             report(.pacing(sink: sink.name))
         }
-        let startTime = Int(MonotonicTime.now + MonotonicTime.wallClockOffset)
+        let startTime = Int(clock.now + MonotonicTime.wallClockOffset)
         if let (sink, error) = firstUnwritableOutput(startTime: startTime) {
             report(.sinkFailed(sink: sink, error))
             outcome.failedSinks += 1
