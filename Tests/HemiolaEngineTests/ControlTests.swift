@@ -193,6 +193,12 @@ final class DirectingTestSink: DirectingSink, Sendable {
     let sink = CollectingSink()
     let log = Log<String>()
     let levels = Log<Float>()
+    /// Why it has no director; nil: it has one.
+    private let fault: Problem?
+
+    init(fault: Problem? = nil) {
+        self.fault = fault
+    }
 
     var plugin: SinkPlugin {
         SinkPlugin(
@@ -205,7 +211,8 @@ final class DirectingTestSink: DirectingSink, Sendable {
     }
 
     func makeDirector() throws(Problem) -> sending any Director {
-        TestDirector(log, levels)
+        if let fault { throw fault }
+        return TestDirector(log, levels)
     }
 
     func open(_ context: SinkContext) throws(Problem) { try sink.open(context) }

@@ -190,6 +190,14 @@ import Testing
         #expect(notices.texts.contains { $0.contains("the port is taken") })
     }
 
+    @Test func `director of a sink cannot be made: the sink is closed, and the run ends before its first stream`() async throws {
+        let (first, broken, notices) = (CollectingSink(), DirectingTestSink(fault: Problem("the list is empty")), Notices())
+        let outcome = try await Trial([silence(batches: 3)], sinks: [.collecting(first), broken.plugin]).run(report: notices)
+        #expect(outcome.failedSinks == 1 && outcome.streams == 0)
+        #expect(first.calls == [.open, .close] && broken.sink.calls == [.open, .close])
+        #expect(notices.texts.contains { $0.contains("the list is empty") })
+    }
+
     @Test func `close of a sink fails: a failed sink`() async throws {
         let sink = CollectingSink()
         sink.fail(.close, with: Problem("the last bytes are lost"))

@@ -99,10 +99,16 @@ final class SinkRunner {
         }
     }
 
-    /// The director of the sink; nil: it has none, or could not be opened and is skipped. Call after `open`.
+    /// The director of the sink; nil: it has none, or could not be opened and is skipped. Call after `open`. Where it cannot be made, the sink
+    /// is closed.
     func makeDirector() throws(Problem) -> sending (any Director)? {
-        guard isOpen, let sink = sink as? any DirectingSink else { return nil }
-        return try sink.makeDirector()
+        guard isOpen, let directing = sink as? any DirectingSink else { return nil }
+        do throws(Problem) {
+            return try directing.makeDirector()
+        } catch {
+            try? close()
+            throw error
+        }
     }
 
     /// Runs until the queue is finished or the sink has failed.
