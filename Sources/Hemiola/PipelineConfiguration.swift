@@ -1,9 +1,12 @@
 public import HemiolaSignal
+package import HemiolaSystem
 
 /// Everything that makes a pipeline, as a value: what the command line and a pipeline file are read into.
 public struct PipelineConfiguration: Sendable, Hashable {
     /// One stream each, in this order.
     public var captures: [PluginSpec]
+    /// Why an input cannot be opened, by the path of its capture, where that is known before the run: it fails, and has no result.
+    package var faults: [String: Problem] = [:]
     /// The analyzers, in this order. Those that a sink needs are added.
     public var analyzers: [PluginSpec]
     /// Where the batches go.

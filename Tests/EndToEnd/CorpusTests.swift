@@ -55,6 +55,12 @@ import Testing
         try Record.all(in: folder.text(of: "\(name)/failures.jsonl"))
     }
 
+    /// Runs a command without what lets root read every file: permissions restrict it as they do users.
+    private func runAsUser(_ arguments: [String]) throws -> ChildProcess.Outcome {
+        let sheds = geteuid() == 0 ? ["/usr/bin/setpriv", "--bounding-set=-dac_override,-dac_read_search"] : ["/usr/bin/env"]
+        return try ChildProcess.run(sheds[0], sheds.dropFirst() + [Hemiola.path] + arguments, in: folder.path)
+    }
+
     private func modified(_ name: String) throws -> Date {
         try #require(try FileManager.default.attributesOfItem(atPath: folder(name))[.modificationDate] as? Date)
     }
@@ -158,11 +164,7 @@ import Testing
         try writeCorpus()
         chmod(folder("in/a/deep"), 0)
         defer { chmod(folder("in/a/deep"), 0o755) }
-        // File permissions do not restrict root, except without these capabilities.
-        let sheds = geteuid() == 0 ? ["/usr/bin/setpriv", "--bounding-set=-dac_override,-dac_read_search"] : ["/usr/bin/env"]
-        let outcome = try ChildProcess.run(
-            sheds[0], sheds.dropFirst() + [Hemiola.path, "analyze", "in", "--output-dir", "out", "--analyzer", "levels"], in: folder.path)
-        #expect(outcome.status == 1)
+        #expect(try runAsUser(["analyze", "in", "--output-dir", "out", "--analyzer", "levels"]).status == 1)
         #expect(try tree("out").count == 5)
         let entries = try failures()
         #expect(entries.map { $0.string("file") } == ["in/a/deep"])
@@ -174,20 +176,35 @@ import Testing
         try FileManager.default.createSymbolicLink(atPath: folder("in/dangling.wav"), withDestinationPath: "nowhere.wav")
         chmod(folder("in/a/deep"), 0)
         defer { chmod(folder("in/a/deep"), 0o755) }
-        let sheds = geteuid() == 0 ? ["/usr/bin/setpriv", "--bounding-set=-dac_override,-dac_read_search"] : ["/usr/bin/env"]
-        func run(_ arguments: [String]) throws -> ChildProcess.Outcome {
-            try ChildProcess.run(sheds[0], sheds.dropFirst() + [Hemiola.path] + arguments, in: folder.path)
-        }
-        let outcome = try run(["analyze", "in", "--analyzer", "levels", "-o", "all.jsonl"])
+        let outcome = try runAsUser(["analyze", "in", "--analyzer", "levels", "-o", "all.jsonl"])
         #expect(outcome.status == 1 && outcome.errorLines.count == 2, "\(outcome.errors)")
         for name in ["in/dangling.wav", "in/a/deep"] { #expect(outcome.errors.contains("hemiola: \(name): "), "\(outcome.errors)") }
         let text = try folder.text(of: "all.jsonl")
         for name in ["in/one.wav", "in/a/two.wav", "in/minuet.flac"] { #expect(text.contains(name), "\(name)") }
-        let summary = try run(["analyze", "in", "--analyzer", "levels", "--summary", "--select", "duration_s", "-o", "s.csv"])
+        let summary = try runAsUser(["analyze", "in", "--analyzer", "levels", "--summary", "--select", "duration_s", "-o", "s.csv"])
         #expect(summary.status == 1)
         let rows = try folder.text(of: "s.csv").split(separator: "\n")
         #expect(rows.count == 7 && rows.count { $0.contains("in/a/deep,,") || $0.contains("in/dangling.wav,,") } == 2, "\(rows)")
-        #expect(try run(["beats", "in", "--tempo"]).status == 1)
+        #expect(try runAsUser(["beats", "in", "--tempo"]).status == 1)
+    }
+
+    @Test(arguments: [
+        (["beats", "-o", "a.mid"], "a.mid"), (["beats", "-o", "{stem}.beats"], "song.beats"),
+        (["beats", "--output-dir", "out"], "out/song.wav.beats"), (["analyze", "--analyzer", "pitch", "-o", "a.mid"], "a.mid"),
+        (["analyze", "--analyzer", "levels", "-o", "{stem}.csv"], "song.csv"),
+    ])
+    func `one sound file beside a link to nothing and an unreadable folder of its name: one result`(arguments: [String], result: String)
+        throws
+    {
+        try create("in/a/song")
+        try folder.writeTone("in/song.wav")
+        try FileManager.default.createSymbolicLink(atPath: folder("in/a/song.flac"), withDestinationPath: "nowhere.flac")
+        chmod(folder("in/a/song"), 0)
+        defer { chmod(folder("in/a/song"), 0o755) }
+        let outcome = try runAsUser([arguments[0], "in"] + arguments.dropFirst())
+        #expect(outcome.status == 1, "\(outcome.errors)")
+        for name in ["in/a/song.flac", "in/a/song"] { #expect(outcome.errors.contains("hemiola: \(name): "), "\(outcome.errors)") }
+        #expect(FileManager.default.fileExists(atPath: folder(result)), "\(folder.names)")
     }
 
     @Test func `damaged file: a result and an entry, which vanish with the damage`() throws {
@@ -256,9 +273,7 @@ import Testing
         try create("out/a")
         chmod(folder("out/a"), 0o555)
         defer { chmod(folder("out/a"), 0o755) }
-        let sheds = geteuid() == 0 ? ["/usr/bin/setpriv", "--bounding-set=-dac_override,-dac_read_search"] : ["/usr/bin/env"]
-        let outcome = try ChildProcess.run(
-            sheds[0], sheds.dropFirst() + [Hemiola.path, "analyze", "in", "--output-dir", "out", "--analyzer", "levels"], in: folder.path)
+        let outcome = try runAsUser(["analyze", "in", "--output-dir", "out", "--analyzer", "levels"])
         #expect(outcome.status == 1 && outcome.errors.contains("2 analysed; 3 failed"), "\(outcome.errors)")
         #expect(try failures().map { $0.string("file") } == ["in/a/deep/three.wav", "in/a/no extension", "in/a/two.wav"])
     }

@@ -69,6 +69,17 @@ struct RenderTests {
         #expect(try render(["in", Hemiola.minuet, "-o", "x.svg"], status: 2).errors.contains("{stem}"))
     }
 
+    @Test func `one sound file beside a link to nothing: its picture, exit code 1`() throws {
+        try FileManager.default.createDirectory(atPath: folder("in"), withIntermediateDirectories: true)
+        try folder.writeTone("in/a.wav")
+        try FileManager.default.createSymbolicLink(atPath: folder("in/a.flac"), withDestinationPath: "nowhere.flac")
+        for output in ["x.svg", "{stem}.svg"] {
+            let outcome = try render(["in", "-o", output, "--no-beats"], status: 1)
+            #expect(outcome.errorLines.count == 1 && outcome.errors.contains("in/a.flac: "), "\(outcome.errors)")
+        }
+        #expect(Set(folder.names) == ["in", "x.svg", "a.svg"])
+    }
+
     @Test func `channels of opposite polarity: the spectrogram of their difference`() throws {
         let noise = TestSignal.noise(seed: 1, amplitude: 0.5, frames: 4 * 44_100)
         for (name, sign) in [("same", Float(1)), ("opposite", -1)] {

@@ -17,7 +17,7 @@ struct ConfigurationBuilder {
     var configuration: PipelineConfiguration
     /// Supplies the inputs while the pipeline runs; nil: the captures of the configuration are all inputs.
     var source: OrderedSource?
-    private var registry: PluginRegistry
+    private let registry: PluginRegistry
     /// The option text of each capture, analyzer, sink and control source that an option names.
     private(set) var texts: [Place: String] = [:]
     /// The index of the sink that writes to the path of `--output`.
@@ -69,11 +69,9 @@ struct ConfigurationBuilder {
 
     /// Sets the captures of files, and of the files of folders.
     mutating func setInputs(_ input: InputOptions) throws(Failure) {
-        configuration.captures = try input.captures(registry.soundFileTypes)
-        // No user can name it.
-        if configuration.captures.contains(where: { $0.id == CapturePlugin.unreadableID }) {
-            registry = registry.adding(captures: [.unreadable])
-        }
+        let (captures, faults) = try input.captures(registry.soundFileTypes)
+        configuration.captures = captures
+        configuration.faults = faults
     }
 
     /// Adds the captures of `--capture`.

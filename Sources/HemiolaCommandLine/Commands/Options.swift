@@ -112,24 +112,26 @@ struct InputOptions: ParsableArguments {
 }
 
 extension InputOptions {
-    /// The capture of every input, in order.
-    func captures(_ types: FileTypes?) throws(Failure) -> [PluginSpec] {
+    /// The capture of every input, in order, and by path why an entry of a folder cannot be read: a link that leads to no file, or a folder.
+    func captures(_ types: FileTypes?) throws(Failure) -> (captures: [PluginSpec], faults: [String: Problem]) {
         let spec = try spec()
         var specs: [PluginSpec] = []
+        var faults: [String: Problem] = [:]
         guard files.contains(where: FileSystem.isFolder) else {
             for name in try names() { specs.append(try spec(name)) }
-            return specs
+            return (specs, faults)
         }
         var inputs = try inputs(types)
         while let item = inputs.next() {
             switch item {
             case .file(let path, _): specs.append(try spec(path))
             case .failure(let path, let message):
-                specs.append(PluginSpec(CapturePlugin.unreadableID, primary: .text(path), settings: ["message": .text(message)]))
+                specs.append(try spec(path))
+                faults[path] = Problem("\(PathText.shown(path).onOneLine): \(message)")
             }
         }
         guard !specs.isEmpty else { throw Failure(inputs.emptyText, status: .inputFailed) }
-        return specs
+        return (specs, faults)
     }
 
     /// Makes the capture of a file.

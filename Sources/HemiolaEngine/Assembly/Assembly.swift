@@ -108,7 +108,8 @@ extension PluginRegistry {
         var replay: Pipeline.Replay?
         if let recording { replay = self.replay(of: recording, audio: captures, for: sinkEntries, &problems) }
         checkStandardOutput(sinkEntries.map(\.entry), &problems)
-        checkOutputs(sinkEntries, inputs: inputs, hasSeveralInputs: source != nil || inputs.count > 1, &problems)
+        let withResult = inputs.filter { $0.fault == nil }
+        checkOutputs(sinkEntries, inputs: withResult, hasSeveralInputs: source != nil || withResult.count > 1, &problems)
         guard problems.isEmpty, let batching else { throw Problem(problems) }
         for index in sinkEntries.indices where sinkEntries[index].entry.needs.summaries {
             let values = recording.map { summaryValues(of: $0.header.analyzers) } ?? Self.summaryValues(of: analyzerEntries, batching)
@@ -165,7 +166,7 @@ extension PluginRegistry {
                 inputs.append(
                     Pipeline.Input(
                         name: spec.primary.map { PathText.shown($0.text) } ?? spec.name, path: spec.primary?.text, capture: capture,
-                        policy: ErrorPolicy(values, common)))
+                        fault: spec.primary.flatMap { configuration.faults[$0.text] }, policy: ErrorPolicy(values, common)))
             } catch {
                 problems += error.all.map { $0.below(place) }
             }

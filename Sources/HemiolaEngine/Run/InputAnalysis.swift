@@ -96,7 +96,7 @@ struct InputAnalysis {
     }
 
     private mutating func analyze() throws(Problem) {
-        if let fault = job.fault { throw fault }
+        if let fault = job.fault ?? input.fault { throw fault }
         let (made, capture, first) = try open()
         defer { capture.close() }
         // Controls change beats while they are being found; those of a first pass are fixed.

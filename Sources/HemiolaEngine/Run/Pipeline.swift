@@ -20,6 +20,8 @@ public final class Pipeline: Sendable {
         var relativePath: String?
         /// As in `SourceInput`.
         var fingerprint: String?
+        /// Why it cannot be opened, where that is known before the run: it has no result.
+        var fault: Problem?
         var policy: ErrorPolicy
     }
 

@@ -15,6 +15,7 @@ extension Pipeline {
     ///
     /// - Returns: The first sink that cannot write one of its files, and why.
     func firstUnwritableOutput(startTime: Int) -> (sink: String, error: Problem)? {
+        let inputs = inputs.filter { $0.fault == nil }
         var folders: Set<String> = []
         // The run goes on without the others.
         for entry in sinkEntries where entry.policy.onError != .skip {
