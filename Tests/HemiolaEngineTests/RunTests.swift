@@ -174,6 +174,12 @@ import Testing
         #expect(stream.value("witness", "first_pass") == [-1, -1])
     }
 
+    @Test func `look-ahead, duration: both passes end at the batch that reaches it`() async throws {
+        let run = try await defaultRun([silence(batches: 6)]) { $0.duration = 2.5 * 1024 / 44_100 }
+        #expect(run.calls == ["open", "rewind", "close"])
+        #expect(run.streams.first?.value("witness", "first_pass") == [3, 3, 3])
+    }
+
     @Test func `look-ahead, input that cannot be rewound: refused`() async throws {
         let sink = CollectingSink()
         let notices = Notices()

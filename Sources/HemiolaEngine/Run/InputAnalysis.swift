@@ -225,7 +225,7 @@ struct InputAnalysis {
                 "this input can be read only once, but the analysis of a whole file reads it twice; use a file, or causal analysis (--causal)"
             )
         }
-        reading: while !pipeline.shouldStop {
+        reading: while !pipeline.shouldStop, !hasReachedDuration(producer) {
             pipeline.noteActivity()
             let delivery: ReadResult
             do throws(Problem) {
@@ -258,14 +258,20 @@ struct InputAnalysis {
         return true
     }
 
+    /// Whether the input ends here because of the duration that the configuration allows.
+    private func hasReachedDuration(_ producer: BatchProducer) -> Bool {
+        guard let limit = pipeline.configuration.duration, producer.isBetweenBatches else { return false }
+        return secondsBefore + producer.seconds >= limit
+    }
+
     private mutating func drive(_ stream: inout Stream, _ capture: any Capture) -> Ending {
         let producer = stream.producer
         while true {
             pipeline.noteActivity()
             if pipeline.shouldStop { return .over(.interrupted) }
             if !receiver.hasReader { return .noReaders }
+            if hasReachedDuration(producer) { return .over(.endOfInput) }
             if producer.isBetweenBatches {
-                if let limit = pipeline.configuration.duration, secondsBefore + producer.seconds >= limit { return .over(.endOfInput) }
                 if !stream.controls.isEmpty { replayControls(&stream) }
                 receiver.applyControls(to: producer)
             }
