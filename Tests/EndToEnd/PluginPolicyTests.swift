@@ -67,18 +67,6 @@ import Testing
         #expect(try Record.all(in: outcome.output).count { $0.type == "header" } == 1)
     }
 
-    @Test func `retry of an input that appears later: analysed`() throws {
-        let file = try folder.writeTone()
-        try folder.write("captures: [{id: file, path: late.wav, on_error: retry}]\n", to: "pipeline.yaml")
-        let process = try Hemiola.start(["run", "pipeline.yaml"], in: folder.path)
-        _ = try process.readErrorLine(containing: "late.wav: no such file")
-        try FileManager.default.moveItem(atPath: file, toPath: folder("late.wav"))
-        let outcome = try process.finish(timeout: 30)
-        #expect(outcome.status == 0, "\(outcome.errors)")
-        #expect(outcome.errors.contains("late.wav: no such file"), "\(outcome.errors)")
-        #expect(try Record.all(in: outcome.output).last?.type == "end")
-    }
-
     @Test func `check: reports versions that are missing, in one line each`() throws {
         try folder.write("inputs: [a.wav]\nanalyzers: [\"beat:min_version=77\"]\n", to: "plugin.yaml")
         try folder.write("min_version: 77.0.0\ninputs: [a.wav]\n", to: "program.yaml")

@@ -9,11 +9,11 @@ import Testing
 @Suite(.mayNotHang) struct FailurePolicyTests {
     /// A run with a sink that fails, and one that does not.
     private func run(
-        _ policy: FailurePolicy, failing calls: [CollectingSink.Call] = [.write], times: Int = 1, remedy: Remedy = .giveUp,
+        _ policy: FailurePolicy, failing calls: [CollectingSink.Call] = [.write], remedy: Remedy = .giveUp,
         batches: Int = 1280, alone: Bool = false
     ) async throws -> (broken: CollectingSink, sound: CollectingSink, outcome: RunOutcome, notices: Notices) {
         let (broken, sound, notices) = (CollectingSink(), CollectingSink(), Notices())
-        for call in calls { broken.fail(call, times: times, with: Problem("the lamp is gone", remedy: remedy)) }
+        for call in calls { broken.fail(call, with: Problem("the lamp is gone", remedy: remedy)) }
         var trial = Trial(
             [silence(batches: batches)],
             sinks: [.collecting(broken, as: "broken")] + (alone ? [] : [.collecting(sound, as: "sound")]))
@@ -25,48 +25,23 @@ import Testing
 
     // MARK: - Sinks
 
-    @Test(arguments: [FailurePolicy.auto, .fail])
-    func `sink, auto and fail: an error without a remedy fails the sink, the others continue`(policy: FailurePolicy) async throws {
-        let (broken, sound, outcome, notices) = try await run(policy)
+    @Test func `sink, fail: an error without a remedy fails the sink, the others continue`() async throws {
+        let (broken, sound, outcome, notices) = try await run(.fail)
         #expect(broken.calls == [.open, .begin, .write, .close])
         #expect(sound.batchCount == 1280)
         #expect(outcome.failedSinks == 1 && outcome.skippedSinks == 0)
         #expect(notices.count("sinkFailed") == 1)
     }
 
-    @Test(arguments: [Remedy.retry, .reopen]) func `sink, fail: an error that can pass is not retried`(remedy: Remedy) async throws {
-        let (broken, _, outcome, _) = try await run(.fail, remedy: remedy)
-        #expect(broken.calls == [.open, .begin, .write, .close])
-        #expect(outcome.failedSinks == 1)
-    }
-
-    @Test func `sink, retry: opened again after an error without a remedy, with the header and the same batches`() async throws {
-        let (broken, sound, outcome, notices) = try await run(.retry, failing: [.write, .begin], batches: 3)
-        #expect(broken.calls == [.open, .begin, .close, .open, .begin, .write, .close, .open, .begin, .write, .end, .close])
-        #expect(broken.streams.last?.batches.count == 3)
-        #expect(outcome.failedSinks == 0 && sound.batchCount == 3)
-        #expect(notices.count("sinkFailed") == 0)
-    }
-
-    @Test func `sink, retry, cannot be opened at the start: reported, opened later, nothing is lost`() async throws {
-        let (broken, _, outcome, notices) = try await run(.retry, failing: [.open], times: 3)
-        #expect(broken.calls.prefix(5) == [.open, .open, .open, .open, .begin])
-        #expect(broken.batchCount == 1280)
-        #expect(outcome.failedSinks == 0 && outcome.streams == 1)
-        #expect(notices.count("sinkTrouble") == 1 && notices.count("sinkRecovered") == 1)
-    }
-
-    @Test func `sink, retry, live: what is lost meanwhile is counted in the end record`() async throws {
-        let (broken, sound) = (CollectingSink(), CollectingSink())
-        broken.fail(.open, times: 3, with: Problem("connection refused"))
-        var trial = Trial(
-            [silence(batches: 300), .pause(until: { broken.batchCount > 0 }), silence(batches: 2)], isLive: true,
-            sinks: [.collecting(broken, as: "broken"), .collecting(sound, as: "sound")])
-        trial.configuration.sinks = [PluginSpec("broken", settings: ["on_error": .text("retry")]), PluginSpec("sound")]
-        let outcome = try await trial.run()
-        #expect(outcome.failedSinks == 0)
-        let dropped = try #require(sound.streams[0].summary?.dropped.first { $0.sink == "broken" })
-        #expect(dropped.batches > 0 && broken.batchCount + Int(dropped.batches) == 302)
+    @Test(arguments: FailurePolicy.allCases) func `sink that can be repaired: no failure, whatever the policy is`(policy: FailurePolicy)
+        async throws
+    {
+        for (remedy, calls) in [(Remedy.retry, [.write]), (.reopen, [.close, .open, .begin, .write])] as [(Remedy, [CollectingSink.Call])] {
+            let (broken, _, outcome, notices) = try await run(policy, remedy: remedy, batches: 3)
+            #expect(broken.calls == [.open, .begin, .write] + calls + [.end, .close])
+            #expect(broken.streams.last?.batches.count == 3)
+            #expect(outcome.failedSinks == 0 && outcome.skippedSinks == 0 && notices.count("sink") == 0)
+        }
     }
 
     @Test func `sink, skip: one warning and a count, the others continue, no failure`() async throws {
@@ -87,6 +62,15 @@ import Testing
         #expect(outcome.failedSinks == 0 && outcome.skippedSinks == 1)
         #expect(notices.texts.contains { $0.hasPrefix("sinkLosses") && $0.contains("batches: 1280") })
         #expect(sound.streams[0].summary?.dropped.map { $0.batches } == [1280])
+    }
+
+    @Test func `sink, skip, its director cannot be made: closed, and the run begins without it`() async throws {
+        let (broken, sound, notices) = (DirectingTestSink(fault: Problem("the list is empty")), CollectingSink(), Notices())
+        var trial = Trial([silence(batches: 3)], sinks: [broken.plugin, .collecting(sound, as: "sound")])
+        trial.configuration.sinks = [PluginSpec("directing", settings: ["on_error": .text("skip")]), PluginSpec("sound")]
+        let outcome = try await trial.run(report: notices)
+        #expect(broken.sink.calls == [.open, .close] && sound.batchCount == 3)
+        #expect(outcome.failedSinks == 0 && outcome.skippedSinks == 1 && notices.count("sinkSkipped") == 1)
     }
 
     @Test func `sink, skip, live: a dropped record at the failure, and no second one`() async throws {
@@ -209,49 +193,17 @@ import Testing
         #expect(sink.streams[0].summary?.reason == .error)
     }
 
-    @Test func `capture, retry: opened again until it succeeds, reported once`() async throws {
-        let (sink, notices, opened) = (CollectingSink(), Notices(), Shared(0))
-        let (broken, sound) = (
-            CapturePlugin.scripted(openFailure: Problem("the share is not mounted"), []),
-            CapturePlugin.scripted([silence(batches: 2)])
-        )
-        var trial = Trial([], sinks: [.collecting(sink)])
-        trial.captures = [
-            CapturePlugin(PluginDescription("late", "Can be opened the third time."), settings: NoSettings.self) { _ throws(Problem) in
-                opened.value += 1
-                var problems: [Problem] = []
-                let plugin = opened.value < 3 ? broken : sound
-                return try plugin.make(plugin.about.values(from: PluginSpec("late"), problems: &problems)!)
-            }
-        ]
-        trial.configuration.captures = [PluginSpec("late", settings: ["on_error": .text("retry")])]
-        let outcome = try await trial.run(report: notices)
-        #expect(outcome.failedInputs == 0 && sink.batchCount == 2 && opened.value == 3)
-        #expect(notices.count("captureTrouble") == 1)
-    }
-
     // MARK: - Configuration
 
     private func problems(capture: String = "scripted", analyzer: String = "levels", sink: String = "collecting") throws -> [String] {
         let configuration = PipelineConfiguration(
             captures: [try PluginSpec(parsing: capture)], analyzers: [try PluginSpec(parsing: analyzer)],
             sinks: [try PluginSpec(parsing: sink)])
-        struct FileSettings: PluginSettings {
-            var path: String
-
-            init(_ read: inout SettingReader) {
-                path = read.text("path", default: "", "The file.")
-            }
-        }
-        let file = SinkPlugin(
-            PluginDescription("file", "Writes a file.", primary: "path"), settings: FileSettings.self,
-            needs: { _ in SinkPlugin.Needs(outputs: [SinkPlugin.Output("/nonexistent/a.txt", replacesFile: true)]) },
-            make: { _ throws(Problem) in CollectingSink() })
         let needy = SinkPlugin.collecting(
             CollectingSink(), as: "needy", needs: SinkPlugin.Needs(analyzers: [PluginSpec("levels")]))
         do {
             _ = try PluginRegistry(
-                captures: [.scripted([])], analyzers: [.levels], sinks: [.collecting(CollectingSink()), file, needy]
+                captures: [.scripted([])], analyzers: [.levels], sinks: [.collecting(CollectingSink()), needy]
             ).assemble(configuration)
             return []
         } catch {
@@ -261,21 +213,12 @@ import Testing
 
     @Test func `policy that is not possible: a problem with its path`() throws {
         #expect(
-            try problems(analyzer: "levels:on_error=retry") == [
-                "analyzers[0].on_error: levels fails in the same way again; use fail or skip"
-            ])
-        #expect(
-            try problems(sink: "file:on_error=retry") == [
-                "sinks[0].on_error: retry would begin /nonexistent/a.txt again, without the records before; use fail or skip"
-            ])
-        #expect(try problems(sink: "file:on_error=skip") == [])
-        #expect(
             try problems(analyzer: "levels:on_error=skip", sink: "needy") == [
                 "analyzers: a sink needs levels, which cannot be left out; remove its on_error=skip"
             ])
         #expect(
             try problems(sink: "collecting:on_error=ignore") == [
-                "sinks[0].on_error: \"ignore\" is not one of auto, fail, retry, skip"
+                "sinks[0].on_error: \"ignore\" is not one of fail, skip"
             ])
     }
 

@@ -61,10 +61,7 @@ struct VampSettings: PluginSettings {
         timeout = read.seconds(
             "timeout_s", default: 10, in: 0.1...3600,
             "Time in which the plugin must return from a call; from files, processor time that it may use for that.")
-        onError = read.choice(
-            "on_error", default: FailurePolicy.auto,
-            "When the plugin crashes or exceeds the time: end with an error (fail), start it again (retry), go on without it (skip); "
-                + "auto: retry in real time, else fail.")
+        onError = read.failurePolicy()
     }
 
     fileprivate func analyzer(of program: String) throws(Problem) -> any Analyzer {

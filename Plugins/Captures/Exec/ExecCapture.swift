@@ -11,9 +11,6 @@ extension CapturePlugin {
         let format = try settings.raw.format()
         guard settings.spools else { return ExecCapture(settings.program, format, isLive: settings.isLive) }
         if settings.isLive { throw Problem("audio in real time is read once; leave out live or spool", at: "spool") }
-        if settings.program.policy == .retry {
-            throw Problem("a program that is started again cannot be read twice; use on_error=fail or skip", at: "spool")
-        }
         return SpooledExecCapture(settings.program, format, isLive: false)
     }
 }
@@ -39,7 +36,7 @@ struct ExecCaptureSettings: PluginSettings {
 /// Reads audio from a program's standard output.
 ///
 /// Nothing is dropped: while `read` is not called, the pipe fills and the program waits. A program that fails ends the input with an error,
-/// or is started again; the source is lost meanwhile.
+/// or in real time is started again; the source is lost meanwhile.
 ///
 /// - Complexity: O(bytes): one copy from the pipe, one conversion. No allocation after `open`, except when the program prints lines on
 ///   standard error, ends or is started again.
@@ -48,7 +45,6 @@ class ExecCapture: Capture {
 
     private let settings: ProgramSettings
     private let rawFormat: PCMFormat?
-    private let policy: FailurePolicy
     private var request = FormatRequest()
     private var program: RunningProgram?
     private var reader: PCMReader?
@@ -79,7 +75,6 @@ class ExecCapture: Capture {
         self.settings = settings
         rawFormat = format
         self.isLive = isLive
-        policy = settings.policy.resolved(isLive: isLive)
     }
 
     final func open(_ request: FormatRequest) throws(Problem) -> StreamSource {
@@ -202,7 +197,7 @@ class ExecCapture: Capture {
         try fail(Problem("\(settings.name): \(reason)"))
     }
 
-    /// Does what the policy says about a failure while audio is read.
+    /// Ends the input after a failure while audio is read, or in real time starts the program again later.
     private func fail(_ error: Problem) throws(Problem) -> ReadResult {
         if spools {
             // The second pass reads the audio before the failure.
@@ -211,30 +206,26 @@ class ExecCapture: Capture {
             reader?.close()
             (reader, program) = (nil, nil)
         }
-        switch policy {
-        case .retry:
-            state = .lost
-            let pause = delay.noteFailure(at: request.clock.now)
-            request.warn("\(error.message); starting it again in \(pause.rounded(toPlaces: 1)) s")
-            return .device(DeviceEvent(name: settings.name, summary: settings.name, state: .lost, format: format))
-        case .skip:
-            state = .over
+        state = .over
+        if settings.policy == .skip {
             request.warn("\(error.message); the audio before was analysed")
             return .end
-        case .fail, .auto:
-            state = .over
-            throw advised(error)
         }
+        guard isLive else { throw advised(error) }
+        state = .lost
+        let pause = delay.noteFailure(at: request.clock.now)
+        request.warn("\(error.message); starting it again in \(pause.rounded(toPlaces: 1)) s")
+        return .device(DeviceEvent(name: settings.name, summary: settings.name, state: .lost, format: format))
     }
 
     private func advised(_ error: Problem) -> Problem {
-        Problem("\(error.message); run it in a shell to see why, or set on_error=\(spools ? "skip" : "retry or skip")")
+        Problem("\(error.message); run it in a shell to see why, or set on_error=skip")
     }
 
     /// The second pass ends where the program failed.
     private func failAgain() throws(Problem) -> ReadResult {
         state = .over
-        guard let failure, policy != .skip else { return .end }
+        guard let failure, settings.policy != .skip else { return .end }
         throw advised(failure)
     }
 

@@ -7,7 +7,7 @@ public import HemiolaSystem
 ///
 ///     AnalyzerPlugin(about, settings: MeterSettings.self) { settings throws(Problem) in
 ///         BlockProgram(
-///             .arguments(["meter", "\(settings.gate)"]), name: "meter", timeout: 10, policy: .auto,
+///             .arguments(["meter", "\(settings.gate)"]), name: "meter", timeout: 10, policy: .fail,
 ///             remedy: "report it to its author", samples: .mono
 ///         ).makeAnalyzer()
 ///     }
@@ -43,7 +43,7 @@ public struct BlockProgram: Sendable {
     ///   - command: What is started.
     ///   - name: Its name in messages.
     ///   - timeout: Seconds in which it must read, answer or end. From files, processor time that it may use for that.
-    ///   - policy: What happens when it fails: `auto` is `retry` in real time, and `fail` from files.
+    ///   - policy: What happens when it fails: with `fail`, it is started again in real time.
     ///   - remedy: What the user can do when it fails, in words that follow the reason: `run it in a shell to see why`.
     ///   - samples: The samples that it gets.
     ///   - isHemiola: Whether it is `hemiola` itself: then it checks the settings when the analyzer is made, and a command that cannot be
@@ -140,8 +140,6 @@ struct BlockStarter: Sendable {
     var clock: any MonotonicClock
     var warn: @Sendable (String) -> Void
     var isCancelled: @Sendable () -> Bool
-
-    var policy: FailurePolicy { program.policy.resolved(isLive: isLive) }
 
     /// - Parameter outputs: Those of the first run; nil: this is the first.
     func session(_ outputs: ProgramOutputs?, isCancelled: @escaping () -> Bool) throws(Problem) -> ProgramSession {

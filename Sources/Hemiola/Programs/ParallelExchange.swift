@@ -172,7 +172,7 @@ final class ParallelExchange: BlockExchange, @unchecked Sendable {
         } catch {
             if mustStop {
                 // The run was ended, and the rest of the results with it.
-            } else if starter.policy == .skip {
+            } else if starter.program.policy == .skip {
                 starter.warn(error.message)
             } else {
                 change { $0.failure = Problem("\(error.message); \(starter.program.remedy), or set on_error=skip") }
@@ -183,7 +183,7 @@ final class ParallelExchange: BlockExchange, @unchecked Sendable {
         publish(session, values: nil)
     }
 
-    /// Does what the policy says.
+    /// Starts the program again later, or goes on without it.
     ///
     /// - Returns: Whether the thread goes on.
     private func handle(_ fault: Problem) -> Bool {
@@ -194,19 +194,12 @@ final class ParallelExchange: BlockExchange, @unchecked Sendable {
             for index in state.values.indices { state.values[index] = .nan }
         }
         if starter.isCancelled() { return false }
-        switch starter.policy {
-        case .retry:
+        guard starter.program.policy == .skip else {
             let pause = delay.noteFailure(at: starter.clock.now)
             starter.warn("\(fault.message); starting it again in \(pause.rounded(toPlaces: 1)) s")
             return true
-        case .skip:
-            starter.warn("\(fault.message); its values are null from here on")
-        case .fail, .auto:
-            change {
-                $0.failure =
-                    fault.isComplete ? fault : Problem("\(fault.message); \(starter.program.remedy), or set on_error=retry or skip")
-            }
         }
+        starter.warn("\(fault.message); its values are null from here on")
         change { state in
             state.isOver = true
             state.blocks = []

@@ -1,15 +1,6 @@
 internal import HemiolaRecords
 public import HemiolaSystem
 
-extension FailurePolicy {
-    /// The policy of a plugin that starts a program: `auto` is `retry` in real time, and `fail` from files.
-    ///
-    /// - Parameter isLive: Whether the run takes place in real time.
-    public func resolved(isLive: Bool) -> FailurePolicy {
-        self == .auto ? isLive ? .retry : .fail : self
-    }
-}
-
 /// The settings of every plugin that starts a program: `command`, `timeout_s` and `on_error`.
 ///
 /// They are all settings of a plugin, or a part of them: `program = ProgramSettings(&read)`. Call `check` where the plugin is made.
@@ -21,7 +12,7 @@ public struct ProgramSettings: PluginSettings {
     public var command: ProgramCommand
     /// Seconds in which the program must read, answer or end; from files, processor time that it may use for that (`ProgramTimeLimit`).
     public var timeout: Double
-    /// What happens when it fails: ``FailurePolicy/resolved(isLive:)``.
+    /// What happens when it fails: with `fail`, it is started again in real time.
     public var policy: FailurePolicy
 
     public init(_ read: inout SettingReader) {

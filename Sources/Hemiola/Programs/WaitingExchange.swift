@@ -13,9 +13,6 @@ final class WaitingExchange: BlockExchange {
     private var events: [Event] = []
     private var isOver = false
 
-    /// Runs of the program that may fail at one block.
-    private static let maximumAttempts = 3
-
     init(_ starter: BlockStarter) throws(Problem) {
         self.starter = starter
         let session = try starter.session(nil, isCancelled: starter.isCancelled)
@@ -25,38 +22,25 @@ final class WaitingExchange: BlockExchange {
     }
 
     func send(_ block: [UInt8], at frame: Int64) {
-        var attempts = 0
-        while !isOver {
-            do throws(Problem) {
-                if session == nil { session = try starter.session(outputs, isCancelled: starter.isCancelled) }
-                guard let session else { return }
-                try session.exchange(block, at: frame)
-                values = session.values
-                events += session.takeEvents()
-                return
-            } catch {
-                attempts += 1
-                fail(error, attempts)
-            }
+        guard let session, !isOver else { return }
+        do throws(Problem) {
+            try session.exchange(block, at: frame)
+            values = session.values
+            events += session.takeEvents()
+        } catch {
+            fail(error)
         }
     }
 
-    private func fail(_ fault: Problem, _ attempts: Int) {
-        session?.stop()
-        session = nil
+    private func fail(_ fault: Problem) {
+        stop()
+        isOver = true
         for index in values.indices { values[index] = .nan }
-        if starter.isCancelled() {
-            isOver = true
-        } else if starter.policy == .retry, attempts < Self.maximumAttempts {
-            starter.warn("\(fault.message); starting it again")
-            starter.clock.sleep(for: 0.1 * Double(attempts))
-        } else if starter.policy == .skip {
-            isOver = true
+        if starter.isCancelled() { return }
+        if starter.program.policy == .skip {
             starter.warn("\(fault.message); its values are null from here on")
         } else {
-            isOver = true
-            let hint = starter.policy == .retry ? "" : "; \(starter.program.remedy), or set on_error=retry or skip"
-            failure = fault.isComplete ? fault : Problem(fault.message + hint)
+            failure = fault.isComplete ? fault : Problem("\(fault.message); \(starter.program.remedy), or set on_error=skip")
         }
     }
 
@@ -79,8 +63,7 @@ final class WaitingExchange: BlockExchange {
             events += session.takeEvents()
             stop()
             if starter.isCancelled() { return }
-            // At the end of the stream, there is nothing to start it again for.
-            if starter.policy == .skip {
+            if starter.program.policy == .skip {
                 starter.warn(error.message)
             } else {
                 failure = Problem("\(error.message); \(starter.program.remedy), or set on_error=skip")

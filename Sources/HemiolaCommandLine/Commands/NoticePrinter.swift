@@ -47,7 +47,7 @@ final class NoticePrinter: Sendable {
         case .sinkAddress(_, _, let figure):
             console.announce(notice.text, figure: figure)
         case .silence, .sound, .oppositePolarity, .nonFinite, .analyzerWarning, .sinkTrouble, .sinkWarning, .sinkOutput, .sinkRecovered,
-            .pacing, .fewerJobs, .controlRefused, .recording, .captureTrouble, .inputSkipped, .analyzerSkipped, .sinkSkipped, .sinkLosses:
+            .pacing, .fewerJobs, .controlRefused, .recording, .inputSkipped, .analyzerSkipped, .sinkSkipped, .sinkLosses:
             console.warning(notice.text)
         case .device(_, let device):
             device.state == .lost ? console.warning(notice.text) : console.remark(notice.text)
@@ -72,7 +72,7 @@ extension PipelineNotice {
     /// than numbers, such as the lines of a program, and not what is reported once per input.
     fileprivate var canRepeat: Bool {
         switch self {
-        case .captureWarning, .captureTrouble, .sinkTrouble, .sinkWarning, .sinkRecovered, .sinkInformation: true
+        case .captureWarning, .sinkTrouble, .sinkWarning, .sinkRecovered, .sinkInformation: true
         case .gap(_, _, _, _, let reason): !reason.isOfFile
         default: false
         }

@@ -29,7 +29,7 @@ struct RunCommand: Command {
               select: [levels, end]          # write only these records
               sync: false                    # fsync output files before exiting
 
-            A plugin is a SPEC as on the command line (id:key=value,key=value) or a map. Each accepts on_error (fail, retry, skip) and \
+            A plugin is a SPEC as on the command line (id:key=value,key=value) or a map. Each accepts on_error (fail, skip) and \
             min_version, the oldest version of the plugin. The file is one YAML 1.2 document in \
             UTF-8 of at most 8 MiB. Duplicate keys, anchors, aliases and tags are errors.
 

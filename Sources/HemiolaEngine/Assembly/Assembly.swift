@@ -166,7 +166,7 @@ extension PluginRegistry {
                 inputs.append(
                     Pipeline.Input(
                         name: spec.primary.map { PathText.shown($0.text) } ?? spec.name, path: spec.primary?.text, capture: capture,
-                        fault: spec.primary.flatMap { configuration.faults[$0.text] }, policy: ErrorPolicy(values, common)))
+                        fault: spec.primary.flatMap { configuration.faults[$0.text] }, policy: Self.policy(values, common)))
             } catch {
                 problems += error.all.map { $0.below(place) }
             }
@@ -206,7 +206,7 @@ extension PluginRegistry {
                 problems.append(Problem(clash, at: .analyzer()))
                 continue
             }
-            if present.policy.onError == .skip {
+            if present.policy == .skip {
                 problems.append(
                     Problem("a sink needs \(spec.analyzerName), which cannot be left out; remove its on_error=skip", at: .analyzer()))
             }
@@ -296,15 +296,10 @@ extension PluginRegistry {
     /// The plugin of a SPEC with its settings, checked against the declarations.
     func declared(
         _ spec: PluginSpec, _ place: Place, _ names: ReservedNames, _ problems: inout [Problem]
-    ) -> (plugin: AnalyzerPlugin, values: SettingValues, policy: ErrorPolicy)? {
+    ) -> (plugin: AnalyzerPlugin, values: SettingValues, policy: FailurePolicy)? {
         guard let plugin = found(spec.id, in: analyzers, role: "analyzer", place, &problems),
             let (values, common) = values(from: spec, of: plugin.about, Self.commonSettings, place, &problems)
         else { return nil }
-        let policy = ErrorPolicy(values, common)
-        if policy.onError == .retry, !policy.isOfPlugin {
-            problems.append(Problem("\(spec.id) fails in the same way again; use fail or skip", at: .key("on_error").below(place)))
-            return nil
-        }
         let name = spec.analyzerName
         let conflict = names.conflict(of: spec)
         guard Self.isKey(name), conflict == nil else {
@@ -315,11 +310,11 @@ extension PluginRegistry {
             problems.append(Problem("\"\(name)\" cannot be an analyzer's name: \(reason)", at: place))
             return nil
         }
-        return (plugin, values, policy)
+        return (plugin, values, Self.policy(values, common))
     }
 
     private func makeEntry(
-        _ declared: (plugin: AnalyzerPlugin, values: SettingValues, policy: ErrorPolicy), _ spec: PluginSpec, _ place: Place,
+        _ declared: (plugin: AnalyzerPlugin, values: SettingValues, policy: FailurePolicy), _ spec: PluginSpec, _ place: Place,
         _ problems: inout [Problem]
     ) -> Pipeline.AnalyzerEntry? {
         let (plugin, values) = (declared.plugin, declared.values)
@@ -403,18 +398,13 @@ extension PluginRegistry {
                 if needs.outputs.isEmpty, case .text(let target)? = values["path"], !target.isEmpty {
                     needs.outputs = [SinkPlugin.Output(target)]
                 }
-                let policy = ErrorPolicy(values, commonValues)
-                if policy.onError == .retry, !policy.isOfPlugin, let file = needs.outputs.first(where: \.isReplacedFile) {
-                    let message = "retry would begin \(file.path) again, without the records before; use fail or skip"
-                    problems.append(Problem(message, at: .key("on_error").below(place)))
-                }
                 let sink = try PluginInstance { () throws(Problem) in try plugin.make(values) }
                 let entry = Pipeline.SinkEntry(
                     name: names.unused(spec.name), about: plugin.about, sink: sink,
                     hasDirector: sink.read { $0 is any DirectingSink } ?? false,
                     selection: items.isEmpty ? .all : Selection(items: items, catalog: catalog),
                     summaryItems: summaryItems,
-                    lead: common.lead, needs: needs, policy: policy)
+                    lead: common.lead, needs: needs, policy: Self.policy(values, commonValues))
                 sinkEntries.append((place, entry))
             } catch {
                 problems += error.all.map { $0.below(place) }
@@ -445,7 +435,7 @@ extension PluginRegistry {
                 let entry = Pipeline.SinkEntry(
                     name: names.unused(spec.controlName), about: plugin.about, sink: source, hasDirector: false,
                     selection: Selection(items: [], catalog: catalog), summaryItems: [], needs: plugin.needs(values),
-                    policy: ErrorPolicy(values, common))
+                    policy: Self.policy(values, common))
                 entries.append((place, entry))
             } catch {
                 problems += error.all.map { $0.below(place) }
@@ -585,6 +575,11 @@ extension PluginRegistry {
         return (values, commonValues)
     }
 
+    /// What happens when a plugin fails: `on_error`, which is among the common settings unless the plugin declares it.
+    private static func policy(_ own: SettingValues, _ common: SettingValues) -> FailurePolicy {
+        CommonSettings(own["on_error"] == nil ? common : own).onError
+    }
+
     private func found<Kind: Plugin>(
         _ id: String, in plugins: [Kind], role: String, _ place: Place, _ problems: inout [Problem]
     ) -> Kind? {
@@ -612,26 +607,6 @@ extension PluginSpec {
     fileprivate func dropping(_ keys: [String]) -> PluginSpec {
         PluginSpec(id, as: alias, primary: primary, settings: settings.filter { !keys.contains($0.key) })
     }
-}
-
-/// What the engine does when a plugin fails.
-struct ErrorPolicy: Sendable, Hashable {
-    var onError: FailurePolicy
-    /// Whether the plugin declares the setting: it tries again by itself.
-    var isOfPlugin: Bool
-
-    /// - Parameters:
-    ///   - values: The plugin's own settings.
-    ///   - common: The common ones.
-    init(_ values: SettingValues, _ common: SettingValues) {
-        isOfPlugin = values["on_error"] != nil
-        onError = CommonSettings(isOfPlugin ? values : common).onError
-    }
-}
-
-extension SinkPlugin.Output {
-    /// Whether it is a regular file that is written from its start.
-    fileprivate var isReplacedFile: Bool { replacesFile && !path.isEmpty && !OutputTarget(path).isSpecial }
 }
 
 /// Unique names of sinks and control sources, for reports and for the records of their controls: further ones of the same name get a number.

@@ -45,7 +45,7 @@ final class AnalysisJob {
         self.slots = slots
         self.fault = fault
         externals = zip(slots, pipeline.analyzerEntries).compactMap { slot, entry in
-            (slot.analyzer as? any ExternalAnalyzer).map { (slot.name, $0, entry.policy.onError == .skip) }
+            (slot.analyzer as? any ExternalAnalyzer).map { (slot.name, $0, entry.policy == .skip) }
         }
     }
 
@@ -59,7 +59,7 @@ final class AnalysisJob {
         var isSkippable = false
         switch assignment.input {
         case .success(let input):
-            isSkippable = input.policy.onError == .skip
+            isSkippable = input.policy == .skip
             var analysis = InputAnalysis(input, index: assignment.index, of: self, for: receiver, report: report)
             end = analysis.run()
         case .failure(let error):
@@ -113,7 +113,7 @@ final class AnalysisJob {
             do throws(Problem) {
                 outputs = try slot.analyzer.prepare(format)
             } catch {
-                guard entry.policy.onError == .skip else { throw error }
+                guard entry.policy == .skip else { throw error }
                 report(.analyzerSkipped(input: source.name, analyzer: entry.name, error))
                 continue
             }

@@ -27,8 +27,6 @@ struct InputAnalysis {
         var name: String { producer.header.source.name }
     }
 
-    /// Attempts to open a file after the first, in 17 s.
-    private static let openAttempts = 10
     /// The longest input, in seconds, that is read as a whole unless the user demands it: the memory of a first pass grows with it.
     private static let longestFirstPass = 6 * 3600.0
 
@@ -128,45 +126,23 @@ struct InputAnalysis {
     /// Reports that the input failed or was incomplete.
     private mutating func fail(_ notice: PipelineNotice, of name: String) {
         error = notice.text
-        report(input.policy.onError == .skip ? .inputSkipped(input: name, reason: notice.text) : notice)
+        report(input.policy == .skip ? .inputSkipped(input: name, reason: notice.text) : notice)
     }
 
     private var warn: @Sendable (String) -> Void {
         { [report, name = input.name] in report(.captureWarning(input: name, $0)) }
     }
 
-    /// Opens the capture, where the policy is `retry` until it succeeds: live without end, a file at most ten times.
     private func open() throws(Problem) -> (made: any Capture, capture: any Capture, source: StreamSource) {
-        var attempts = 0
-        while true {
-            let made = try input.capture.take()
-            let capture = pipeline.isPaced && !made.isLive ? PacedCapture(made) : made
-            do throws(Problem) {
-                let rate = pipeline.configuration.sampleRate
-                let request = FormatRequest(
-                    sampleRate: rate == 0 ? nil : rate, followsDeviceRate: rate == 0, batchFrames: pipeline.batching.batchFrames,
-                    waitsForWriters: pipeline.configuration.waitsForWriters, clock: pipeline.clock,
-                    isCancelled: { [pipeline] in pipeline.shouldStop }, warn: warn)
-                let source = try pipeline.reading { () throws(Problem) in try capture.open(request) }
-                return (made, capture, source)
-            } catch {
-                let mayRetry = input.policy.onError == .retry && !input.policy.isOfPlugin && error.remedy != .finish
-                guard mayRetry, made.isLive || attempts < Self.openAttempts, !pipeline.shouldStop else { throw error }
-                attempts += 1
-                if attempts == 1 { report(.captureTrouble(input: input.name, error)) }
-                pause(for: RetryDelay.seconds(after: attempts))
-                if pipeline.shouldStop { throw error }
-            }
-        }
-    }
-
-    /// Waits, or until the run is to end.
-    private func pause(for seconds: Double) {
-        // Steps of 0.1 s, after which the run's end is noticed.
-        for _ in 0..<Int((seconds * 10).rounded(.up)) where !pipeline.shouldStop {
-            pipeline.noteActivity()
-            pipeline.clock.sleep(for: 0.1)
-        }
+        let made = try input.capture.take()
+        let capture = pipeline.isPaced && !made.isLive ? PacedCapture(made) : made
+        let rate = pipeline.configuration.sampleRate
+        let request = FormatRequest(
+            sampleRate: rate == 0 ? nil : rate, followsDeviceRate: rate == 0, batchFrames: pipeline.batching.batchFrames,
+            waitsForWriters: pipeline.configuration.waitsForWriters, clock: pipeline.clock,
+            isCancelled: { [pipeline] in pipeline.shouldStop }, warn: warn)
+        let source = try pipeline.reading { () throws(Problem) in try capture.open(request) }
+        return (made, capture, source)
     }
 
     private static func unsupported(_ source: StreamSource) -> Problem {

@@ -22,7 +22,7 @@ public final class Pipeline: Sendable {
         var fingerprint: String?
         /// Why it cannot be opened, where that is known before the run: it has no result.
         var fault: Problem?
-        var policy: ErrorPolicy
+        var policy: FailurePolicy
     }
 
     /// Where inputs come from while the pipeline runs.
@@ -38,7 +38,7 @@ public final class Pipeline: Sendable {
         var about: PluginDescription
         var settings: SettingValues
         var analyzer: PluginInstance<any Analyzer>
-        var policy: ErrorPolicy
+        var policy: FailurePolicy
 
         /// Whether it is an ``Hemiola/ExternalAnalyzer``. Only before the run.
         var isExternal: Bool { analyzer.read { $0 is any ExternalAnalyzer } ?? false }
@@ -69,7 +69,7 @@ public final class Pipeline: Sendable {
         /// Seconds that events are delivered ahead of their time; nil: as soon as they are detected.
         var lead: Double?
         var needs: SinkPlugin.Needs
-        var policy: ErrorPolicy
+        var policy: FailurePolicy
 
         /// The sink, which belongs to the caller from then on.
         func take() throws(Problem) -> sending any Sink {
@@ -252,8 +252,7 @@ public final class Pipeline: Sendable {
                     try entry.take(), context: context, events: entry.selection.adding(types: entry.needs.events.map(\.name)),
                     lead: entry.needs.schedulesEvents ? nil : entry.lead, policy: entry.policy, hasFilePerInput: hasFilePerInput(entry),
                     queue: queue, report: report)
-                try runner.open()
-                let director = try runner.makeDirector()
+                let director = try runner.open()
                 sinks.append(
                     try SinkThread(runner) { [self] in
                         // The next input may arrive much later, or never.

@@ -6,8 +6,6 @@ extension PipelineNotice {
         switch self {
         case .captureFailed(let input, let error):
             return Self.line(input, error.message)
-        case .captureTrouble(let input, let error):
-            return "\(Self.line(input, error.message)); trying again"
         case .inputSkipped(_, let reason):
             return "\(reason); this input is skipped"
         case .analyzerSkipped(let input, let analyzer, let error):

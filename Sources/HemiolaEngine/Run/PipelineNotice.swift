@@ -6,8 +6,6 @@ public enum PipelineNotice: Sendable {
     case captureFailed(input: String, Problem)
     /// A capture reports one line to the user, and goes on: that it waits for its source.
     case captureWarning(input: String, String)
-    /// A capture cannot be opened and tries again (`on_error`).
-    case captureTrouble(input: String, Problem)
     /// An input failed or was incomplete, and does not count as failed (`on_error`): the message of the failure.
     case inputSkipped(input: String, reason: String)
     /// An analyzer refuses the input's format or has failed, and the input is analysed without it (`on_error`).

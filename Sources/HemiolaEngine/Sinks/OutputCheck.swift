@@ -18,7 +18,7 @@ extension Pipeline {
         let inputs = inputs.filter { $0.fault == nil }
         var folders: Set<String> = []
         // The run goes on without the others.
-        for entry in sinkEntries where entry.policy.onError != .skip {
+        for entry in sinkEntries where entry.policy != .skip {
             for output in entry.needs.outputs {
                 guard let template = try? PathTemplate(output.path, isNumbered: true), template.isPerInput else { continue }
                 if isLive, (try? PathTemplate(FileSystem.folder(of: output.path), isNumbered: true))?.isPerInput != false { continue }

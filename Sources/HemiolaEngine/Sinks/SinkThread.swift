@@ -54,7 +54,7 @@ final class SinkRunner {
     private let sink: any Sink
     fileprivate let queue: BoundedQueue<StreamItem>
     fileprivate let context: SinkContext
-    private let policy: ErrorPolicy
+    private let policy: FailurePolicy
     /// Whether each input has files of its own, so that one which cannot be written does not concern the others.
     private let hasFilePerInput: Bool
     private let report: @Sendable (PipelineNotice) -> Void
@@ -65,11 +65,9 @@ final class SinkRunner {
     private var isOpen = false
     /// Why the result of the current input cannot be written: the rest of the input is passed over.
     private var inputError: Problem?
-    /// Why the first opening failed, where the run goes on all the same.
-    private var openError: Problem?
 
     init(
-        _ sink: any Sink, context: SinkContext, events: Selection, lead: Double?, policy: ErrorPolicy, hasFilePerInput: Bool,
+        _ sink: any Sink, context: SinkContext, events: Selection, lead: Double?, policy: FailurePolicy, hasFilePerInput: Bool,
         queue: BoundedQueue<StreamItem>, report: @escaping @Sendable (PipelineNotice) -> Void
     ) {
         self.sink = sink
@@ -81,44 +79,27 @@ final class SinkRunner {
         schedule = lead == nil && events.isAll ? nil : EventSchedule(lead: lead, selection: events)
     }
 
-    /// Opens the sink before the run. Where the policy allows it, the run goes on without the sink, or `run` opens it again.
-    func open() throws(Problem) {
+    /// Opens the sink before the run, and makes its director. Where either fails, the policy says whether the run goes on without the sink.
+    ///
+    /// - Returns: The director of the sink; nil: it has none, or is skipped.
+    func open() throws(Problem) -> sending (any Director)? {
         do throws(Problem) {
             try sink.open(context)
             isOpen = true
-        } catch {
-            // A director is made before the run, by the open sink.
-            guard policy.onError == .skip || policy.onError == .retry && !(sink is any DirectingSink) else { throw error }
-            openError = error
-            if policy.onError == .skip {
-                report(.sinkSkipped(sink: context.name, error))
-                queue.abandon(countsRest: true)
-            } else {
-                report(.sinkTrouble(sink: context.name, error))
-            }
-        }
-    }
-
-    /// The director of the sink; nil: it has none, or could not be opened and is skipped. Call after `open`. Where it cannot be made, the sink
-    /// is closed.
-    func makeDirector() throws(Problem) -> sending (any Director)? {
-        guard isOpen, let directing = sink as? any DirectingSink else { return nil }
-        do throws(Problem) {
+            guard let directing = sink as? any DirectingSink else { return nil }
             return try directing.makeDirector()
         } catch {
             try? close()
-            throw error
+            guard policy == .skip else { throw error }
+            report(.sinkSkipped(sink: context.name, error))
+            queue.abandon(countsRest: true)
+            return nil
         }
     }
 
     /// Runs until the queue is finished or the sink has failed.
     func run() -> Outcome {
-        var outcome = Outcome.done
-        if let openError {
-            // Without a reader the run ends before it begins: another sink could not be opened.
-            outcome = queue.hasReader ? retry(nil, after: openError) : queue.isSkipped ? .skipped : .failed
-            if outcome != .done, !queue.isSkipped { queue.abandon() }
-        }
+        var outcome = queue.isSkipped ? Outcome.skipped : .done
         while outcome == .done, let next = queue.next() {
             // Once per item, not per attempt: the schedule delivers each event only once.
             let item = schedule?.apply(to: next.joined) ?? next.joined
@@ -186,17 +167,15 @@ final class SinkRunner {
         return .done
     }
 
-    /// Retries as the policy and the error's remedy require.
+    /// Does what the error's remedy says.
     ///
-    /// - Parameter item: The item whose delivery failed; nil: the sink could not be opened.
-    /// - Returns: `.done` when a retry has delivered the item.
-    private func retry(_ item: StreamItem?, after error: Problem) -> Outcome {
-        var error = underPolicy(error)
-        if item == nil { error.remedy = .reopen }
+    /// - Parameter item: The item whose delivery failed.
+    /// - Returns: `.done` when the sink goes on.
+    private func retry(_ item: StreamItem, after error: Problem) -> Outcome {
+        var error = error
         var attempt = 0
-        var isReported = item == nil
-        while error.remedy == .retry || error.remedy == .reopen {
-            if attempt >= attemptLimit { break }
+        var isReported = false
+        while error.remedy == .retry || error.remedy == .reopen, attempt < attemptLimit {
             attempt += 1
             context.timing.clock.sleep(for: RetryDelay.seconds(after: attempt))
             do throws(Problem) {
@@ -204,36 +183,23 @@ final class SinkRunner {
                     try? close()
                     try sink.open(context)
                     isOpen = true
-                    if case .begin? = item {} else if let header { try sink.begin(header) }
+                    if case .begin = item {} else if let header { try sink.begin(header) }
                 }
-                if let item { try deliver(item) }
+                try deliver(item)
                 if isReported { report(.sinkRecovered(sink: context.name)) }
                 return .done
             } catch let again {
-                error = underPolicy(again)
+                error = again
                 // A call cannot be repeated before the sink is open.
-                if !isOpen, error.remedy == .retry || item == nil && error.remedy == .giveUp { error.remedy = .reopen }
+                if !isOpen, error.remedy == .retry { error.remedy = .reopen }
             }
             if !isReported, attempt == Self.silentAttempts, attempt < attemptLimit, error.remedy == .retry || error.remedy == .reopen {
                 report(.sinkTrouble(sink: context.name, error))
                 isReported = true
             }
         }
-        if error.remedy == .nextInput, let item { return giveUpInput(at: item, because: error) }
+        if error.remedy == .nextInput, hasFilePerInput, policy != .skip { return giveUpInput(at: item, because: error) }
         return outcomeReporting(error)
-    }
-
-    /// The error with the remedy that the policy requires. That of a plugin which declares `on_error` is final.
-    private func underPolicy(_ error: Problem) -> Problem {
-        var error = error
-        if error.remedy == .nextInput, !hasFilePerInput { error.remedy = .giveUp }
-        if policy.isOfPlugin || error.remedy == .finish { return error }
-        switch policy.onError {
-        case .auto: break
-        case .fail, .skip: error.remedy = .giveUp
-        case .retry: if error.remedy == .giveUp { error.remedy = .reopen }
-        }
-        return error
     }
 
     fileprivate func close() throws(Problem) {
@@ -243,14 +209,14 @@ final class SinkRunner {
     }
 
     private var attemptLimit: Int {
-        if queue.policy == .wait { return context.timing.isLive && policy.onError != .retry ? Self.pacedAttempts : Self.offlineAttempts }
+        if queue.policy == .wait { return context.timing.isLive ? Self.pacedAttempts : Self.offlineAttempts }
         return queue.isClosing ? Self.lastAttempts : .max
     }
 
     /// The outcome for an error. Reports the error unless the reader has closed the output.
     private func outcomeReporting(_ error: Problem) -> Outcome {
         if error.remedy == .finish { return .readerIsGone }
-        if policy.onError == .skip {
+        if policy == .skip {
             report(.sinkSkipped(sink: context.name, error))
             return .skipped
         }

@@ -341,23 +341,7 @@ struct ExecAnalyzerTests {
         #expect(result.notices.count == 1 && result.notices[0].hasSuffix("; analysed without exec"), "\(result.notices)")
     }
 
-    @Test func `policy retry from a file: the block is sent again, at most three times`() async throws {
-        let file = folder("count")
-        let rest = """
-            open('\(file)', 'a').write('x')
-            if os.path.getsize('\(file)') < 3: read(); sys.exit(1)
-            while read(): print('{"a": 7}', flush=True)
-            """
-        let result = try await run(program(declared(rest)), Self.noise, ["on_error": .text("retry")])
-        #expect(result.outcome.failedInputs == 0)
-        #expect(result.values("a").allSatisfy { $0 == [7] })
-        #expect(result.notices.count { $0.hasSuffix("ended with exit code 1; starting it again") } == 2)
-        let always = try await run(program(declared("read(); sys.exit(1)")), Self.noise, ["on_error": .text("retry")])
-        #expect(always.outcome.failedInputs == 1)
-        #expect(always.notices.count { $0.hasSuffix("starting it again") } == 2)
-    }
-
-    @Test(arguments: ["fail", "retry", "skip"], [false, true])
+    @Test(arguments: ["fail", "skip"], [false, true])
     func `failure after the end of the input: an error, with the policy skip a warning`(policy: String, isLive: Bool) async throws {
         let rest = "while read(): print('{\"a\": 7}', flush=True)\nsys.exit(3)"
         let result = try await run(program(declared(rest)), [.samples(Self.noise)], isLive: isLive, ["on_error": .text(policy)])

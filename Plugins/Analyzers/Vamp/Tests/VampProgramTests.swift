@@ -199,7 +199,7 @@ let program: String = {
         #expect(
             outcome.errorLines == [
                 "hemiola: sine: probed:probe: was ended by signal 11 (Segmentation fault); report it to the plugin's author, "
-                    + "or set on_error=retry or skip"
+                    + "or set on_error=skip"
             ])
     }
 
@@ -208,13 +208,6 @@ let program: String = {
         let batches = try batches(outcome)
         #expect(outcome.status == 0 && batches.count > 60 && batches == batches.indices.map { $0 < 20 })
         #expect(outcome.errorLines.count == 1 && outcome.errors.contains("signal 11") && outcome.errors.contains("null from here on"))
-    }
-
-    @Test func `crash, from a file with on_error=retry: started again, from the block on`() throws {
-        let outcome = try run("crashes_later", ",on_error=retry")
-        let batches = try batches(outcome)
-        #expect(outcome.status == 0 && batches.count > 60 && batches.allSatisfy(\.self))
-        #expect(outcome.errorLines.count == 3 && outcome.errorLines.allSatisfy { $0.contains("starting it again") })
     }
 
     @Test func `crash, in real time: started again after a pause, every batch written, losses counted`() throws {
@@ -236,7 +229,7 @@ let program: String = {
         #expect(
             outcome.errorLines == [
                 "hemiola: sine: probed:probe: has not answered a block for 0.5 s, and was ended; report it to the plugin's author, "
-                    + "or set on_error=retry or skip"
+                    + "or set on_error=skip"
             ])
     }
 

@@ -168,10 +168,8 @@ import Testing
         #expect(warnings.all == (policy == "skip" ? ["\(message); the audio before was analysed"] : []))
     }
 
-    @Test func `spool with live or retry: refused`() {
-        for setting in [("live", ParameterValue.boolean(true)), ("on_error", .text("retry"))] {
-            #expect(throws: Problem.self) { try capture("true", ["spool": .boolean(true), setting.0: setting.1]) }
-        }
+    @Test func `spool with live: refused`() {
+        #expect(throws: Problem.self) { try capture("true", ["spool": .boolean(true), "live": .boolean(true)]) }
         #expect(throws: Never.self) { try capture("true", ["spool": .boolean(false), "live": .boolean(true)]) }
     }
 
@@ -184,7 +182,7 @@ import Testing
             warnings.all == ["exec:head -c 8000 /dev/zero; exit 3: ended with exit code 3; the audio before was analysed"])
     }
 
-    @Test func `policy retry: lost, opened, and the audio goes on`() throws {
+    @Test func `live: lost, opened, and the audio goes on`() throws {
         let warnings = Warnings()
         let command = "head -c 8000 /dev/zero; exit 3"
         let recording = try record(

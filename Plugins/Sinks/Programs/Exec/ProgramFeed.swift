@@ -1,12 +1,11 @@
 internal import Hemiola
 
-/// Sends the records of streams to a program, and starts it again where the policy requires it. Used by one thread at a time.
+/// Sends the records of streams to a program, and starts it again in real time. Used by one thread at a time.
 ///
 /// A call that failed with `Remedy.retry` continues where it stopped when it is repeated: each record is sent once.
 struct ProgramFeed: ~Copyable {
     private let settings: ProgramSettings
     private var context = SinkContext(name: "exec")
-    private var policy = FailurePolicy.fail
     private var child: RunningProgram?
     private var delay = RetryDelay(longest: ProgramSettings.longestPause)
     private var encoder: RecordEncoder?
@@ -39,7 +38,6 @@ struct ProgramFeed: ~Copyable {
 
     mutating func open(_ context: SinkContext) throws(Problem) {
         self.context = context
-        policy = settings.policy.resolved(isLive: context.timing.isLive)
         buffer.removeAll()
         (sentCount, isPending, limit) = (0, false, nil)
         let now = context.timing.clock.now
@@ -143,22 +141,17 @@ struct ProgramFeed: ~Copyable {
         sentCount = 0
     }
 
-    /// Does what the policy says. Where it is `skip`, the engine goes on without the sink.
+    /// In real time, the program is started again, unless the engine is to go on without the sink.
     private mutating func fail(_ reason: String) throws(Problem) {
         child = nil
         discard()
         let message = "\(settings.name): \(reason)"
-        switch policy {
-        case .retry:
-            isPending = false
-            let pause = delay.noteFailure(at: context.timing.clock.now)
-            context.messages.warn("\(message); starting it again in \(text(pause))")
-            throw Problem(message, remedy: .reopen)
-        case .skip:
-            throw Problem(message)
-        case .fail, .auto:
-            throw Problem("\(message); run it in a shell to see why, or set on_error=retry or skip")
-        }
+        if settings.policy == .skip { throw Problem(message) }
+        guard context.timing.isLive else { throw Problem("\(message); run it in a shell to see why, or set on_error=skip") }
+        isPending = false
+        let pause = delay.noteFailure(at: context.timing.clock.now)
+        context.messages.warn("\(message); starting it again in \(text(pause))")
+        throw Problem(message, remedy: .reopen)
     }
 
     private func text(_ seconds: Double) -> String { "\(seconds.rounded(toPlaces: 1)) s" }
