@@ -7,9 +7,9 @@ public import HemiolaSignal
 ///     spectrum = outputs.request(SpectrumRequest(size: 2048)) // a handle into the hop
 public struct AnalyzerOutputs: Sendable, Hashable {
     /// The columns, in the order of the row.
-    public private(set) var features: [Feature] = []
+    public internal(set) var features: [Feature] = []
     /// The event outputs.
-    public private(set) var events: [EventOutput] = []
+    public internal(set) var events: [EventOutput] = []
     /// The requested spectra, in the order of their handles.
     public private(set) var spectra: [SpectrumRequest] = []
     /// Values that one batch takes in the row.

@@ -4,139 +4,84 @@ internal import HemiolaSystem
 extension StreamHeader {
     /// The header of a record.
     init(_ record: JSONValue, _ catalog: RecordCatalog) throws(Problem) {
-        let format = StreamFormat(
-            sampleRate: try record.integer("sample_rate"), channelCount: try record.integer("channels"),
-            channelMap: try record["channel_names"].flatMap { names throws(Problem) in try ChannelMap(names) })
+        let source = StreamSource(format: StreamFormat(sampleRate: 1, channelCount: 1), kind: "", name: "")
+        var read = StreamHeader(source: source, isLive: false, batching: .standard, seed: 0, analyzers: [], catalog: catalog)
+        (read.file, read.fileBytes) = (try record.optionalText("file"), try [UInt8](base64: record, "file_base64"))
+        var row = (stream: read, version: "")
+        try RecordSchema.header.read(record, into: &row)
+        self = row.stream
         guard format.isSupported else {
             throw Problem("\(format.sampleRate) Hz and \(format.channelCount) channels are not supported")
         }
-        let batchFrames = try record.integer("batch_frames")
-        guard let batching = Batching(batchFrames: batchFrames) else {
-            throw Problem("\"batch_frames\" is \(batchFrames), which is not a batch size")
-        }
-        var analyzers: [Analyzer] = []
-        for analyzer in try record.declarations("analyzers") {
-            analyzers.append(try Analyzer(analyzer))
-            guard analyzers.reduce(0, { $0 + $1.outputs.width }) <= RecordDecoder.maximumWidth else {
-                throw Problem("a batch has more than \(RecordDecoder.maximumWidth) values")
-            }
-        }
+        // The range of a time depends on the sample rate.
+        for key in ["duration_s", "start_s"] { _ = try record.object("source").optionalTime(key, format) }
         guard Set(analyzers.map(\.name)).count == analyzers.count else { throw Problem("two analyzers have the same \"id\"") }
-        self.init(
-            source: try StreamSource(record.object("source"), format), file: try record.optionalText("file"),
-            fileBytes: try [UInt8](base64: record, "file_base64"), isLive: false, batching: batching,
-            seed: UInt64(try record.count("seed")),
-            analyzers: analyzers, catalog: catalog)
-        fingerprint = try record.optionalText("fingerprint")
+        for analyzer in analyzers {
+            layout.append(analyzer.outputs, of: analyzer.name)
+            guard layout.width <= RecordDecoder.maximumWidth else { throw Problem.tooWide }
+        }
+    }
+}
+
+extension Problem {
+    fileprivate static var tooWide: Problem { Problem("a batch has more than \(RecordDecoder.maximumWidth) values") }
+}
+
+extension StreamHeader.Analyzer {
+    init(_ analyzer: JSONValue) throws(Problem) {
+        self.init(name: "", id: "", version: 0, parameters: [], outputs: AnalyzerOutputs())
+        try RecordSchema.analyzer.read(analyzer, into: &self)
+    }
+}
+
+extension AnalyzerOutputs {
+    mutating func add(features declarations: [JSONValue]) throws(Problem) {
+        for declaration in declarations {
+            var feature = Feature("", .none, "")
+            try RecordSchema.output.read(declaration, into: &feature)
+            guard feature.count >= 0, feature.isArray || feature.count == 1 else {
+                throw Problem("\"count\" of \"\(feature.name)\" is \(feature.count)")
+            }
+            guard !feature.isArray || !feature.isCategory else { throw Problem("\"\(feature.name)\" is a list, which has no \"labels\"") }
+            let names = features.flatMap(\.recordKeys)
+            guard feature.recordKeys.allSatisfy({ !names.contains($0) }) else {
+                throw Problem("two outputs have the name \"\(feature.name)\"")
+            }
+            // Before the sum of the counts overflows.
+            guard feature.count <= RecordDecoder.maximumWidth, width <= RecordDecoder.maximumWidth else { throw Problem.tooWide }
+            _ = add(feature)
+        }
+    }
+
+    mutating func add(events declarations: [JSONValue]) throws(Problem) {
+        for declaration in declarations {
+            var event = EventOutput("", .none, "")
+            try RecordSchema.event.read(declaration, into: &event)
+            guard !events.contains(where: { $0.name == event.name }) else { throw Problem("two events have the name \"\(event.name)\"") }
+            add(event)
+        }
     }
 }
 
 extension JSONValue {
     /// A list of objects with names, each of which is compared with all others.
-    fileprivate func declarations(_ key: String) throws(Problem) -> [JSONValue] {
+    func declarations(_ key: String) throws(Problem) -> [JSONValue] {
         let objects = try objects(key)
         guard objects.count <= RecordDecoder.maximumDeclarations else {
             throw Problem("\"\(key)\" has more than \(RecordDecoder.maximumDeclarations) elements")
         }
         return objects
     }
-}
 
-extension ChannelMap {
-    fileprivate init?(_ names: JSONValue) throws(Problem) {
-        guard let elements = names.elements else { throw Problem("\"channel_names\" is not a list") }
-        let positions = elements.compactMap { name in ChannelPosition.allCases.first { $0.name == name.string } }
-        guard positions.count == elements.count else { throw Problem("\"channel_names\" has an unknown name") }
-        self.init(positions)
+    func numbers(_ key: String) throws(Problem) -> [Double] {
+        let elements = try list(key)
+        let numbers = elements.compactMap(\.double)
+        guard numbers.count == elements.count else { throw Problem("\"\(key)\" is not a list of numbers") }
+        return numbers
     }
-}
 
-extension StreamSource {
-    fileprivate init(_ source: JSONValue, _ format: StreamFormat) throws(Problem) {
-        self.init(
-            format: format, kind: try source.text("kind"), name: try source.text("name"),
-            nameBytes: try [UInt8](base64: source, "name_base64"), duration: try source.optionalTime("duration_s", format),
-            start: try source.optionalTime("start_s", format), tags: try SoundTags(of: source))
-        if let number = try source.optionalInteger("audio_track") {
-            audioTrack = AudioTrack(number: number, count: try source.integer("audio_tracks"))
-        }
-    }
-}
-
-extension SoundTags {
-    /// The tags of a source; none for a missing member.
-    fileprivate init(of source: JSONValue) throws(Problem) {
-        self.init()
-        guard source["tags"] != nil else { return }
-        let tags = try source.object("tags")
-        func text(_ key: String) throws(Problem) -> String? { try tags.optionalText(key).flatMap { Self.text(of: $0.utf8) } }
-        (title, artist, album) = (try text("title"), try text("artist"), try text("album"))
-        (track, genre) = (try text("track"), try text("genre"))
-        year = try tags.optionalInteger("year")
-    }
-}
-
-extension StreamHeader.Analyzer {
-    fileprivate init(_ analyzer: JSONValue) throws(Problem) {
-        var outputs = AnalyzerOutputs()
-        outputs.latencyFrames = Int64(try analyzer.integer("latency_frames"))
-        outputs.isCausal = try analyzer.flag("causal")
-        for output in try analyzer.declarations("outputs") {
-            let feature = try Feature(output)
-            let names = outputs.features.flatMap(\.recordKeys)
-            guard feature.recordKeys.allSatisfy({ !names.contains($0) }) else {
-                throw Problem("two outputs have the name \"\(feature.name)\"")
-            }
-            // Before the sum of the counts overflows.
-            guard feature.count <= RecordDecoder.maximumWidth, outputs.width <= RecordDecoder.maximumWidth else {
-                throw Problem("a batch has more than \(RecordDecoder.maximumWidth) values")
-            }
-            _ = outputs.add(feature)
-        }
-        for event in try analyzer.declarations("events") {
-            let output = EventOutput(
-                try event.text("name"), Unit(rawValue: try event.text("unit")), try event.text("description"))
-            guard !outputs.events.contains(where: { $0.name == output.name }) else {
-                throw Problem("two events have the name \"\(output.name)\"")
-            }
-            outputs.add(output)
-        }
-        var parameters: [(key: String, value: ParameterValue)] = []
-        for member in try analyzer.members("parameters") {
-            guard let value = ParameterValue(member.value) else { throw Problem("the parameter \"\(member.key)\" is an object") }
-            parameters.append((member.key, value))
-        }
-        self.init(
-            name: try analyzer.text("id"), id: try analyzer.text("plugin"), version: try analyzer.integer("version"),
-            parameters: parameters,
-            outputs: outputs)
-    }
-}
-
-extension Feature {
-    fileprivate init(_ feature: JSONValue) throws(Problem) {
-        let (name, unit, summary) = (try feature.text("name"), Unit(rawValue: try feature.text("unit")), try feature.text("description"))
-        let (count, isList) = (try feature.integer("count"), try feature.flag("list"))
-        guard count >= 0, isList || count == 1 else { throw Problem("\"count\" of \"\(name)\" is \(count)") }
-        var edges: [Double] = []
-        if feature["edges_hz"] != nil {
-            for edge in try feature.list("edges_hz") {
-                guard let edge = edge.double else { throw Problem("\"edges_hz\" of \"\(name)\" has an element that is not a number") }
-                edges.append(edge)
-            }
-        }
-        let offset = try feature.optionalNumber("center_offset_s")
-        self =
-            isList
-            ? Feature(name, unit, count: count, edges: edges, centerOffset: offset, summary)
-            : Feature(name, unit, centerOffset: offset, summary)
-        self.edges = edges
-        if feature["labels"] != nil {
-            labels = try feature.texts("labels")
-            guard !isArray else { throw Problem("\"\(name)\" is a list, which has no \"labels\"") }
-        }
-        minimum = try feature.optionalNumber("minimum")
-        maximum = try feature.optionalNumber("maximum")
+    func tag(_ key: String) throws(Problem) -> String? {
+        try SoundTags.text(of: text(key).utf8)
     }
 }
 
@@ -160,7 +105,7 @@ extension ParameterValue {
 
 extension [UInt8] {
     /// The bytes of a field in Base64 with padding; nil for a missing field.
-    fileprivate init?(base64 object: JSONValue, _ key: String) throws(Problem) {
+    init?(base64 object: JSONValue, _ key: String) throws(Problem) {
         guard let text = try object.optionalText(key) else { return nil }
         self = []
         var (bits, count) = (0, 0)
@@ -183,32 +128,18 @@ extension [UInt8] {
     }
 }
 
-extension StreamSummary {
-    /// The summary of an `end` record.
-    init(_ record: JSONValue) throws(Problem) {
-        guard let reason = Reason(rawValue: try record.text("reason")) else { throw Problem("unknown \"reason\"") }
-        var dropped: [(sink: String, batches: Int64)] = []
-        for member in try record.members("dropped") {
-            guard let batches = member.value.integer else { throw Problem("\"dropped.\(member.key)\" is not a whole number") }
-            dropped.append((member.key, Int64(batches)))
-        }
-        var sections: [Section] = []
-        for analyzer in try record.members("summaries") {
-            guard let members = analyzer.value.members else { throw Problem("\"summaries.\(analyzer.key)\" is not an object") }
-            var values: [SummaryValue] = []
-            for member in members {
-                switch member.value {
-                case .text(let text): values.append(SummaryValue(member.key, text: text))
-                case .integer(let count): values.append(SummaryValue(member.key, count: Int64(count)))
-                case .number(let number, _): values.append(SummaryValue(member.key, number, .writing(number, named: member.key)))
-                case .null: values.append(SummaryValue(member.key, .nan, .none))
-                default: throw Problem("\"summaries.\(analyzer.key).\(member.key)\" is neither a number nor a text")
-                }
+extension StreamSummary.Section {
+    init(_ analyzer: JSONValue.Member) throws(Problem) {
+        guard let members = analyzer.value.members else { throw Problem("\"summaries.\(analyzer.key)\" is not an object") }
+        self.init(analyzer: analyzer.key, values: [])
+        for member in members {
+            switch member.value {
+            case .text(let text): values.append(SummaryValue(member.key, text: text))
+            case .integer(let count): values.append(SummaryValue(member.key, count: Int64(count)))
+            case .number(let number, _): values.append(SummaryValue(member.key, number, .writing(number, named: member.key)))
+            case .null: values.append(SummaryValue(member.key, .nan, .none))
+            default: throw Problem("\"summaries.\(analyzer.key).\(member.key)\" is neither a number nor a text")
             }
-            sections.append(Section(analyzer: analyzer.key, values: values))
         }
-        self.init(
-            frames: try record.count("frames"), batches: try record.count("batches"), nonFinite: try record.count("non_finite"),
-            dropped: dropped, sections: sections, reason: reason, error: try record.optionalText("error"))
     }
 }

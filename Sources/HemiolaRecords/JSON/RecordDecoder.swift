@@ -76,15 +76,19 @@ public struct RecordDecoder: Sendable {
             return .header(header)
         }
         if type == "failure" {
-            return .failure(
-                InputEnd(file: try record.optionalText("file") ?? "", error: try record.text("error"), streamCount: 0))
+            var row = (input: InputEnd(file: try record.optionalText("file") ?? "", streamCount: 0), isPartial: Bool?.none)
+            try RecordSchema.failure.read(record, into: &row)
+            return .failure(row.input)
         }
         guard let header else {
             throw Problem("a \"\(type.prefix(40))\" record before any header; a recording needs its header (--select header+…)")
         }
         switch type {
         case "batch": return .batch(try batch(record, header))
-        case "end": return .end(try StreamSummary(record))
+        case "end":
+            var row = (stream: StreamSummary(frames: 0, batches: 0, reason: .error), time: 0.0, lines: Int?.none)
+            try RecordSchema.end.read(record, into: &row)
+            return .end(row.stream)
         default: return try event(type, record, line, header)
         }
     }

@@ -32,30 +32,8 @@ extension RecordEncoder {
         for event in summary.lateEvents { encode(event, batchEnd: end, into: &buffer) }
         guard selection.contains("end") else { return }
         open(#"{"type":"end""#, in: &buffer)
-        buffer.append(#","t":"#)
-        buffer.append(seconds: end)
-        buffer.append(#","frames":"#)
-        buffer.append(integer: summary.frames)
-        buffer.append(#","batches":"#)
-        buffer.append(integer: summary.batches)
-        buffer.append(#","non_finite":"#)
-        buffer.append(integer: summary.nonFinite)
-        buffer.append(#","dropped":"#)
-        buffer.appendObject(summary.dropped, key: \.sink) { $0.append(integer: $1.batches) }
-        buffer.append(#","summaries":"#)
-        buffer.appendObject(summary.sections, key: \.analyzer) { buffer, section in
-            buffer.appendObject(section.values, key: \.name) { $0.append($1.value) }
-        }
-        if countsLines {
-            buffer.append(key: "lines")
-            buffer.append(integer: buffer.lineCount + 1)
-        }
-        buffer.append(#","reason":"#)
-        buffer.append(string: summary.reason.rawValue)
-        if let error = summary.error {
-            buffer.append(key: "error")
-            buffer.append(string: error)
-        }
+        let lines = countsLines ? buffer.lineCount + 1 : nil
+        buffer.append(members: RecordSchema.end.members(of: (summary, end, lines)))
         close(&buffer)
     }
 
@@ -127,6 +105,14 @@ extension JSONBuffer {
         append(":")
     }
 
+    /// Members of an object, each with a comma before it.
+    mutating func append(members: [JSONValue.Member]) {
+        for member in members {
+            append(key: member.key)
+            append(member.value)
+        }
+    }
+
     /// The value of a field as JSON. A number that is not finite is null.
     ///
     /// - Parameters:
@@ -140,15 +126,6 @@ extension JSONBuffer {
         case .number(let number): append(number, in: unit)
         case .text(let text): append(string: text)
         case .list(let items): appendList(items) { $0.append($1, in: unit) }
-        }
-    }
-
-    fileprivate mutating func append(_ value: SummaryValue.Value) {
-        switch value {
-        case .text(let text?): append(string: text)
-        case .text(nil): append("null")
-        case .count(let count): append(integer: count)
-        case .feature(let value, let unit): append(value, in: unit)
         }
     }
 }

@@ -193,12 +193,7 @@ extension JSONBuffer {
     public mutating func append(failure end: InputEnd, isPartial: Bool? = nil) {
         append(#"{"type":"failure""#)
         append(file: end.file, bytes: end.fileBytes)
-        append(key: "error")
-        append(string: end.error ?? "")
-        if let isPartial {
-            append(key: "partial")
-            append(isPartial)
-        }
+        append(members: RecordSchema.failure.members(of: (end, isPartial)))
         append("}\n")
     }
 

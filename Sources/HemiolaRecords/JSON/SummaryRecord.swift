@@ -101,28 +101,55 @@ extension SummaryRecord {
         if let bytes = header.file == nil ? header.source.nameBytes : header.fileBytes {
             members.append(Member("file_base64", .text(bytes.base64)))
         }
-        return members + [
-            Member("schema", .integer(StreamHeader.schema)), Member("hemiola", .text(version)),
-            Member("duration_s", .number(header.format.seconds(at: end.frames), in: .seconds)),
-            Member("sample_rate", .integer(header.format.sampleRate)),
-            Member("channels", .integer(header.format.channelCount)),
-            Member("frames", .integer(Int(end.frames))), Member("lost_frames", .integer(Int(lostFrames))),
-            Member("non_finite", .integer(Int(end.nonFinite))),
-            Member("tags", .object(header.source.tags.members)),
-            Member(
-                "rhythm",
-                .object([
-                    Member("bpm", .number(rhythm?.beatsPerMinute ?? .nan, in: .beatsPerMinute)),
-                    Member("tempo_sections", rhythm.map { .integer($0.tempoCount) } ?? .null),
-                    Member("beats", rhythm.map { .integer(Int($0.beatCount)) } ?? .null),
-                    Member("bars", rhythm.map { .integer(Int($0.barCount)) } ?? .null),
-                    Member("first_beat_s", .number(rhythm?.firstBeat ?? .nan, in: .seconds)),
-                ])),
-            Member("summaries", .object(end.sections.map { Member($0.analyzer, .object($0.values.map(\.member))) })),
-            Member("features", .object(features)), Member("reason", .text(end.reason.rawValue)),
-            Member("error", error.map { .text($0) } ?? .null),
-        ]
+        return members + Self.table.members(of: self)
     }
+
+    /// All keys after `file`. Those of the objects `summaries` and `features` are those of the analyzers.
+    fileprivate static let table = RecordTable<SummaryRecord>(rows: [
+        .init("schema", .integer, "The version of this schema.", { _ in .integer(StreamHeader.schema) }),
+        .init("hemiola", .text, "The version of Hemiola.", { .text($0.version) }),
+        .init(
+            "duration_s", .number, unit: .seconds, isNullable: true, "The duration of the stream, including lost frames.",
+            { .number($0.header.format.seconds(at: $0.end.frames), in: .seconds) }),
+        .init("sample_rate", .integer, isNullable: true, "Frames per second.", { .integer($0.header.format.sampleRate) }),
+        .init("channels", .integer, isNullable: true, "Samples per frame.", { .integer($0.header.format.channelCount) }),
+        .init("frames", .integer, isNullable: true, "Frames of the stream, including lost ones.", { .integer(Int($0.end.frames)) }),
+        .init(
+            "lost_frames", .integer, isNullable: true, "Frames that were lost: missing or damaged parts of a file.",
+            { .integer(Int($0.lostFrames)) }),
+        .init(
+            "non_finite", .integer, isNullable: true, "Samples that were NaN or infinite and became 0.", { .integer(Int($0.end.nonFinite)) }
+        ),
+        .init(
+            "tags", .object(tagTable.fields), "The tags of a sound file; null where it has none.",
+            { .object(tagTable.members(of: $0.header.source.tags)) }),
+        .init(
+            "rhythm", .object(rhythmTable.fields), "The beats; all null when no analyzer detects beats.",
+            { .object(rhythmTable.members(of: $0.rhythm)) }),
+        .init("summaries", .object([]), "The values of each analyzer for the whole stream.", { $0.end.sectionObject }),
+        .init("features", .object([]), "The statistics of each feature over all batches.", { .object($0.features) }),
+        .init("reason", RecordSchema.reason, "Why the stream ends.", { .text($0.end.reason.rawValue) }),
+        .init(
+            "error", .text, isNullable: true, "Why the input failed, was incomplete or damaged, or was not analysed to its end.",
+            { $0.error.map { .text($0) } }),
+    ])
+
+    private static let tagTable = RecordSchema.tags.complete
+
+    private static let rhythmTable = RecordTable<Rhythm?>(rows: [
+        .init(
+            "bpm", .number, unit: .beatsPerMinute, isNullable: true, "The tempo; of several that with most beats.",
+            { .number($0?.beatsPerMinute ?? .nan, in: .beatsPerMinute) }),
+        .init(
+            "tempo_sections", .integer, isNullable: true,
+            "The number of parts with a tempo of their own: parts of 16 beats or more whose tempi differ by more than 4 %.",
+            { $0.map { .integer($0.tempoCount) } }),
+        .init("beats", .integer, isNullable: true, "The number of beats.", { $0.map { .integer(Int($0.beatCount)) } }),
+        .init("bars", .integer, isNullable: true, "The number of downbeats.", { $0.map { .integer(Int($0.barCount)) } }),
+        .init(
+            "first_beat_s", .number, unit: .seconds, isNullable: true, "The time of the first beat.",
+            { .number($0?.firstBeat ?? .nan, in: .seconds) }),
+    ])
 
     /// Why the input was not analysed whole. A live stream has no other end than an interruption.
     private var error: String? {
@@ -155,6 +182,11 @@ extension SummaryRecord.Statistics {
                 + zip(SummaryRecord.quantiles, quantiles).map { Member($0.name, tree($1)) }
                 + [Member("nulls", .integer(Int(nulls)))])
     }
+}
+
+extension StreamSummary {
+    /// The values of each analyzer.
+    var sectionObject: JSONValue { .object(sections.map { Member($0.analyzer, .object($0.values.map(\.member))) }) }
 }
 
 extension SummaryValue {
@@ -198,36 +230,15 @@ extension RecordSchema {
         let summaries = sections.map { section in
             Field(section.analyzer, .object(section.values.map(\.field)), "The values of \(section.analyzer) for the whole stream.")
         }
-        func figure(_ name: String, _ kind: Field.Kind, _ summary: String) -> Field { Field(name, kind, isNullable: true, summary) }
+        var fields = SummaryRecord.table.fields
+        for index in fields.indices {
+            if fields[index].name == "summaries" { fields[index].kind = .object(summaries) }
+            if fields[index].name == "features" { fields[index].kind = .object(features) }
+        }
         return Record(
-            type: SummaryRecord.type, summary: "A whole stream, or an input that failed, in the output of the sink summary.",
-            fields: [
-                Field("schema", .integer, "The version of this schema."),
-                Field("hemiola", .text, "The version of Hemiola."),
-                Field("duration_s", .number, unit: .seconds, isNullable: true, "The duration of the stream, including lost frames."),
-                figure("sample_rate", .integer, "Frames per second."),
-                figure("channels", .integer, "Samples per frame."),
-                figure("frames", .integer, "Frames of the stream, including lost ones."),
-                figure("lost_frames", .integer, "Frames that were lost: missing or damaged parts of a file."),
-                figure("non_finite", .integer, "Samples that were NaN or infinite and became 0."),
-                Field("tags", .object(tags(isComplete: true)), "The tags of a sound file; null where it has none."),
-                Field("rhythm", .object(rhythm), "The beats; all null when no analyzer detects beats."),
-                Field("summaries", .object(summaries), "The values of each analyzer for the whole stream."),
-                Field("features", .object(features), "The statistics of each feature over all batches."),
-                Field("reason", .choice(StreamSummary.Reason.allCases.map(\.rawValue)), "Why the stream ends."),
-                figure("error", .text, "Why the input failed, was incomplete or damaged, or was not analysed to its end."),
-            ])
+            type: SummaryRecord.type, summary: "A whole stream, or an input that failed, in the output of the sink summary.", fields: fields
+        )
     }
-
-    private static let rhythm = [
-        Field("bpm", .number, unit: .beatsPerMinute, isNullable: true, "The tempo; of several that with most beats."),
-        Field(
-            "tempo_sections", .integer, isNullable: true,
-            "The number of parts with a tempo of their own: parts of 16 beats or more whose tempi differ by more than 4 %."),
-        Field("beats", .integer, isNullable: true, "The number of beats."),
-        Field("bars", .integer, isNullable: true, "The number of downbeats."),
-        Field("first_beat_s", .number, unit: .seconds, isNullable: true, "The time of the first beat."),
-    ]
 }
 
 extension Field {
