@@ -12,10 +12,6 @@ public struct RecordCatalog: Sendable, Hashable {
 
     private static let detected: [RecordType] = [.onset, .beat, .analyzerEvent]
     private static let reported: [RecordType] = [.control, .device, .gap, .polarity, .dropped]
-    /// Lines of a stream that are no events.
-    private static let lines = (first: ["header", "batch"], last: ["end", "failure"])
-    /// Lines that are not part of a stream.
-    private static let otherLines = ["summary"]
 
     /// A catalog with the types that plugins declare. A type that several plugins declare in the same way counts once.
     public init(records: [RecordType] = [], controls: [ControlType] = []) {
@@ -26,7 +22,8 @@ public struct RecordCatalog: Sendable, Hashable {
                 if other.fields != type.fields {
                     conflicts.append("two plugins declare the record type \"\(type.name)\" with different fields")
                 }
-            } else if (Self.lines.first + Self.lines.last + Self.otherLines).contains(type.name) {
+            } else if type.name == SummaryRecord.type || (RecordSchema.first + RecordSchema.last).contains(where: { $0.type == type.name })
+            {
                 conflicts.append("a plugin declares the record type \"\(type.name)\", which is Hemiola's own")
             } else {
                 declared.append(type)
@@ -47,7 +44,7 @@ public struct RecordCatalog: Sendable, Hashable {
 
     /// All record types, in the order of the manual: `header`, `batch`, those of events, `end`, `failure`.
     public var recordTypes: [String] {
-        Self.lines.first + events.map(\.name) + Self.lines.last
+        RecordSchema.first.map(\.type) + events.map(\.name) + RecordSchema.last.map(\.type)
     }
 
     /// The record type of that name.

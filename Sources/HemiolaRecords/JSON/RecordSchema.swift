@@ -20,7 +20,7 @@ public enum RecordSchema {
 
     /// The first key of every record.
     private static let typeKey = Field("type", .text, "The type of the record.")
-    private static let keysOfAll = [typeKey] + common
+    static let keysOfAll = [typeKey] + common
 
     /// The keys of a reply to a client, which reads records from the same connection.
     private static let reply = [

@@ -17,7 +17,7 @@ extension SchemaText {
     }
 
     private static func columns(of records: [RecordSchema.Record]) -> String {
-        var fields = [Field("type", .text, "The type of record.")] + RecordSchema.common
+        var fields = RecordSchema.keysOfAll
         for field in records.flatMap(\.fields)
         where !fields.contains(where: { $0.name == field.name }) {
             fields.append(field)
