@@ -220,10 +220,10 @@ extension Field {
         "emitted_t", .number, source: .emittedTime, unit: .seconds,
         "The end, in stream time, of the batch after which the line stands.")
 
-    /// `due_in_s`: the event's time minus `emitted_t`; positive for an event that is announced ahead.
+    /// `due_in_s`: the event's time minus `emitted_t`; positive if it is announced ahead, negative if it is found afterwards.
     public static let timeUntilEvent = Field(
         "due_in_s", .number, source: .timeUntilEvent, unit: .seconds,
-        "t − emitted_t: positive when it is announced ahead.")
+        "t − emitted_t: positive when it is announced ahead, negative when it is found afterwards.")
 
     /// Widens the declaration so that it also accepts the values of another field of the same JSON type.
     mutating func widen(toAccept other: Field) {

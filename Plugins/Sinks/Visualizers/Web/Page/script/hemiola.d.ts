@@ -38,7 +38,7 @@ export interface HemiolaConnection {
 /** A beat record: usually announced before its time `t`, else found after it. */
 export interface HemiolaBeat extends HemiolaMessage {
     type: "beat";
-    /** Seconds from this message to the beat. Negative: it has sounded already; show it at once, or leave it out. */
+    /** Seconds from this message to the beat. Negative: it has sounded already. So wait for Math.max(0, due_in_s). */
     due_in_s: number;
     /** Stream time in seconds. */
     t: number;
