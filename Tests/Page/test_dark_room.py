@@ -143,6 +143,24 @@ def test_screen_stays_on_while_music_is_received_and_x_changes_to_full_screen(st
     wait(page, "locks.join() === 'screen,released'")
 
 
+def test_screen_lock_that_is_granted_after_the_music_is_released_at_once(start, show):
+    program = start()
+    page = show(program, script="""
+        window.locks = [];
+        Object.defineProperty(navigator, 'wakeLock', {value: {request: kind => new Promise(grant => {
+            locks.push(kind);
+            window.grant = () => grant({released: false, release: () => locks.push('released')});
+        })}});
+    """)
+    wait(page, "locks.length > 0")
+    # A page that is shown again asks again, but not while a request is open.
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    program.stop()
+    wait(page, "document.getElementById('state').dataset.kind !== 'live'")
+    page.evaluate("grant()")
+    wait(page, "locks.join() === 'screen,released'")
+
+
 def test_colours_are_dark_whatever_the_desktop_prefers_and_light_by_a_setting(clicks, show):
     page = show(clicks, color_scheme="light", script=KEEP_SHOWN)
     background = "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).every(value => value < 16)"

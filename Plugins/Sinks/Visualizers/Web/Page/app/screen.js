@@ -20,30 +20,33 @@ export function connectFullScreen() {
 
 /** Keeps the screen on while it is wanted. Browsers grant that to pages of https and of 127.0.0.1. */
 export class WakeLock {
+    #isWanted = false;
+    #lock = null;
+    #applied = Promise.resolve();
+
     constructor() {
-        this.isWanted = false;
-        this.lock = null;
         // A page that is hidden loses the lock.
-        document.addEventListener("visibilitychange", () => this.apply());
+        document.addEventListener("visibilitychange", () => this.#applyNext());
     }
 
     set(isWanted) {
-        if (isWanted === this.isWanted) return;
-        this.isWanted = isWanted;
-        this.apply();
+        if (isWanted === this.#isWanted) return;
+        this.#isWanted = isWanted;
+        this.#applyNext();
     }
 
-    async apply() {
-        if (!navigator["wakeLock"]) return;
-        if (!this.isWanted) {
-            this.lock?.release();
-            this.lock = null;
-        } else if (!document.hidden && (this.lock === null || this.lock.released)) {
-            try {
-                this.lock = await navigator["wakeLock"].request("screen");
-            } catch {
-                // Refused, for example with a battery that is nearly empty.
-            }
+    /** One change after the other: a lock that is granted when it is no longer wanted is then released. */
+    #applyNext() {
+        this.#applied = this.#applied.then(() => this.#apply());
+    }
+
+    async #apply() {
+        if (!this.#isWanted) {
+            this.#lock?.release();
+            this.#lock = null;
+        } else if (!document.hidden && (this.#lock === null || this.#lock.released)) {
+            // It may be refused, for example with a battery that is nearly empty.
+            this.#lock = (await navigator["wakeLock"]?.request("screen").catch(() => null)) ?? null;
         }
     }
 }
