@@ -81,6 +81,10 @@ cwebpage_file cwebpage_file_at(unsigned number) {
 #define PAGE_PATH "hemiola.d.ts"
 #include EMBED
 #include "../../Plugins/Sinks/Visualizers/Web/Page/script/embed.h"
+#define PAGE_FILE "stage/bloom.js"
+#include EMBED
+#define PAGE_FILE "stage/compositor.js"
+#include EMBED
 #define PAGE_FILE "stage/fallback.js"
 #include EMBED
 #define PAGE_FILE "stage/flash.js"
@@ -89,7 +93,11 @@ cwebpage_file cwebpage_file_at(unsigned number) {
 #include EMBED
 #define PAGE_FILE "stage/frame.js"
 #include EMBED
+#define PAGE_FILE "stage/player.js"
+#include EMBED
 #define PAGE_FILE "stage/presetframe.js"
+#include EMBED
+#define PAGE_FILE "stage/renderer.js"
 #include EMBED
 #define PAGE_FILE "stage/resolution.js"
 #include EMBED

@@ -12,7 +12,7 @@ import { PresetControl } from "./presetcontrol.js";
 import { connectFullScreen, toggleFullScreen, WakeLock } from "./screen.js";
 import { connectSetting } from "./settings.js";
 import { connectDelaySlider, SpeedSlider } from "./sliders.js";
-import { createStage } from "../stage/stage.js";
+import { Stage } from "../stage/stage.js";
 import { connectFiles } from "./files.js";
 import { StatusView } from "./statusview.js";
 import { readTheme } from "../panels/surface.js";
@@ -50,7 +50,7 @@ const user = new UserPresets({
         presets.replace(preset);
     },
 });
-const stage = createStage(element("stage"), {
+const stage = new Stage(element("stage"), {
     user,
     transparent: options.transparent,
     strobe: options.strobe,
@@ -60,8 +60,8 @@ const stage = createStage(element("stage"), {
     adaptive: options.seed === null,
     onslow: showSlowness,
     // Errors of presets become page errors in Hemiola's log.
-    onerror({ message, error }) {
-        reportError(error instanceof Error ? error : new Error(message));
+    onerror({ error }) {
+        reportError(error);
         presets.show();
     },
 });

@@ -19,8 +19,6 @@ void main() {
         const colors = graphics.gradient([["#1b6ca8", "#35b6a5", "#f2c14e", "#e4572e"]]);
         return {
             render(frame, target) { graphics.draw(program, target, { uColors: colors }); },
-            resize() {},
-            dispose() { graphics.dispose(); },
         };
     },
 };

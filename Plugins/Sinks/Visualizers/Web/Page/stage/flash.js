@@ -189,12 +189,14 @@ void main() {
 /// from the picture shown towards the new one by the share that the budget covers, as an afterglow does.
 export class FlashLimiter {
     #graphics;
-    #calm = false;
+    #isCalm;
     #isFirst = true;
 
-    constructor(graphics, width, height) {
+    /// Calm pictures change more slowly still: for people who prefer reduced motion.
+    constructor(graphics, width, height, isCalm) {
         const { gl } = graphics;
         this.#graphics = graphics;
+        this.#isCalm = isCalm;
         const { columns, rows } = flashGrid;
         // Linear values without gamma: bytes where float targets are missing. A negative budget is then 0.
         const { formats } = graphics.shared;
@@ -219,9 +221,6 @@ export class FlashLimiter {
         this.#graphics.resizePair(this.shown, width, height);
     }
 
-    /// Calm pictures change more slowly still: for people who prefer reduced motion.
-    set calm(value) { this.#calm = value; }
-
     #reduce(picture, target) {
         const graphics = this.#graphics;
         const taps = (from, to) => Math.min(8, Math.max(1, Math.ceil(from / to)));
@@ -235,7 +234,7 @@ export class FlashLimiter {
     apply(picture, dt) {
         const graphics = this.#graphics;
         const limits = {
-            uCapacity: this.#calm ? capacity / 4 : capacity, uRefill: (this.#calm ? rate / 2 : rate) * Math.min(dt, 0.25),
+            uCapacity: this.#isCalm ? capacity / 4 : capacity, uRefill: (this.#isCalm ? rate / 2 : rate) * Math.min(dt, 0.25),
             uRedWeight: redWeight,
         };
         const isFirst = this.#isFirst;

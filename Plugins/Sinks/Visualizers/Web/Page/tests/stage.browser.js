@@ -4,7 +4,7 @@
 
 import { countFlashes, flashGrid } from "../stage/flash.js";
 import { presets } from "../stage/visuals/index.js";
-import { createStage } from "../stage/stage.js";
+import { Stage } from "../stage/stage.js";
 import { drumAndBass, framesOf, samplesOf, whiteNoise } from "./frames.js";
 
 const WIDTH = 160;
@@ -25,8 +25,8 @@ const decode = Float32Array.from({ length: 256 }, (_, byte) => {
 function withStage(options, body) {
     const canvas = document.createElement("canvas");
     const errors = [];
-    const stage = createStage(canvas, { seed: 11, adaptive: false, onerror: (error) => errors.push(error.message), ...options });
-    expect(stage.webgl, "this browser has no WebGL2");
+    const stage = new Stage(canvas, { seed: 11, adaptive: false, onerror: (error) => errors.push(error.message), ...options });
+    expect(stage.names.length > 0, "this browser has no WebGL2");
     stage.resize(WIDTH, HEIGHT, 1);
     const gl = canvas.getContext("webgl2");
     try {
@@ -37,7 +37,6 @@ function withStage(options, body) {
         return result;
     } finally {
         stage.dispose();
-        gl.getExtension("WEBGL_lose_context")?.loseContext();
     }
 }
 
@@ -135,8 +134,6 @@ function blinking(name, light, perSecond) {
                     time += frame.dt;
                     graphics.draw(program, target, { uLight: (time * perSecond) % 1 < 0.5 ? light : [0, 0, 0] });
                 },
-                resize() {},
-                dispose() { graphics.dispose(); },
             };
         },
     };
@@ -267,7 +264,7 @@ export const tests = [
         run() {
             const broken = (name, create) => ({ name, description: "test", create });
             const list = [
-                broken("Throws", () => ({ render() { throw new Error("render failed"); }, resize() {}, dispose() {} })),
+                broken("Throws", () => ({ render() { throw new Error("render failed"); } })),
                 broken("Syntax", (gl, { graphics }) => { graphics.program("void main() { nothing }"); }),
             ];
             for (const [name, text] of [["Throws", "render failed"], ["Syntax", "shader compilation failed"]]) {
@@ -286,7 +283,7 @@ export const tests = [
         name: "context lost and restored: the preset is drawn again",
         async run() {
             const canvas = document.createElement("canvas");
-            const stage = createStage(canvas, { seed: 11, adaptive: false });
+            const stage = new Stage(canvas, { seed: 11, adaptive: false });
             stage.resize(WIDTH, HEIGHT, 1);
             stage.load(names[0], 0);
             stage.render(music()[0]);
@@ -309,7 +306,6 @@ export const tests = [
             expect(Math.max(...pixelsOf(gl).filter((_, index) => index % 4 !== 3)) > 40, "black picture");
             expect(gl.getError() === gl.NO_ERROR, "WebGL error");
             stage.dispose();
-            extension.loseContext();
         },
     },
     {
@@ -332,7 +328,7 @@ export const tests = [
                     remove(object);
                 };
             }
-            const stage = createStage(canvas, { seed: 11, adaptive: false });
+            const stage = new Stage(canvas, { seed: 11, adaptive: false });
             stage.resize(WIDTH, HEIGHT, 1);
             for (const preset of names) {
                 stage.load(preset, 0.05);
@@ -347,7 +343,38 @@ export const tests = [
             expect(held() === before, `a cut to the same preset leaves ${held() - before} objects more`);
             stage.dispose();
             for (const [kind, objects] of Object.entries(live)) expect(objects.size === 0, `${objects.size} ${kind} objects are left`);
-            gl.getExtension("WEBGL_lose_context")?.loseContext();
+        },
+    },
+    {
+        name: "presets of the user are too slow: the plain picture takes their place, not that of the stage's own, until they are tried again",
+        run() {
+            const user = {
+                names: ["Theirs"], opacity: 0, isTooSlow: false,
+                load() { this.opacity = 1; },
+                render() {},
+                hide() { this.opacity = 0; },
+                close() { this.opacity = 0; this.isTooSlow = false; },
+            };
+            const reports = [];
+            const stage = new Stage(document.createElement("canvas"), { user, adaptive: false, onslow: (isSlow) => reports.push(isSlow) });
+            stage.resize(WIDTH, HEIGHT, 1);
+            const expectPlain = (isPlain) => {
+                stage.render(silence()[0]);
+                expect(stage.showsPlain === isPlain && stage.isPlain === isPlain && reports.at(-1) === isPlain, `${stage.current}: ${reports}`);
+            };
+            stage.load("Theirs", 0);
+            user.isTooSlow = true;
+            stage.render(silence()[0]);
+            expectPlain(true);
+            for (const [name, isPlain] of [[names[0], false], ["Theirs", true]]) {
+                stage.load(name, 0);
+                expectPlain(isPlain);
+            }
+            stage.retry();
+            expect(!stage.showsPlain && user.opacity === 1 && !reports.at(-1), "the user's preset is not tried again");
+            stage.load(names[0], 0);
+            expectPlain(false);
+            stage.dispose();
         },
     },
     {
@@ -356,9 +383,9 @@ export const tests = [
             const canvas = document.createElement("canvas");
             const context = canvas.getContext.bind(canvas);
             canvas.getContext = (kind, ...values) => (kind === "webgl2" ? null : context(kind, ...values));
-            const stage = createStage(canvas, {});
+            const stage = new Stage(canvas, {});
             stage.resize(WIDTH, HEIGHT, 1);
-            expect(!stage.webgl && stage.names.length === 0 && !stage.load(names[0], 0), "the stage reports WebGL");
+            expect(stage.names.length === 0 && !stage.load(names[0], 0), "the stage has presets");
             for (const frame of music().slice(0, 20)) stage.render(frame);
             const { data } = context("2d").getImageData(0, 0, WIDTH, HEIGHT);
             expect(Math.max(...data.filter((_, index) => index % 4 !== 3)) > 60, "black picture");

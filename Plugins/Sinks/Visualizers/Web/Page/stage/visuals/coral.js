@@ -136,8 +136,6 @@ export default {
                     uHeight: surface, uColors: colors, uCells: [columns, rows], uTime: time, uAspect: columns / rows,
                 });
             },
-            resize() {},
-            dispose() { graphics.dispose(); },
         };
     },
 };

@@ -118,8 +118,6 @@ export default {
                 const hit = reducedMotion ? 0.25 : 0.35 + 0.65 * frame.drive;
                 graphics.draw(dial, target, { uTime: time, uMeter: meter, uBar: bar % 1000, uGain: gain, uHits: [hit, hit] });
             },
-            resize() {},
-            dispose() { graphics.dispose(); },
         };
     },
 };

@@ -108,8 +108,6 @@ export default {
                     blend: "over", mode: gl.TRIANGLE_STRIP, count: COLUMNS * 2, instances: RIDGES,
                 });
             },
-            resize() {},
-            dispose() { graphics.dispose(); },
         };
     },
 };

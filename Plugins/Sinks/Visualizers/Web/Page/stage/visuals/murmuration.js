@@ -128,7 +128,6 @@ export default {
                 graphics.draw(show, target, { uLight: light.read, uCenters: centers });
             },
             resize(newWidth, newHeight) { graphics.resizePair(light, newWidth, newHeight); },
-            dispose() { graphics.dispose(); },
         };
     },
 };

@@ -86,7 +86,6 @@ export default {
                 graphics.draw(stars, target, { uCloud: soft, uTime: time });
             },
             resize(newWidth, newHeight) { soft = graphics.resized(soft, newWidth * scale, newHeight * scale); },
-            dispose() { graphics.dispose(); },
         };
     },
 };

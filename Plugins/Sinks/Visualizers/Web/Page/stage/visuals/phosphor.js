@@ -115,7 +115,6 @@ export default {
                 graphics.draw(show, target, { uLight: light.read, uColors: colors, uTime: time });
             },
             resize(newWidth, newHeight) { graphics.resizePair(light, newWidth, newHeight); },
-            dispose() { graphics.dispose(); },
         };
     },
 };

@@ -84,8 +84,6 @@ export default {
                 time += frame.step * (0.7 + 0.8 * frame.drive);
                 graphics.draw(rose, target, { uColors: colors, uTime: time, uPetals: petals });
             },
-            resize() {},
-            dispose() { graphics.dispose(); },
         };
     },
 };

@@ -174,7 +174,6 @@ export default {
                 graphics.draw(programs.show, target, { uDye: dye.read });
             },
             resize(newWidth, newHeight) { graphics.resizePair(dye, newWidth * share, newHeight * share); },
-            dispose() { graphics.dispose(); },
         };
     },
 };

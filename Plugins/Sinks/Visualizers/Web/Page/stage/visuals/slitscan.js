@@ -65,8 +65,6 @@ export default {
                 roll += frame.step * (0.035 + 0.05 * Math.sin(time * 0.07));
                 graphics.draw(corridor, target, { uColors: colors, uTime: time, uRoll: roll, uFlow: flow });
             },
-            resize() {},
-            dispose() { graphics.dispose(); },
         };
     },
 };

@@ -96,7 +96,6 @@ export default {
                 graphics.draw(show, target, { uLight: light.read });
             },
             resize(newWidth, newHeight) { graphics.resizePair(light, newWidth, newHeight); },
-            dispose() { graphics.dispose(); },
         };
     },
 };

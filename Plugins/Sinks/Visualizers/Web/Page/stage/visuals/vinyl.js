@@ -121,8 +121,6 @@ export default {
                 turn = (turn + frame.step * (0.25 + 0.55 * frame.drive)) % (Math.PI * 2);
                 graphics.draw(record, target, { uColors: colors, uTime: time, uTurn: turn });
             },
-            resize() {},
-            dispose() { graphics.dispose(); },
         };
     },
 };
