@@ -83,8 +83,8 @@ def row_of(source: str, result: hemiola_audio.Analysis, schema: pyarrow.Schema) 
         "sample_rate": result.sample_rate,
         "channels": result.header["channels"],
         "batch_frames": result.header["batch_frames"],
-        "beats": result.beats,
-        "onsets": result.onsets,
+        "beats": [beat["t"] for beat in result.events("beat")],
+        "onsets": [onset["t"] for onset in result.events("onset")],
     }
     batches = result.table()
     columns = []

@@ -2,7 +2,7 @@
 
     >>> import hemiola_audio
     >>> song = hemiola_audio.analyze("song.flac")
-    >>> song.tempo, song.key, song.beats
+    >>> song.tempo, song.beats
     >>> song.numpy()["spectrum.centroid_hz"]
 
 The program `hemiola` computes everything. It is part of the wheel; without it, the program of $HEMIOLA or of PATH is started.
@@ -11,6 +11,7 @@ The program `hemiola` computes everything. It is part of the wheel; without it, 
 from ._analyze import analyze, stream, tempo
 from ._errors import (
     CrashError,
+    FolderError,
     HemiolaError,
     HemiolaWarning,
     InputError,
@@ -20,6 +21,7 @@ from ._errors import (
     UsageError,
 )
 from ._listen import listen
+from ._options import Options
 from ._program import program
 from ._records import Feature, Record
 from ._result import Analysis, Chord
@@ -33,9 +35,11 @@ __all__ = [
     "Chord",
     "CrashError",
     "Feature",
+    "FolderError",
     "HemiolaError",
     "HemiolaWarning",
     "InputError",
+    "Options",
     "OutputError",
     "PartialInputWarning",
     "ProgramNotFoundError",

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
 from ._input import Input
-from ._options import Options, PathLike, Specs, Time
+from ._options import Options, PathLike
 from ._result import Analysis
 from ._stream import Stream
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 def analyze(
@@ -17,12 +20,7 @@ def analyze(
     *,
     sample_rate: float | None = None,
     channel_axis: int | None = None,
-    analyzers: Specs = None,
-    select: Specs = None,
-    whole_file: bool | None = None,
-    batch: int | None = None,
-    start: Time = None,
-    duration: Time = None,
+    **options: Unpack[Options],
 ) -> Analysis:
     """Analyses a file or an array of samples. For several files and folders: `analyze_many`.
 
@@ -39,10 +37,10 @@ def analyze(
     The result contains the output of the program: about 1.3 KB per batch with all analyzers, 3.4 MB per minute. `stream` has bounded
     memory.
 
-    Raises InputError (the input cannot be read; a folder: also IsADirectoryError), UsageError (a setting is invalid), ValueError or TypeError (the array is not usable).
+    Raises InputError (the input cannot be read; FolderError: it is a folder), UsageError (a setting is invalid), ValueError or TypeError (the
+    array is not usable).
     Warns with PartialInputWarning if the input is truncated or damaged; the result contains what was analysed.
     """
-    options = Options(analyzers, select, batch, whole_file, start, duration)
     input = Input(source, options, sample_rate, channel_axis)
     with Stream(input.process()) as records:
         lines = list(records.lines())
@@ -54,18 +52,12 @@ def stream(
     *,
     sample_rate: float | None = None,
     channel_axis: int | None = None,
-    analyzers: Specs = None,
-    select: Specs = None,
-    whole_file: bool | None = None,
-    batch: int | None = None,
-    start: Time = None,
-    duration: Time = None,
+    **options: Unpack[Options],
 ) -> Stream:
     """Analyses a file or an array, and returns an iterator over the records as the program writes them.
 
     Memory does not depend on the length of the file. The arguments are those of `analyze`.
     """
-    options = Options(analyzers, select, batch, whole_file, start, duration)
     return Stream(Input(source, options, sample_rate, channel_axis).process())
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import signal
+import sys
+import warnings
+from types import FrameType
 
 
 class HemiolaError(Exception):
@@ -55,6 +58,16 @@ class HemiolaWarning(UserWarning):
 
 class PartialInputWarning(HemiolaWarning):
     """The input was analysed in part: it is truncated or damaged."""
+
+
+def warn(message: str, category: type[HemiolaWarning]) -> None:
+    """Warns at the line that has called the package, whatever is between."""
+    level = 1
+    frame: FrameType | None = sys._getframe()
+    while frame is not None and frame.f_globals.get("__package__") == __package__:
+        frame = frame.f_back
+        level += 1
+    warnings.warn(message, category, stacklevel=level)
 
 
 _BY_EXIT_CODE: dict[int, type[HemiolaError]] = {1: InputError, 2: UsageError, 3: OutputError}

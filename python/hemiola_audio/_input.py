@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._errors import FolderError
-from ._options import Options, PathLike, path_argument
+from ._options import Options, PathLike, option_arguments, path_argument
 from ._process import Process
 from ._samples import raw_samples
 
@@ -27,8 +27,8 @@ class Input:
 
     def process(self, options: Options | None = None, more: Sequence[str] = ()) -> Process:
         """Starts an analysis, with other options where they are given."""
-        options = options or self.options
-        arguments = ["analyze", *options.arguments(), *more]
+        options = self.options if options is None else options
+        arguments = ["analyze", *option_arguments(options), *more]
         if not isinstance(self.source, np.ndarray):
             if self.sample_rate is not None or self.channel_axis is not None:
                 raise ValueError("sample_rate and channel_axis belong to an array; a file has its own sample rate and channels")
@@ -37,10 +37,10 @@ class Input:
             if os.path.isdir(path):
                 raise FolderError(path)
             return Process([*arguments, "--", path])
-        if options.start is not None or options.duration is not None:
+        if options.get("start") is not None or options.get("duration") is not None:
             raise ValueError("start and duration belong to a file; pass a slice of the array: samples[first:last]")
         samples = raw_samples(self.source, self.sample_rate, self.channel_axis)
-        if options.whole_file is not False:
+        if options.get("whole_file") is not False:
             # Two passes: the program keeps the samples in an unlinked temporary file.
             arguments += ["--capture", f"pcm:path=-,raw={samples.layout.replace(',', ':')},spool=true"]
         else:

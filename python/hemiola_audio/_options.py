@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Union
+from typing import TypedDict, Union
 
 PathLike = Union[str, "os.PathLike[str]"]
 Specs = Union[str, Sequence[str], None]
@@ -15,31 +14,35 @@ Time = Union[float, str, None]
 _ALWAYS_SELECTED = ("header", "gap", "end")
 
 
-@dataclass(frozen=True)
-class Options:
-    """The options that `analyze`, `stream`, `listen` and `Worker` share."""
+class Options(TypedDict, total=False):
+    """The options of the program, which `analyze` describes. None: as if it were not there."""
 
-    analyzers: Specs = None
-    select: Specs = None
-    batch: int | None = None
-    whole_file: bool | None = None
-    start: Time = None
-    duration: Time = None
+    analyzers: Specs
+    select: Specs
+    whole_file: bool | None
+    batch: int | None
+    start: Time
+    duration: Time
 
-    def arguments(self) -> list[str]:
-        arguments = [f"--analyzer={spec}" for spec in _texts(self.analyzers)]
-        selected = _texts(self.select)
-        if selected:
-            arguments.append("--select=" + ",".join((*_ALWAYS_SELECTED, *selected)))
-        if self.batch is not None:
-            arguments.append(f"--batch={self.batch}")
-        if self.whole_file is not None:
-            arguments.append("--whole-file" if self.whole_file else "--causal")
-        if self.start is not None:
-            arguments.append(f"--start={_time(self.start)}")
-        if self.duration is not None:
-            arguments.append(f"--duration={_time(self.duration)}")
-        return arguments
+
+def option_arguments(options: Options) -> list[str]:
+    """The options as arguments of the program. Raises TypeError if there is no such option."""
+    for name in options:
+        if name not in Options.__annotations__:
+            raise TypeError(f"unexpected keyword argument {name!r}; the options are " + ", ".join(Options.__annotations__))
+    arguments = [f"--analyzer={spec}" for spec in _texts(options.get("analyzers"))]
+    selected = _texts(options.get("select"))
+    if selected:
+        arguments.append("--select=" + ",".join((*_ALWAYS_SELECTED, *selected)))
+    if (batch := options.get("batch")) is not None:
+        arguments.append(f"--batch={batch}")
+    if (whole_file := options.get("whole_file")) is not None:
+        arguments.append("--whole-file" if whole_file else "--causal")
+    if (start := options.get("start")) is not None:
+        arguments.append(f"--start={_time(start)}")
+    if (duration := options.get("duration")) is not None:
+        arguments.append(f"--duration={_time(duration)}")
+    return arguments
 
 
 def path_argument(path: PathLike) -> str:

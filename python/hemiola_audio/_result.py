@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -35,14 +34,13 @@ class Chord(NamedTuple):
 class Analysis:
     """The records of one input. Iterating decodes them in their order: header, batches with their events, end.
 
-    `tempo`, `beats`, `onsets`, `key` and `chords` are those of the records. If the records do not have them, the input is analysed
-    once more when one of them is used for the first time.
+    `tempo`, `beats`, `downbeats`, `onsets`, `key` and `chords` are those of the records. Where the records do not have them, they are an
+    AttributeError that names the analyzer.
     """
 
     def __init__(self, lines: Sequence[bytes], *, error: str | None = None, input: Input | None = None) -> None:
         self._lines = lines
         self._input = input
-        self._others: dict[str, Analysis] = {}
         self.error = error
         """Why the input was analysed in part only; None: it is complete."""
         if not lines or not lines[0].startswith(b'{"type":"header"'):
@@ -55,11 +53,10 @@ class Analysis:
         return len(self._lines)
 
     def __repr__(self) -> str:
-        """What is known without another analysis."""
         parts = [repr(self.header["source"]["name"]), f"{self.duration:.1f} s"]
-        if self._has("beat") and self.tempo is not None:
+        if self._declares("beat") and self.tempo is not None:
             parts.append(f"{self.tempo:.1f} BPM")
-        if self._has("musical_key") and self.key is not None:
+        if self._declares("musical_key") and self.key is not None:
             parts.append(self.key)
         return f"Analysis({', '.join(parts)})"
 
@@ -124,48 +121,45 @@ class Analysis:
     @cached_property
     def tempo(self) -> float | None:
         """The tempo in beats per minute, of several that with most beats; None: there are no beats, or the analysis was interrupted."""
-        result = self._with("beat", "beat")
         # As `rhythm.bpm` of a summary, and `hemiola beats --tempo`.
-        name = next((analyzer["id"] for analyzer in result.header["analyzers"] if analyzer["plugin"] == "beat"), None)
-        tempo: float | None = result.end["summaries"][name]["bpm"] if result.end and name else None
+        tempo: float | None = self._summarized("beat", "beat", "bpm")
         return tempo
 
     @cached_property
     def beats(self) -> NDArray[np.float64]:
         """The times of the beats in seconds. `events("beat")` also has tempo, position in the bar and confidence."""
-        return _times(self._with("beat", "beat").events("beat"))
+        return _times(self._declared("beat", "beat"))
 
     @cached_property
     def downbeats(self) -> NDArray[np.float64]:
         """The times of the first beats of the bars, in seconds."""
-        return _times(beat for beat in self._with("beat", "beat").events("beat") if beat["position"] == 1)
+        return _times(beat for beat in self._declared("beat", "beat") if beat["position"] == 1)
 
     @cached_property
     def onsets(self) -> NDArray[np.float64]:
         """The times of the onsets in seconds. `events("onset")` also has their strength."""
-        return _times(self._with("beat", "onset").events("onset"))
+        return _times(self._declared("onset", "beat"))
 
     @cached_property
     def key(self) -> str | None:
         """The key of the whole input, such as `A minor`; None: it has none."""
-        result = self._with("musical-key", "musical_key")
-        name = next(analyzer["id"] for analyzer in result.header["analyzers"] if analyzer["plugin"] == "musical-key")
-        key: str | None = result.end["summaries"][name]["key"] if result.end else None
+        key: str | None = self._summarized("musical_key", "musical-key", "key")
         return key
 
     @cached_property
     def chords(self) -> list[Chord]:
         """The chords with start and end, without gaps. `events("chord")` also has their roots and qualities."""
-        records = self._with("chords", "chord").events("chord")
+        records = self._declared("chord", "chords")
         return [Chord(record["t"], round(record["t"] + record["duration_s"], 6), record["label"]) for record in records]
 
-    @cached_property
     def summary(self) -> dict[str, Any]:
         """The row of `analyze_many(FOLDER)`, by column: tags, tempo, key, loudness, and mean and quantiles of each feature.
 
-        It takes another analysis, when it is used for the first time.
+        It analyses the input once more.
         """
-        return summary_of(self._repeatable("a summary"))
+        if self._input is None:
+            raise InputError("the input of the records is not known")
+        return summary_of(self._input)
 
     @property
     def gaps(self) -> list[Record]:
@@ -209,24 +203,18 @@ class Analysis:
     def _declares(self, output: str) -> bool:
         return any(event["name"] == output for analyzer in self.header["analyzers"] for event in analyzer["events"])
 
-    def _has(self, output: str) -> bool:
-        return self._declares(output) or output in self._others
+    def _declared(self, output: str, plugin: str) -> list[Record]:
+        """The records of an event output. Raises AttributeError if no analyzer of this analysis has it."""
+        if not self._declares(output):
+            remedy = f"analyze with analyzers='+{plugin}', and if there is a select, with {output!r} in it"
+            raise AttributeError(f"the analysis has no records of the type {output!r}: {remedy}")
+        return self.events(output)
 
-    def _with(self, plugin: str, output: str) -> Analysis:
-        """The analysis of this input that has an event output: this one, or one by that plugin."""
-        if self._declares(output):
-            return self
-        if output not in self._others:
-            input = self._repeatable(output)
-            options = replace(input.options, analyzers=plugin, select=output, whole_file=None)
-            with Stream(input.process(options)) as records:
-                self._others[output] = Analysis(list(records.lines()))
-        return self._others[output]
-
-    def _repeatable(self, output: str) -> Input:
-        if self._input is None:
-            raise InputError(f"the records do not have {output}, and their input is not known")
-        return self._input
+    def _summarized(self, output: str, plugin: str, value: str) -> Any:
+        """A value of the summary of the plugin that has an event output; None: the analysis was interrupted."""
+        self._declared(output, plugin)
+        name = next((analyzer["id"] for analyzer in self.header["analyzers"] if analyzer["plugin"] == plugin), None)
+        return self.end["summaries"][name][value] if self.end and name else None
 
 
 def _times(records: Iterable[Record]) -> NDArray[np.float64]:

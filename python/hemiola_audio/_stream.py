@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from types import TracebackType
 
-from ._errors import HemiolaWarning, InputError, PartialInputWarning, error
+from ._errors import HemiolaWarning, InputError, PartialInputWarning, error, warn
 from ._options import PathLike
 from ._process import Process
 from ._records import Feature, Record, decode, features_of
@@ -109,9 +108,9 @@ class Stream(Iterator[Record]):
         self.close()
         if exit_code == 0:
             if message:
-                warnings.warn(message.removeprefix("warning: "), HemiolaWarning, stacklevel=4)
+                warn(message.removeprefix("warning: "), HemiolaWarning)
         elif exit_code == 1 and self._has_ended:
             self.error = message
-            warnings.warn(message, PartialInputWarning, stacklevel=4)
+            warn(message, PartialInputWarning)
         else:
             raise error(exit_code, message)

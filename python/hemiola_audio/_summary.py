@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ._errors import InputError, PartialInputWarning, error
+from ._errors import InputError, PartialInputWarning, error, warn
 from ._input import Input
-from ._options import Options
+from ._options import Options, option_arguments
 from ._process import Process
 from ._records import decode
 
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
 
 def summary_options(options: Options) -> Options:
     """The options of a summary: also key and loudness, unless the analyzers are named; of the whole file; all features."""
-    return replace(options, analyzers=options.analyzers or ("+loudness", "+musical-key"), select=None, whole_file=None)
+    return {**options, "analyzers": options.get("analyzers") or ("+loudness", "+musical-key"), "select": None, "whole_file": None}
 
 
 def summary_of(input: Input) -> dict[str, Any]:
@@ -39,7 +37,7 @@ def folder_summaries(folder: str, options: Options, jobs: int) -> pandas.DataFra
         import pandas
     except ImportError as fault:
         raise ImportError("the table of a folder needs pandas: pip install pandas pyarrow") from fault
-    arguments = ["analyze", "--summary", *summary_options(options).arguments(), f"--jobs={jobs}", "--", folder]
+    arguments = ["analyze", "--summary", *option_arguments(summary_options(options)), f"--jobs={jobs}", "--", folder]
     with closing(Process(arguments)) as process:
         rows = [_row(line) for line in _shown(iter(process.read_line, b""), folder)]
         exit_code, message = process.wait()
@@ -49,7 +47,7 @@ def folder_summaries(folder: str, options: Options, jobs: int) -> pandas.DataFra
     failed = sum(row["error"] is not None for row in rows)
     if failed:
         text = f"{folder}: {failed} of {len(rows)} files failed or were incomplete; their rows say why in the column error"
-        warnings.warn(text, PartialInputWarning, stacklevel=3)
+        warn(text, PartialInputWarning)
     return pandas.DataFrame(rows)
 
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 import threading
-import warnings
 from collections import deque
 from collections.abc import Iterable, Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, overload
 
-from ._errors import CrashError, FolderError, HemiolaError, InputError, OutputError, PartialInputWarning, UsageError, error
+from ._errors import CrashError, FolderError, HemiolaError, InputError, OutputError, PartialInputWarning, UsageError, error, warn
 from ._input import Input
-from ._options import Options, PathLike, Specs, Time, path_argument
+from ._options import Options, PathLike, option_arguments, path_argument
 from ._process import Process
 from ._records import decode
 from ._result import Analysis
@@ -20,6 +19,7 @@ from ._summary import folder_summaries
 
 if TYPE_CHECKING:
     import pandas
+    from typing_extensions import Unpack
 
 # Bytes of paths on the way to the program: less than a pipe contains, so that writing never waits for the program.
 _PATH_BYTES = 32 * 1024
@@ -36,17 +36,9 @@ class Worker:
     second time. The arguments are those of `analyze`. Several threads may use one worker: their files take turns.
     """
 
-    def __init__(
-        self,
-        *,
-        analyzers: Specs = None,
-        select: Specs = None,
-        whole_file: bool | None = None,
-        batch: int | None = None,
-        start: Time = None,
-        duration: Time = None,
-    ) -> None:
-        self._options = Options(analyzers, select, batch, whole_file, start, duration)
+    def __init__(self, **options: Unpack[Options]) -> None:
+        self._options = options
+        self._arguments = option_arguments(options)
         self._lock = threading.Lock()
         self._connection: _Connection | None = None
 
@@ -82,7 +74,7 @@ class Worker:
 
     def _exchange(self, path: str) -> Analysis:
         if self._connection is None:
-            self._connection = _Connection(self._options, jobs=1)
+            self._connection = _Connection(self._arguments, jobs=1)
         try:
             self._connection.send(path)
             answer = self._connection.receive(path, self._options)
@@ -100,9 +92,7 @@ def analyze_many(
     paths: PathLike,
     *,
     jobs: int | None = None,
-    analyzers: Specs = None,
-    start: Time = None,
-    duration: Time = None,
+    **options: Unpack[Options],
 ) -> pandas.DataFrame: ...
 @overload
 def analyze_many(
@@ -110,12 +100,7 @@ def analyze_many(
     *,
     jobs: int | None = None,
     return_exceptions: Literal[False] = False,
-    analyzers: Specs = None,
-    select: Specs = None,
-    whole_file: bool | None = None,
-    batch: int | None = None,
-    start: Time = None,
-    duration: Time = None,
+    **options: Unpack[Options],
 ) -> Iterator[Analysis]: ...
 @overload
 def analyze_many(
@@ -123,24 +108,14 @@ def analyze_many(
     *,
     jobs: int | None = None,
     return_exceptions: Literal[True],
-    analyzers: Specs = None,
-    select: Specs = None,
-    whole_file: bool | None = None,
-    batch: int | None = None,
-    start: Time = None,
-    duration: Time = None,
+    **options: Unpack[Options],
 ) -> Iterator[Analysis | HemiolaError]: ...
 def analyze_many(
     paths: PathLike | Iterable[PathLike],
     *,
     jobs: int | None = None,
     return_exceptions: bool = False,
-    analyzers: Specs = None,
-    select: Specs = None,
-    whole_file: bool | None = None,
-    batch: int | None = None,
-    start: Time = None,
-    duration: Time = None,
+    **options: Unpack[Options],
 ) -> Iterator[Analysis | HemiolaError] | pandas.DataFrame:
     """Analyses files with one process. Of a list of paths, yields the results in their order; of a folder, returns a table.
 
@@ -159,15 +134,19 @@ def analyze_many(
         jobs = 0 if isinstance(paths, (str, os.PathLike)) else 1
     if jobs < 0:
         raise ValueError(f"jobs is {jobs}: it is 0 (one per processor) or more")
-    options = Options(analyzers, select, batch, whole_file, start, duration)
+    arguments = option_arguments(options)
     if isinstance(paths, (str, os.PathLike)):
         if not os.path.isdir(paths):
             raise TypeError(f"{os.fspath(paths)!r} is not a folder; pass a list of paths, or use analyze")
+        if options.get("select") is not None or options.get("whole_file") is not None:
+            raise ValueError("select and whole_file belong to a list of paths; a table has all columns, of whole files")
         return folder_summaries(path_argument(paths), options, jobs)
-    return _many(iter(paths), options, jobs or len(os.sched_getaffinity(0)), return_exceptions)
+    return _many(iter(paths), arguments, options, jobs or len(os.sched_getaffinity(0)), return_exceptions)
 
 
-def _many(paths: Iterator[PathLike], options: Options, jobs: int, return_exceptions: bool) -> Iterator[Analysis | HemiolaError]:
+def _many(
+    paths: Iterator[PathLike], arguments: list[str], options: Options, jobs: int, return_exceptions: bool
+) -> Iterator[Analysis | HemiolaError]:
     waiting: deque[str] = deque()  # read from `paths`, not sent
     sent: deque[str] = deque()
     sent_bytes = 0
@@ -179,7 +158,7 @@ def _many(paths: Iterator[PathLike], options: Options, jobs: int, return_excepti
             limit = 1 if isolated else 2 * jobs + 2
             try:
                 if connection is None:
-                    connection = _Connection(options, jobs)
+                    connection = _Connection(arguments, jobs)
                 while len(sent) < limit:
                     if not waiting:
                         following = next(paths, None)
@@ -219,9 +198,8 @@ def _many(paths: Iterator[PathLike], options: Options, jobs: int, return_excepti
 class _Connection:
     """A process that reads paths and writes their records in the same order."""
 
-    def __init__(self, options: Options, jobs: int) -> None:
-        self.process = Process(
-            ["analyze", *options.arguments(), f"--jobs={jobs}", "--files-from", "-", "--null"], has_input=True)
+    def __init__(self, arguments: list[str], jobs: int) -> None:
+        self.process = Process(["analyze", *arguments, f"--jobs={jobs}", "--files-from", "-", "--null"], has_input=True)
 
     def send(self, path: str) -> None:
         try:
@@ -247,7 +225,7 @@ class _Connection:
                 record = decode(line)
                 damage = _message(record, path) if record.get("error") else None
                 if damage:
-                    warnings.warn(damage, PartialInputWarning, stacklevel=4)
+                    warn(damage, PartialInputWarning)
                 return Analysis(lines, error=damage, input=Input(path, options))
 
     def _fault(self) -> HemiolaError:

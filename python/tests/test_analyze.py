@@ -14,7 +14,7 @@ import pytest
 from conftest import music, run_program, write_wav
 
 import hemiola_audio
-from hemiola_audio import HemiolaWarning, InputError, PartialInputWarning, UsageError, analyze, stream
+from hemiola_audio import FolderError, HemiolaWarning, InputError, PartialInputWarning, UsageError, analyze, stream
 
 
 def test_records_equal_those_of_the_program(minuet: Path) -> None:
@@ -132,6 +132,33 @@ def test_truncated_file_warns_and_has_a_result(truncated: Path) -> None:
     assert len(result.times) == 132
 
 
+def test_warning_names_the_line_of_the_caller(truncated: Path, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    with hemiola_audio.Worker(analyzers="levels") as worker:
+        functions: list[Callable[[], object]] = [
+            lambda: analyze(truncated, analyzers="levels"),
+            lambda: list(stream(truncated, analyzers="levels")),
+            lambda: stream(truncated, analyzers="levels").to_parquet(tmp_path / "song.parquet"),
+            lambda: worker.analyze(truncated),
+            lambda: list(hemiola_audio.analyze_many([truncated], analyzers="levels")),
+        ]
+        for function in functions:
+            with pytest.warns(PartialInputWarning) as caught:
+                function()
+            assert [(warning.filename, warning.lineno) for warning in caught] == [(__file__, function.__code__.co_firstlineno)]
+
+
+def test_unknown_option_is_an_error_at_the_call(song: Path) -> None:
+    functions: list[Callable[..., object]] = [analyze, stream, hemiola_audio.listen, hemiola_audio.analyze_many]
+    for function in functions:
+        with pytest.raises(TypeError, match="'analyser'; the options are analyzers, select"):
+            function([song] if function is hemiola_audio.analyze_many else song, analyser="levels")
+    with pytest.raises(TypeError, match="analyser"):
+        hemiola_audio.Worker(analyser="levels")  # type: ignore[call-arg]
+    with pytest.raises(ValueError, match="belong to a file"):
+        hemiola_audio.listen(capture="tone:sine", start=1)
+
+
 def test_warning_of_the_program_is_a_warning(tmp_path: Path) -> None:
     samples = struct.pack("<4f", 0.1, float("nan"), 0.2, 0.3)
     chunk = struct.pack("<4sI4s4sIHHIIHH4sI", b"RIFF", 36 + 16, b"WAVE", b"fmt ", 16, 3, 1, 44_100, 44_100 * 4, 4, 32, b"data", 16)
@@ -164,9 +191,9 @@ def test_folder_is_an_error_that_names_analyze_many(name: str, tmp_path: Path) -
     write_wav(tmp_path / "a.wav", music(0.5), 44_100)
     with hemiola_audio.Worker() as worker:
         functions: dict[str, Callable[[Path], object]] = {"analyze": analyze, "stream": hemiola_audio.stream, "worker": worker.analyze}
-        with pytest.raises(InputError, match="analyze_many") as fault:
+        with pytest.raises(FolderError, match="analyze_many") as fault:
             functions[name](tmp_path)
-    assert isinstance(fault.value, IsADirectoryError) and str(fault.value).startswith(f"{tmp_path}: ")
+    assert isinstance(fault.value, InputError) and isinstance(fault.value, IsADirectoryError) and str(fault.value).startswith(f"{tmp_path}: ")
     assert str(pickle.loads(pickle.dumps(fault.value))) == str(fault.value)
 
 

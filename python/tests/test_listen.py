@@ -25,8 +25,9 @@ def test_records_of_a_generated_signal() -> None:
 
 
 def test_end_of_the_source_ends_the_iteration() -> None:
-    records = list(listen(capture="tone:sine,seconds=0.2", analyzers="levels"))
-    assert records[0]["type"] == "header" and records[-1]["type"] == "end"
+    for end in (",seconds=0.2", ""):
+        records = list(listen(capture=f"tone:sine{end}", analyzers="levels", duration=None if end else 0.2))
+        assert records[0]["type"] == "header" and records[-1]["type"] == "end"
 
 
 def test_unknown_capture_is_a_usage_error() -> None:

@@ -17,7 +17,7 @@ from hemiola_audio import Analysis, Chord, InputError, analyze, analyze_many
 
 @pytest.fixture(scope="module")
 def whole(minuet: Path) -> Analysis:
-    return analyze(minuet)
+    return analyze(minuet, analyzers=["+musical-key", "+chords"])
 
 
 def test_values_of_a_song(whole: Analysis, minuet: Path) -> None:
@@ -40,17 +40,20 @@ def test_what_the_records_have_is_not_analysed_again(minuet: Path, monkeypatch: 
     assert copy.key == result.key
 
 
-def test_what_the_records_lack_is_analysed_once(minuet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    result = analyze(minuet, analyzers="levels", duration=8)
-    assert result.key == "G major" and result.beats[-1] < 8 and len(result.events("beat")) == 0
-    monkeypatch.setenv("HEMIOLA", "/nothing")
-    assert result.key == "G major" and len(result.downbeats) > 2 and result.tempo
+def test_what_the_records_lack_is_an_error_that_names_the_analyzer(minuet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    result = analyze(minuet, select="onset", duration=8)
+    assert len(result.onsets) > 0 and not hasattr(result, "beats")
     with pytest.raises(InputError, match="not known"):
-        assert Analysis(result._lines).chords
+        Analysis(result._lines).summary()
+    monkeypatch.setenv("HEMIOLA", "/nothing")
+    for name, analyzer in {"tempo": "beat", "downbeats": "beat", "key": "musical-key", "chords": "chords"}.items():
+        with pytest.raises(AttributeError, match=rf"analyzers='\+{analyzer}'"):
+            getattr(result, name)
 
 
 def test_without_beats_and_tones_there_is_nothing() -> None:
-    silence = analyze(np.zeros(44_100 * 4, dtype=np.float32), sample_rate=44_100)
+    analyzers = ["beat", "musical-key", "chords"]
+    silence = analyze(np.zeros(44_100 * 4, dtype=np.float32), sample_rate=44_100, analyzers=analyzers)
     assert silence.tempo is None and silence.key is None and len(silence.beats) == 0 and silence.duration == 4
     assert [chord.label for chord in silence.chords] == ["N"]
 
@@ -70,19 +73,19 @@ def test_categories_are_texts_with_numbers(minuet: Path, tmp_path: Path) -> None
 
 
 def test_representation_is_what_is_known(minuet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    result = analyze(minuet, duration=8)
+    result = analyze(minuet, analyzers=["beat", "musical-key"], duration=8)
     levels = analyze(minuet, analyzers="levels", duration=8)
     start = f"Analysis({str(minuet)!r}, 8.0 s"
-    assert result.key == "G major"
     monkeypatch.setenv("HEMIOLA", "/nothing")
     assert repr(result) == f"{start}, {result.tempo:.1f} BPM, G major)" and repr(levels) == start + ")"
 
 
 def test_summary_of_a_file_and_of_an_array(whole: Analysis) -> None:
-    assert whole.summary["summaries.musical_key.key"] == "G major" and whole.summary["summaries.musical_key.tonic_number"] == 7
-    assert whole.summary["rhythm.beats"] == len(whole.beats) and "features.levels.rms_db.p50" in whole.summary
+    summary = whole.summary()
+    assert summary["summaries.musical_key.key"] == "G major" and summary["summaries.musical_key.tonic_number"] == 7
+    assert summary["rhythm.beats"] == len(whole.beats) and "features.levels.rms_db.p50" in summary
     array = analyze(music(3).astype(np.float32) / 32768, sample_rate=44_100, analyzers="levels")
-    assert {key.split(".")[1] for key in array.summary if key.startswith("features.")} == {"levels"}
+    assert {key.split(".")[1] for key in array.summary() if key.startswith("features.")} == {"levels"}
 
 
 def test_folder_is_a_table_with_errors(minuet: Path, truncated: Path, text_file: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -90,8 +93,9 @@ def test_folder_is_a_table_with_errors(minuet: Path, truncated: Path, text_file:
     folder = truncated.parent
     (folder / "more").mkdir()
     shutil.copy(minuet, folder / "more" / "minuet.flac")
-    with pytest.warns(hemiola_audio.PartialInputWarning, match="2 of 3 files .* column error"):
+    with pytest.warns(hemiola_audio.PartialInputWarning, match="2 of 3 files .* column error") as caught:
         table = analyze_many(folder).set_index("file")
+    assert [warning.filename for warning in caught] == [__file__]
     assert len(table) == 3 and table.loc[str(folder / "more" / "minuet.flac"), "summaries.musical_key.key"] == "G major"
     assert "not audio" in table.loc[str(text_file), "error"] and math.isnan(table.loc[str(text_file), "frames"])
     assert table.loc[str(truncated), "lost_frames"] > 0
@@ -104,3 +108,5 @@ def test_a_file_or_an_empty_folder_is_refused(minuet: Path, tmp_path: Path) -> N
         analyze_many(minuet)
     with pytest.raises(InputError, match="no sound files"):
         analyze_many(tmp_path)
+    with pytest.raises(ValueError, match="select and whole_file"):
+        analyze_many(tmp_path, select="levels")
