@@ -9,6 +9,11 @@ public enum EnvironmentVariable {
         return PathText.text(of: UnsafeRawBufferPointer(start: value, count: strlen(value)))
     }
 
+    /// Removes a variable, so that programs that this process starts do not get it. Call before other threads are started.
+    package static func remove(_ name: String) {
+        unsetenv(name)
+    }
+
     /// The value of a variable that is an absolute path; nil for another value. The XDG Base Directory Specification requires that relative
     /// paths are ignored.
     ///

@@ -17,11 +17,40 @@ public enum FileSystem {
 
     // MARK: - Files
 
-    /// The status of a file; links are followed.
-    package static func status(of path: String) throws(SystemCallError) -> FileStatus {
+    /// The status of a file.
+    ///
+    /// - Parameters:
+    ///   - path: The path of the file.
+    ///   - followsLinks: Whether the target of a symbolic link is looked at, and not the link.
+    /// - Throws: There is no such file, or the system does not let the user look.
+    public static func status(of path: String, followsLinks: Bool = true) throws(SystemCallError) -> FileStatus {
         var status = stat()
-        guard stat(PathText.systemPath(path), &status) == 0 else { throw SystemCallError.last }
+        let systemPath = PathText.systemPath(path)
+        guard (followsLinks ? stat(systemPath, &status) : lstat(systemPath, &status)) == 0 else { throw SystemCallError.last }
         return FileStatus(status)
+    }
+
+    /// What a process may do with a file, as access(2) has it.
+    public enum Permission: Int32, Sendable {
+        /// Read it.
+        case read = 4
+        /// Write it, or create files in it.
+        case write = 2
+        /// Execute it, or reach the files in it.
+        case execute = 1
+    }
+
+    /// Checks whether this process may use a file in some ways; links are followed.
+    ///
+    /// - Throws: Why not, or there is no such file.
+    public static func checkPermissions(_ permissions: Set<Permission>, of path: String) throws(SystemCallError) {
+        let mode = permissions.reduce(0) { $0 | $1.rawValue }
+        guard access(PathText.systemPath(path), mode) == 0 else { throw SystemCallError.last }
+    }
+
+    /// Whether a path is a regular file that this process may execute; links are followed.
+    public static func isExecutable(_ path: String) -> Bool {
+        (try? status(of: path).kind) == .file && (try? checkPermissions([.execute], of: path)) != nil
     }
 
     /// Whether a file, folder or anything else is at a path; links are followed. Also false where the system does not let the user look.
@@ -55,6 +84,9 @@ public enum FileSystem {
                 case Int(DT_REG): .file
                 case Int(DT_DIR): .folder
                 case Int(DT_LNK): .link
+                case Int(DT_FIFO): .pipe
+                case Int(DT_SOCK): .socket
+                case Int(DT_CHR): .device
                 case Int(DT_UNKNOWN): .unknown
                 default: .other
                 }
@@ -81,7 +113,7 @@ public enum FileSystem {
     }
 
     /// The target of a symbolic link, as it is written there; nil for anything else.
-    package static func linkTarget(of path: String) -> String? {
+    public static func linkTarget(of path: String) -> String? {
         let target = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
             buffer.withMemoryRebound(to: CChar.self) { text in
                 count = max(0, readlink(PathText.systemPath(path), text.baseAddress!, text.count))
@@ -93,18 +125,21 @@ public enum FileSystem {
     /// The absolute path of the working directory.
     public static var workingFolder: String { realPath(".") ?? "/" }
 
-    /// Creates a folder and the missing folders above it, with the permissions that the umask leaves. Does nothing if it exists.
+    /// Creates a folder and the missing folders above it. Does nothing if it exists.
     ///
+    /// - Parameters:
+    ///   - path: The path of the folder.
+    ///   - permissions: Of each new folder, but for those that the umask takes away.
     /// - Throws: A folder cannot be created: `ENOTDIR` where a file is in the way.
-    public static func createFolder(_ path: String) throws(SystemCallError) {
-        if mkdir(PathText.systemPath(path), 0o777) == 0 { return }
+    public static func createFolder(_ path: String, permissions: UInt32 = 0o777) throws(SystemCallError) {
+        if mkdir(PathText.systemPath(path), permissions) == 0 { return }
         let number = errno
         if number == EEXIST, isFolder(path) { return }
         guard number == ENOENT, let slash = path.dropLast().lastIndex(of: "/"), slash != path.startIndex else {
             throw SystemCallError(number: number == EEXIST ? ENOTDIR : number)
         }
-        try createFolder(String(path[..<slash]))
-        guard mkdir(PathText.systemPath(path), 0o777) == 0 || errno == EEXIST && isFolder(path) else { throw SystemCallError.last }
+        try createFolder(String(path[..<slash]), permissions: permissions)
+        guard mkdir(PathText.systemPath(path), permissions) == 0 || errno == EEXIST && isFolder(path) else { throw SystemCallError.last }
     }
 
     /// Whether an empty regular file is at a path; links are followed.
@@ -114,15 +149,17 @@ public enum FileSystem {
 
     /// Calls `fsync` for the folder of a path. Errors are ignored: not every file system supports it, and the data does not depend on it.
     package static func synchronizeFolder(of path: String) {
-        let descriptor = open(PathText.systemPath(folder(of: path)), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor != -1 else { return }
-        _ = fsync(descriptor)
-        close(descriptor)
+        guard let file = try? FileDescriptor.open(folder(of: path)) else { return }
+        _ = fsync(file.number)
+        file.close()
     }
 
     /// Removes a file, if it exists.
-    package static func remove(_ path: String) {
-        unlink(PathText.systemPath(path))
+    ///
+    /// - Returns: Whether it existed and was removed.
+    @discardableResult
+    public static func remove(_ path: String) -> Bool {
+        unlink(PathText.systemPath(path)) == 0
     }
 
     /// A part of a file. Never waits for a pipe.
@@ -135,23 +172,27 @@ public enum FileSystem {
     /// - Throws: The file does not exist or cannot be read: `ESPIPE` for a pipe, `EISDIR` for a folder.
     public static func bytes(of path: String, from offset: Int = 0, count: Int) throws(SystemCallError) -> [UInt8] {
         // A pipe that replaced the file would block the call.
-        let descriptor = open(PathText.systemPath(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-        guard descriptor >= 0 else { throw SystemCallError.last }
-        defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw SystemCallError.last }
-        let start = offset < 0 ? max(0, Int(status.st_size) + offset) : offset
-        var bytes = [UInt8](repeating: 0, count: count)
-        var filled = 0
-        while filled < count {
-            // Safe: at most the rest of the array is filled.
-            let result = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress! + filled, count - filled, off_t(start + filled)) }
-            if result < 0, errno == EINTR { continue }
-            guard result >= 0 else { throw SystemCallError.last }
-            if result == 0 { break }
-            filled += result
-        }
-        bytes.removeSubrange(filled...)
+        let file = try FileDescriptor.open(path, [.nonBlocking])
+        defer { file.close() }
+        let start = try offset < 0 ? max(0, file.status().size + offset) : offset
+        return try file.bytes(at: Int64(start), count: count)
+    }
+
+    /// The bytes of a file that another program of this user has just written.
+    ///
+    /// - Parameters:
+    ///   - path: The path of the file; a symbolic link is an error.
+    ///   - limit: A larger file is an error.
+    /// - Throws: `EPERM` for a file of another user, `EINVAL` for another kind of file, `EFBIG` for a file above the limit, else the error
+    ///   of the system call.
+    public static func ownBytes(of path: String, atMost limit: Int) throws(SystemCallError) -> [UInt8] {
+        let file = try FileDescriptor.open(path, [.noFollow, .nonBlocking])
+        defer { file.close() }
+        let status = try file.status()
+        guard status.kind == .file else { throw SystemCallError(.invalidArgument) }
+        guard status.isOwn else { throw SystemCallError(.notPermitted) }
+        let bytes = try file.readAll(atMost: limit + 1)
+        guard bytes.count <= limit else { throw SystemCallError(.fileTooLarge) }
         return bytes
     }
 }

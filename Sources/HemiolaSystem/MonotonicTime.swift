@@ -14,7 +14,7 @@ public enum MonotonicTime {
     }
 
     /// Nanoseconds of the clock that is never set. Async-signal-safe.
-    package static var nanoseconds: Int64 { nanoseconds(of: CLOCK_MONOTONIC) }
+    static var nanoseconds: Int64 { nanoseconds(of: CLOCK_MONOTONIC) }
 
     /// Nanoseconds of a clock that is never set and that advances while the computer sleeps: for a live source, whose device may be gone
     /// then. Not comparable with ``now``.
@@ -25,6 +25,21 @@ public enum MonotonicTime {
         var clock = clockid_t()
         guard clock_getcpuclockid(process, &clock) == 0 else { return 0 }
         return seconds(of: clock)
+    }
+
+    /// A time of the wall clock in the time zone of the user: `20261122-130501`.
+    ///
+    /// - Parameter seconds: Seconds since 1970.
+    package static func localText(_ seconds: Int) -> String {
+        var seconds = time_t(seconds)
+        var parts = tm()
+        localtime_r(&seconds, &parts)
+        func digits(_ number: Int32, _ count: Int = 2) -> String {
+            let text = String(number)
+            return String(repeating: "0", count: max(0, count - text.count)) + text
+        }
+        return digits(parts.tm_year + 1900, 4) + digits(parts.tm_mon + 1) + digits(parts.tm_mday) + "-" + digits(parts.tm_hour)
+            + digits(parts.tm_min) + digits(parts.tm_sec)
     }
 
     private static func seconds(of clock: clockid_t) -> Double {

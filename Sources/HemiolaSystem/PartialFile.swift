@@ -79,13 +79,7 @@ public struct PartialFile: Sendable {
     ///
     /// - Throws: Not all could be written; call ``discard()``.
     public func write(_ bytes: [UInt8]) throws(SystemCallError) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw SystemCallError.last }
-            rest = rest.dropFirst(count)
-        }
+        try FileDescriptor(descriptor).writeAll(bytes)
     }
 
     /// Closes the file. After an error it is removed.
@@ -93,12 +87,11 @@ public struct PartialFile: Sendable {
     /// - Parameter syncs: Whether it is written to the disk first (`fsync`).
     /// - Throws: The file may be incomplete.
     public func close(syncs: Bool = false) throws(SystemCallError) {
-        let synced = syncs && fsync(descriptor) == -1 ? errno : 0
-        // After EINTR, Linux has closed the descriptor all the same.
-        let closed = Glibc.close(descriptor) == -1 && errno != EINTR ? errno : 0
-        guard synced == 0, closed == 0 else {
+        let notSynced = syncs && fsync(descriptor) == -1 ? SystemCallError.last : nil
+        let notClosed = FileDescriptor(descriptor).close()
+        if let error = notSynced ?? notClosed {
             FileSystem.remove(partialPath)
-            throw SystemCallError(number: synced != 0 ? synced : closed)
+            throw error
         }
     }
 

@@ -105,14 +105,11 @@ public final class RunningProgram {
             _ = fcntl(end, F_SETFL, fcntl(end, F_GETFL) | O_NONBLOCK)
         }
         if let pipeSize {
-            for end in [input, output] where end >= 0 { _ = fcntl(end, Self.setPipeSize, Int32(pipeSize)) }
+            for end in [input, output] where end >= 0 { FileDescriptor(end).setPipeSize(pipeSize) }
         }
         let identifier = identifier
         Self.running.withLock { _ = $0.insert(identifier) }
     }
-
-    /// Linux's F_SETPIPE_SZ, which the headers declare for GNU sources only.
-    private static let setPipeSize: Int32 = 1024 + 7
 
     deinit {
         end(within: 0)
@@ -288,9 +285,7 @@ public final class RunningProgram {
             return false
         }
         kill(-identifier, SIGKILL)
-        var status: Int32 = 0
-        while waitpid(identifier, &status, 0) == -1, errno == EINTR {}
-        exit = ProcessExit(status: status)
+        exit = ProcessExit.of(identifier)
         let identifier = identifier
         Self.running.withLock { _ = $0.remove(identifier) }
         reportLines()

@@ -41,7 +41,7 @@ public struct Spawn {
         descriptors = (nil, nil, nil)
     }
 
-    /// Starts the process. The caller waits for its end (`waitpid`).
+    /// Starts the process. The caller waits for its end: ``ProcessExit/of(_:waits:)``.
     ///
     /// - Throws: The program cannot be executed, or there are too many processes.
     public func start() throws(SystemCallError) -> pid_t {

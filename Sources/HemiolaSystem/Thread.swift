@@ -10,6 +10,24 @@ public func startThread(for purpose: String, _ body: sending @escaping () -> Voi
     pthread_detach(try makeThread(for: purpose, body))
 }
 
+/// Lets other threads run before this one when processors are busy, from now on.
+package func lowerThreadPriority() {
+    // Nice 10. On Linux 0 is the calling thread, not the process.
+    _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
+}
+
+/// The calling thread, as `pthread_self()`.
+package var currentThreadIdentifier: UInt { UInt(pthread_self()) }
+
+/// Makes the end of the reader of a pipe an error of a write on this thread, from now on, where the process does not ignore `SIGPIPE` as the
+/// program hemiola does: the signal would end it.
+public func blockBrokenPipeSignal() {
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    sigaddset(&signals, SIGPIPE)
+    pthread_sigmask(SIG_BLOCK, &signals, nil)
+}
+
 private func makeThread(for purpose: String, _ body: sending @escaping () -> Void) throws(Problem) -> pthread_t {
     var thread = pthread_t()
     let argument = Unmanaged.passRetained(ThreadBody(body))

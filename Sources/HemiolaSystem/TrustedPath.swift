@@ -1,4 +1,4 @@
-package import Glibc
+internal import Glibc
 
 /// Checks every folder and symbolic link on a path, so that no other user can change or replace what is there: a socket, or a file that
 /// decides what the program runs.
@@ -78,7 +78,7 @@ public enum TrustedPath {
     }
 
     /// Whether a user may have write permission on the path, or listen there.
-    package static func isTrusted(_ user: uid_t) -> Bool {
+    package static func isTrusted(_ user: UInt32) -> Bool {
         var root = stat()
         return isTrusted(user, by: geteuid(), rootFolderOwner: lstat("/", &root) == 0 ? root.st_uid : 0)
     }

@@ -20,3 +20,89 @@ public enum UnixAddress {
         }
     }
 }
+
+// MARK: - Listening
+
+extension UnixAddress {
+    /// Creates a socket that listens at a path where no file is yet, in non-blocking mode.
+    ///
+    /// From its creation on, only this user, and the members of a group if one is given, can connect.
+    ///
+    /// - Parameters:
+    ///   - path: The path, of at most ``limit`` bytes.
+    ///   - group: The name or the number of the group; nil: none.
+    /// - Throws: The socket cannot be created, or there is no such group. Nothing is left at the path.
+    public static func listen(at path: String, group: String? = nil) throws(Problem) -> FileDescriptor {
+        let groupNumber: gid_t? = if let group { try number(ofGroup: group) } else { nil }
+        let descriptor = socket(AF_UNIX, SocketType.stream | SocketType.nonBlocking | SocketType.closeOnExec, 0)
+        guard descriptor >= 0 else { throw problem("create a socket for", path) }
+        do throws(Problem) {
+            try bind(descriptor, to: path, group: groupNumber)
+        } catch {
+            close(descriptor)
+            throw error
+        }
+        return FileDescriptor(descriptor)
+    }
+
+    private static func bind(_ descriptor: Int32, to path: String, group: gid_t?) throws(Problem) {
+        // The file gets the mode of the socket's descriptor, so that it is never accessible to others. The umask, which is shared by all
+        // threads, is not changed.
+        _ = fchmod(descriptor, 0o600)
+        guard with(path: path, { Glibc.bind(descriptor, $0, $1) }) == 0 else { throw problem("bind the socket", path) }
+        do throws(Problem) {
+            guard chmod(path, 0o600) == 0 else { throw problem("change the mode of", path) }
+            if let group {
+                guard chown(path, uid_t.max, group) == 0 else { throw problem("change the group of", path) }
+                guard chmod(path, 0o660) == 0 else { throw problem("change the mode of", path) }
+            }
+            guard Glibc.listen(descriptor, 1024) == 0 else { throw problem("listen on", path) }
+        } catch {
+            unlink(path)
+            throw error
+        }
+    }
+
+    /// Whether a process listens at the path of a socket.
+    ///
+    /// - Throws: It cannot be connected to for another reason than that nobody listens.
+    public static func isListening(at path: String) throws(SystemCallError) -> Bool {
+        let probe = socket(AF_UNIX, SocketType.stream | SocketType.nonBlocking | SocketType.closeOnExec, 0)
+        guard probe >= 0 else { throw SystemCallError.last }
+        defer { close(probe) }
+        if with(path: path, { connect(probe, $0, $1) }) == 0 { return true }
+        switch errno {
+        case EAGAIN, EINPROGRESS: return true
+        case ECONNREFUSED, ENOENT: return false
+        default: throw SystemCallError.last
+        }
+    }
+
+    private static func number(ofGroup name: String) throws(Problem) -> gid_t {
+        if let number = gid_t(name) { return number }
+        guard let entry = getgrnam(name) else { throw Problem("unknown group \"\(name)\"; list the groups: getent group") }
+        return entry.pointee.gr_gid
+    }
+
+    private static func problem(_ action: String, _ path: String) -> Problem {
+        Problem("cannot \(action) \(path): \(SystemCallError.last)")
+    }
+}
+
+/// The process at the other end of a Unix socket, as the kernel reports it (`struct ucred`, which the headers declare for GNU sources only).
+package struct PeerCredentials: Sendable {
+    /// The option of the socket that has this value (`SO_PEERCRED`).
+    package static let option = SO_PEERCRED
+
+    private var process: pid_t = 0
+    /// The number of the user.
+    package private(set) var user: UInt32 = 0
+    private var group: gid_t = 0
+
+    /// What the kernel reports about the other end of a socket; nil: nothing.
+    static func of(_ descriptor: Int32) -> PeerCredentials? {
+        var credentials = PeerCredentials()
+        var size = socklen_t(MemoryLayout<PeerCredentials>.size)
+        return getsockopt(descriptor, SOL_SOCKET, option, &credentials, &size) == 0 ? credentials : nil
+    }
+}

@@ -20,7 +20,7 @@ struct Architecture {
         ],
         "CPulse": ["Plugins/Captures/Pulse/Client/"], "CYAML": ["Sources/HemiolaFieldMaps/YAMLEventReader.swift"],
         "CFieldMaps": ["Sources/HemiolaFieldMaps/FieldMap+BuiltIn.swift"],
-        "CBuildRecord": ["Sources/HemiolaCommandLine/System/System+Libraries.swift"],
+        "CBuildRecord": ["Sources/HemiolaCommandLine/Describe/ProgramBuild.swift"],
         "CCairo": ["Plugins/Sinks/Files/Picture/Canvas.swift"],
         "CEBUR128": ["Plugins/Analyzers/Loudness/WeightedEnergy.swift"],
         "CVamp": ["Plugins/Analyzers/Vamp/Host/VampLibrary.swift", "Plugins/Analyzers/Vamp/Host/VampInstance.swift", "VampPlugin/"],

@@ -116,7 +116,7 @@ import Testing
     }
 
     @Test func `libraries of the program and its plugins: each once, those it depends on are found on this machine`() {
-        let found = System.environment(.standard)
+        let found = Environment.current(.standard)
         let names = found.libraries.map { "\($0.library.name)" }
         #expect(names.count == Set(names).count)
         let declared = PluginRegistry.standard.declarations.flatMap(\.libraries).map { "\($0.name)" }

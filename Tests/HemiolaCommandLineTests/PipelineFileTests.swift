@@ -213,7 +213,7 @@ import Testing
         let log = Log()
         #expect(Root.run(["run", file.path, "-q"], with: .standard, on: Console { log.append($0) }) == .success)
         #expect(log.text == "")
-        let lines = String(decoding: try System.contents(of: output.path), as: UTF8.self).split(separator: "\n")
+        let lines = String(decoding: try FileSystem.bytes(of: output.path, count: 1 << 20), as: UTF8.self).split(separator: "\n")
         #expect(lines.first?.hasPrefix(#"{"type":"header""#) == true && lines.last?.hasPrefix(#"{"type":"end""#) == true)
         #expect(lines.count == 7)
     }

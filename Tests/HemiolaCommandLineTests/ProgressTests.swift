@@ -1,3 +1,4 @@
+import HemiolaSystem
 import Testing
 
 @testable import HemiolaCommandLine
@@ -74,12 +75,12 @@ import Testing
     }
 
     @Test(arguments: [
-        (System.Destination.terminal, System.Destination.nowhere, "xterm", true), (.terminal, .file, "xterm", true),
+        (FileDescriptor.Destination.terminal, FileDescriptor.Destination.nowhere, "xterm", true), (.terminal, .file, "xterm", true),
         (.terminal, .terminal, "xterm", false), (.terminal, .pipe, "xterm", false), (.terminal, .file, "dumb", false),
         (.file, .file, "xterm", false), (.pipe, .nowhere, "xterm", false),
     ])
     func `bar: shown only if no records appear on the terminal`(
-        error: System.Destination, output: System.Destination, terminal: String, fits: Bool
+        error: FileDescriptor.Destination, output: FileDescriptor.Destination, terminal: String, fits: Bool
     ) {
         #expect(ProgressLine.fits(standardError: error, standardOutput: output, terminal: terminal) == fits)
         #expect(!ProgressLine.fits(standardError: error, standardOutput: output, terminal: nil))

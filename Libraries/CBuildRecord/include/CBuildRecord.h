@@ -1,4 +1,4 @@
-// What packaging/build records in the program. Only HemiolaCommandLine/System+Libraries.swift imports this module.
+// What packaging/build records in the program. Only HemiolaCommandLine's ProgramBuild.swift imports this module.
 #ifndef CBUILDRECORD_H
 #define CBUILDRECORD_H
 

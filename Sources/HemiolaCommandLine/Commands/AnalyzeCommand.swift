@@ -113,7 +113,7 @@ struct AnalyzeCommand: Command {
             analyzers: summary ? registry.summaryAnalyzers : showsView ? registry.viewAnalyzers : [])
         if summary {
             let isDefault = options.writing.sinks.isEmpty && options.writing.output == nil
-            if isDefault, System.destination(of: System.standardOutput) == .terminal {
+            if isDefault, FileDescriptor.standardOutput.isTerminal {
                 builder.configuration.sinks = [PluginSpec("summary", settings: ["format": .text("text")])]
             }
         }

@@ -66,7 +66,7 @@ struct CheckCommand: Command {
     func text(with registry: PluginRegistry) throws(Failure) -> String {
         if let map { return try textOfBuiltIn(map, with: registry) }
         guard let path else { return try textOfDefaults(with: registry) }
-        let title = System.title(of: path)
+        let title = CommandInput.title(of: path)
         let text = try PipelineFile.text(at: path, title: title)
         // A text that is no YAML is reported as a pipeline file.
         if let direction = FieldMap.direction(of: text) {

@@ -12,12 +12,11 @@ extension CommandLine {
     ///
     ///     @main struct Main { static func main() { CommandLine.run(with: .standard.adding(sinks: [.mine])) } }
     public static func run(with registry: PluginRegistry) -> Never {
-        System.prepareProcess()
-        System.guardProcess()
+        CurrentProcess.begin()
         let console = Console()
-        let status = Root.run(System.arguments, with: registry.runningVampPluginsItself, on: console)
+        let status = Root.run(CurrentProcess.arguments, with: registry.runningVampPluginsItself, on: console)
         console.finish()
-        System.exit(status)
+        CurrentProcess.exit(status.rawValue)
     }
 }
 

@@ -232,16 +232,21 @@ struct ConfigurationBuilder {
     /// - Throws: An output path is also an input.
     func checkThatNoInputIsOverwritten(besides others: [String] = []) throws(Failure) {
         let files = others + configuration.captures.compactMap { ($0.primary ?? $0.settings["path"])?.text }
-        let inputs = Set(files.compactMap(FileSystem.fileIdentity))
+        let inputs = Set(files.compactMap(Self.fileIdentity))
         // Standard output, `-`, is not a file, even if there is one of that name.
         for output in configuration.sinks.compactMap(needs(of:)).flatMap(\.outputs) where output.path != "-" {
             guard let template = try? PathTemplate(output.path, isNumbered: true) else { continue }
             let values = template.isPerInput ? files.map { PathTemplate.Values(input: $0) } : [PathTemplate.Values()]
             for path in values.map(template.path) {
-                guard let file = FileSystem.fileIdentity(of: path), inputs.contains(file) else { continue }
+                guard let file = Self.fileIdentity(of: path), inputs.contains(file) else { continue }
                 throw Failure("\(path) is an input file and would be overwritten; write to another file")
             }
         }
+    }
+
+    /// Identifies the regular file at a path, links followed; nil when there is none.
+    private static func fileIdentity(of path: String) -> FileStatus.Identity? {
+        (try? FileSystem.status(of: path)).flatMap { $0.kind == .file ? $0.identity : nil }
     }
 
     /// The plugin of a SPEC.

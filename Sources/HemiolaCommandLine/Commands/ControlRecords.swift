@@ -18,7 +18,7 @@ struct ReplayOptions: ParsableArguments {
     func read(_ catalog: RecordCatalog) throws(Failure) -> ControlReplay {
         guard let controls else { return ControlReplay() }
         var replay = ControlReplay()
-        let title = System.title(of: controls)
+        let title = CommandInput.title(of: controls)
         try TextLines.read(controls, option: "--replay-controls: ") { line, number throws(Failure) in
             try ControlRecords.add(line, number, title: title, to: &replay, catalog)
         }

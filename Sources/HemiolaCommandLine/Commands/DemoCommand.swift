@@ -71,7 +71,7 @@ struct DemoCommand: Command {
         var console = console.with(self.console.verbosity)
         var registry = registry
         var output = SinkPlugin.jsonLinesID
-        if System.destination(of: System.standardOutput) == .terminal {
+        if FileDescriptor.standardOutput.isTerminal {
             if ProgressLine.canMoveCursor(EnvironmentVariable.value("TERM")) {
                 output = SinkPlugin.terminalID
             } else {

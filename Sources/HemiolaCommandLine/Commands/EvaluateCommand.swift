@@ -59,7 +59,7 @@ struct EvaluateCommand: Command {
     }
 
     func events(_ path: String) throws(Failure) -> EventTimes {
-        let title = System.title(of: path)
+        let title = CommandInput.title(of: path)
         var events = EventTimes.Reader(kind: onsets ? .onset : .beat, title: title)
         try TextLines.read(path) { line, number throws(Failure) in try events.add(line, number) }
         return events.times

@@ -87,7 +87,7 @@ struct ListenCommand: Command {
         let defaults = defaults.noDefaults ? nil : try DefaultsFile.read(registry)
         var registry = registry
         let display = display(
-            on: System.destination(of: System.standardOutput), terminal: EnvironmentVariable.value("TERM"), defaults)
+            on: FileDescriptor.standardOutput.destination, terminal: EnvironmentVariable.value("TERM"), defaults)
         if display == SinkPlugin.liveLineID {
             console = console.withBarOnStandardOutput()
             registry = registry.adding(sinks: [.liveLine(on: console)])
@@ -172,7 +172,7 @@ struct ListenCommand: Command {
     /// output is not a terminal, or records are requested on it.
     ///
     /// - Parameter terminal: The value of TERM.
-    func display(on output: System.Destination, terminal: String?, _ defaults: DefaultsFile? = nil) -> String? {
+    func display(on output: FileDescriptor.Destination, terminal: String?, _ defaults: DefaultsFile? = nil) -> String? {
         let hasOtherOutput = !options.writing.sinks.isEmpty || options.writing.output != nil
         let isRequested =
             output == .terminal && !json

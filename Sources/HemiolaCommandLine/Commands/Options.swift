@@ -57,10 +57,10 @@ struct InputOptions: ParsableArguments {
     }
 
     /// The number of files to analyse in parallel.
-    var jobCount: Int { jobs.map { $0 == 0 ? System.processorCount : $0 } ?? Self.defaultJobCount }
+    var jobCount: Int { jobs.map { $0 == 0 ? CurrentProcess.processorCount : $0 } ?? Self.defaultJobCount }
 
     /// All processors less one, so that the computer stays responsive.
-    static var defaultJobCount: Int { max(1, min(System.processorCount - 1, jobCounts.upperBound)) }
+    static var defaultJobCount: Int { max(1, min(CurrentProcess.processorCount - 1, jobCounts.upperBound)) }
 
     /// Whether the arguments name a file or a list.
     var isGiven: Bool { !files.isEmpty || filesFrom != nil || isNullSeparated || raw != nil }
@@ -244,13 +244,13 @@ struct OutputOptions: ParsableArguments {
     /// write.
     ///
     /// - Parameter terminal: The value of TERM.
-    func showsView(on output: System.Destination, terminal: String?) -> Bool {
+    func showsView(on output: FileDescriptor.Destination, terminal: String?) -> Bool {
         sinks.isEmpty && outputs.isEmpty && select.isEmpty && output == .terminal && ProgressLine.canMoveCursor(terminal)
     }
 
     /// The same for this process.
     var showsView: Bool {
-        showsView(on: System.destination(of: System.standardOutput), terminal: EnvironmentVariable.value("TERM"))
+        showsView(on: FileDescriptor.standardOutput.destination, terminal: EnvironmentVariable.value("TERM"))
     }
 
     func validate() throws {

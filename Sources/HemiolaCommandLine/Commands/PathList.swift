@@ -24,9 +24,9 @@ struct PathList: ~Copyable {
                 if list.count == 0 { throw FileList.empty(list.title) }
                 return name
             }
-            if wakeUp.wait(seconds: nil, for: System.standardInput).isSignalled { return nil }
+            if wakeUp.wait(seconds: nil, for: FileDescriptor.standardInput.number).isSignalled { return nil }
             do throws(SystemCallError) {
-                let bytes = try System.nextBytes(of: System.standardInput, count: 65_536)
+                let bytes = try FileDescriptor.standardInput.next(atMost: 65_536)
                 isAtEnd = bytes.isEmpty
                 list.append(bytes)
             } catch {

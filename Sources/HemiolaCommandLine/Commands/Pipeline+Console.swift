@@ -21,13 +21,13 @@ extension Pipeline {
         let showsBar =
             showsProgress && !console.verbosity.isQuiet
             && ProgressLine.fits(
-                standardError: System.destination(of: System.standardError),
-                standardOutput: usesStandardOutput ? System.destination(of: System.standardOutput) : .nowhere,
+                standardError: FileDescriptor.standardError.destination,
+                standardOutput: usesStandardOutput ? FileDescriptor.standardOutput.destination : .nowhere,
                 terminal: EnvironmentVariable.value("TERM"))
         let notifier = ServiceNotifier(self)
-        if configuration.jobCount == 1 || configuration.captures.count == 1 { System.useOneArena() }
+        if configuration.jobCount == 1 || configuration.captures.count == 1 { CurrentProcess.useOneArena() }
         printSettings(on: console)
-        let listener = System.SignalListener()
+        let listener = SignalListener()
         do throws(Problem) {
             try startThread(for: "signals and progress") { [self] in
                 handleSignals(from: listener, notifier, on: console, showsBar: showsBar)
@@ -46,7 +46,7 @@ extension Pipeline {
         console.endBar()
         printer.finish()
         if summary != nil, max(outcome.inputs, configuration.captures.count) > 1,
-            System.destination(of: System.standardError) == .terminal
+            FileDescriptor.standardError.isTerminal
         {
             console.remark(outcome.text(of: configuration.captures.count))
         }
@@ -71,7 +71,7 @@ extension Pipeline {
 
     /// Waits for signals, draws the progress bar and notifies the service manager, on a separate thread.
     private func handleSignals(
-        from listener: System.SignalListener, _ notifier: ServiceNotifier?, on console: Console, showsBar: Bool
+        from listener: SignalListener, _ notifier: ServiceNotifier?, on console: Console, showsBar: Bool
     ) {
         var meter = ProgressMeter(start: clock.now)
         // Made with the first line: comparing strings takes more of a short run than all else on this thread.
@@ -95,14 +95,14 @@ extension Pipeline {
                 let names = inputsBeingRead.map { PathText.shown($0).onOneLine }.joined(separator: ", ")
                 console.error("\(names): the reader did not stop within \(Int(Self.readerGrace)) s; exiting without it")
                 console.finish()
-                System.exitAtOnce(.signal(listener.signal ?? 0))
+                CurrentProcess.exitAtOnce(CommandStatus.signal(listener.signal ?? 0).rawValue)
             case .nothing where clock.now >= signalTime + Self.grace:
                 console.error("a sink did not finish within \(Int(Self.grace)) s; exiting without it")
                 console.finish()
-                System.exitAtOnce(.signal(listener.signal ?? 0))
+                CurrentProcess.exitAtOnce(CommandStatus.signal(listener.signal ?? 0).rawValue)
             case .nothing:
                 guard showsBar, let line = meter.line(for: progress, at: clock.now) else { continue }
-                console.show(bar: line.rendered(width: System.columns(of: System.standardError) ?? 80, style: style))
+                console.show(bar: line.rendered(width: FileDescriptor.standardError.columns, style: style))
             }
         }
     }

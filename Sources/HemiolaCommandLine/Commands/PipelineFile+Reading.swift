@@ -12,7 +12,7 @@ extension PipelineFile {
     ///
     /// - Throws: One line per error.
     init(at path: String, _ registry: PluginRegistry) throws(Failure) {
-        let title = System.title(of: path)
+        let title = CommandInput.title(of: path)
         try self.init(checking: try Self.text(at: path, title: title), title: title, registry)
     }
 
@@ -47,7 +47,10 @@ extension PipelineFile {
     /// - Parameter path: `-` is standard input.
     static func text(at path: String, title: String) throws(Failure) -> String {
         // One byte above the limit is enough to detect a file that is too large.
-        let bytes = try System.input(path, atMost: maxByteCount + 1, title: title)
+        let bytes: [UInt8]
+        do throws(SystemCallError) { bytes = try CommandInput.bytes(of: path, atMost: maxByteCount + 1) } catch {
+            throw Failure("cannot read \(title): \(error)")
+        }
         guard bytes.count <= maxByteCount else {
             throw Failure("\(title): the file has more than \(maxByteCount >> 20) MiB; name a pipeline file in YAML")
         }

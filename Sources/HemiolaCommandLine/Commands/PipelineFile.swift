@@ -119,7 +119,7 @@ struct PipelineFile {
         case "seed": read(entry, "a whole number, 0 or more", into: \.seed) { UInt64($0).map(Optional.some) }
         case "jobs":
             read(entry, "a whole number of files, 0 for one per processor", into: \.jobCount) {
-                Int($0).flatMap { $0 < 0 ? nil : $0 == 0 ? System.processorCount : $0 }
+                Int($0).flatMap { $0 < 0 ? nil : $0 == 0 ? CurrentProcess.processorCount : $0 }
             }
         case "realtime": read(entry, "true or false", into: \.isPaced) { Bool($0) }
         case "sync": read(entry, "true or false", into: \.syncsFiles) { Bool($0) }

@@ -60,7 +60,7 @@ struct PluginsCommand: Command {
             try template.write()
             return try Root.print(template.instructions)
         }
-        let columns = System.columns(of: System.standardOutput) ?? 80
+        let columns = FileDescriptor.standardOutput.columns
         if vamp {
             let (text, warnings) = VampListing.text(asJSON: json, columns: columns)
             for warning in warnings { console.warning(warning) }

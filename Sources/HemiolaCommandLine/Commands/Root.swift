@@ -53,7 +53,7 @@ struct Root: ParsableCommand {
         let registry = plugins.adding(sinks: [.terminal(on: console)])
         Completions(registry).makeCurrent()
         do throws(Failure) {
-            switch try parsed(arguments, columns: System.columns(of: System.standardOutput) ?? 80) {
+            switch try parsed(arguments, columns: FileDescriptor.standardOutput.columns) {
             case .command(let command): return try command.run(with: registry, on: console)
             case .text(let text): return try print(text)
             case .versionReport: return try print(VersionReport.current(registry).text)
@@ -105,9 +105,9 @@ struct Root: ParsableCommand {
     /// Writes text for people, or JSON, to standard output. A closed pipe (EPIPE) is not an error.
     static func print(_ text: String) throws(Failure) -> CommandStatus {
         do {
-            try System.write((text.hasSuffix("\n") ? text : text + "\n").printable, to: System.standardOutput)
+            try FileDescriptor.standardOutput.writeAll((text.hasSuffix("\n") ? text : text + "\n").printable)
         } catch {
-            guard error.isBrokenPipe else { throw Failure("cannot write to standard output: \(error)", status: .outputFailed) }
+            guard error.code == .brokenPipe else { throw Failure("cannot write to standard output: \(error)", status: .outputFailed) }
         }
         return .success
     }
@@ -136,7 +136,7 @@ struct UnknownCommand {
         if let nearest = name.nearest(in: Root.commandNames) {
             return "unknown command \"\(name)\"; did you mean \(nearest)?"
         }
-        if !isHelpRequest, FileSystem.fileIdentity(of: name) != nil {
+        if !isHelpRequest, (try? FileSystem.status(of: name).kind) == .file {
             return "unknown command \"\(name)\"; to analyse that file: hemiola analyze \(name)"
         }
         return "unknown command \"\(name)\"; commands: \(Root.commandNames.joined(separator: ", "))"

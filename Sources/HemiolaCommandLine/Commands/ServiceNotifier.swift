@@ -17,7 +17,7 @@ final class ServiceNotifier: Sendable {
         var activity: Int64 = -1
     }
 
-    private let socket: System.NotificationSocket
+    private let socket: NotificationSocket
     /// Seconds between two watchdog messages; nil: the service has no watchdog.
     private let watchdogInterval: Double?
     private let pipeline: Pipeline
@@ -29,8 +29,8 @@ final class ServiceNotifier: Sendable {
     init?(_ pipeline: Pipeline) {
         guard let name = EnvironmentVariable.value("NOTIFY_SOCKET") else { return nil }
         let microseconds = EnvironmentVariable.value("WATCHDOG_USEC").flatMap { Double($0) } ?? 0
-        for variable in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] { System.removeFromEnvironment(variable) }
-        guard let socket = System.NotificationSocket(name) else { return nil }
+        for variable in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] { EnvironmentVariable.remove(variable) }
+        guard let socket = NotificationSocket(name) else { return nil }
         self.socket = socket
         self.pipeline = pipeline
         // Half of the time after which the service manager ends a service without watchdog messages.

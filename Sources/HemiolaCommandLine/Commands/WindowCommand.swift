@@ -95,17 +95,20 @@ struct WindowCommand: Command {
         let path = try Self.path()
         console.finish()
         do throws(SystemCallError) {
-            try System.execute(path, arguments(hemiola: System.programPath))
+            try CurrentProcess.execute(path, arguments(hemiola: Self.programPath))
         } catch {
             throw Failure("\(path): cannot execute the window: \(error)", status: .windowFailed)
         }
     }
 
+    /// The path of this program; nil where the system does not report it.
+    private static var programPath: String? { FileSystem.realPath("/proc/self/exe") }
+
     /// The path of `hemiola-window`; nil: not installed.
     static var installedPath: String? { try? path() }
 
     private static func path() throws(Failure) -> String {
-        try path(named: EnvironmentVariable.value(variable), search: EnvironmentVariable.value("PATH"), hemiola: System.programPath)
+        try path(named: EnvironmentVariable.value(variable), search: EnvironmentVariable.value("PATH"), hemiola: programPath)
     }
 
     /// The path of `hemiola-window`.

@@ -22,13 +22,13 @@ struct CorpusSession: Sendable {
         clock = pipelines.first?.clock ?? SystemClock()
         start = clock.now
         showsBar = ProgressLine.fits(
-            standardError: System.destination(of: System.standardError), standardOutput: .nowhere,
+            standardError: FileDescriptor.standardError.destination, standardOutput: .nowhere,
             terminal: EnvironmentVariable.value("TERM"))
     }
 
     func run() -> CommandStatus {
-        if pipelines.count == 1 { System.useOneArena() }
-        let listener = System.SignalListener()
+        if pipelines.count == 1 { CurrentProcess.useOneArena() }
+        let listener = SignalListener()
         do throws(Problem) {
             try startThread(for: "signals and progress") { [self] in handleSignals(from: listener) }
         } catch {
@@ -106,7 +106,7 @@ struct CorpusSession: Sendable {
     // MARK: - Signals and progress
 
     /// Waits for signals and shows the progress, on a separate thread.
-    private func handleSignals(from listener: System.SignalListener) {
+    private func handleSignals(from listener: SignalListener) {
         let interval = showsBar ? Self.interval : CorpusProgress.plainInterval
         var signalTime = Double.infinity
         while true {
@@ -123,12 +123,12 @@ struct CorpusSession: Sendable {
                 let names = inputs.isEmpty ? "a file" : inputs
                 console.error("\(names): did not end after the signal; exiting without it; to continue, add --resume")
                 console.finish()
-                System.exitAtOnce(.signal(listener.signal ?? 0))
+                CurrentProcess.exitAtOnce(CommandStatus.signal(listener.signal ?? 0).rawValue)
             case .nothing:
                 guard signalTime == .infinity, !console.verbosity.isQuiet else { continue }
                 let text = CorpusProgress(counts: source.counts, elapsed: clock.now - start).text
                 if showsBar {
-                    let width = System.columns(of: System.standardError) ?? 80
+                    let width = FileDescriptor.standardError.columns
                     console.show(bar: text.shortened(to: width - 1, TerminalStyle(environment: EnvironmentVariable.value)))
                 } else {
                     console.remark(text)

@@ -87,8 +87,18 @@ extension FileList {
         let title = path == "-" ? "the list on standard input" : "the list \"\(path)\""
         var list = FileList(title: title, isNullSeparated: isNullSeparated)
         var names: [String] = []
-        try System.readBlocks(of: path, title: title) { block throws(Failure) in
-            list.append(block)
+        let file: FileDescriptor
+        do throws(SystemCallError) { file = try path == "-" ? .standardInput : .open(path) } catch {
+            throw Failure("cannot read \(title): \(error)")
+        }
+        defer { if path != "-" { file.close() } }
+        while true {
+            let bytes: [UInt8]
+            do throws(SystemCallError) { bytes = try file.next(atMost: 1 << 16) } catch {
+                throw Failure("cannot read \(title): \(error)")
+            }
+            if bytes.isEmpty { break }
+            list.append(bytes)
             while let name = try list.next() { names.append(name) }
         }
         if let name = try list.finish() { names.append(name) }
@@ -98,6 +108,13 @@ extension FileList {
 }
 
 extension [UInt8] {
+    /// Whether the bytes of a text are in these. `firstRange(of:)` takes 0.4 s a megabyte.
+    func containsText(_ text: String) -> Bool {
+        let text = Array(text.utf8)
+        guard let first = text.first else { return true }
+        return indices.dropLast(text.count - 1).contains { self[$0] == first && self[$0...].starts(with: text) }
+    }
+
     /// The bytes without the UTF-8 byte order mark that Windows editors write.
     var withoutByteOrderMark: ArraySlice<UInt8> {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]

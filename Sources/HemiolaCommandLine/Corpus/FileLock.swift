@@ -1,35 +1,28 @@
-internal import Glibc
 internal import HemiolaSystem
 
 /// An exclusive lock by a file, which ends with the process. The file contains the number of the process as long as the lock is
 /// held, and also after the process was killed.
 final class FileLock: Sendable {
-    private let descriptor: Int32
+    private let file: FileDescriptor
     /// Whether the process that held the lock before did not release it: it was killed.
     let wasHeldByKilledProcess: Bool
 
     /// - Returns: nil if another process holds the lock.
     init?(_ path: String) throws(SystemCallError) {
-        descriptor = open(PathText.systemPath(path), O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
-        guard descriptor >= 0 else { throw SystemCallError.last }
-        while flock(descriptor, LOCK_EX | LOCK_NB) == -1 {
-            if errno == EINTR { continue }
-            // Not every file system supports locks.
-            guard errno == EWOULDBLOCK else { break }
-            close(descriptor)
+        file = try FileDescriptor.open(path, [.readWrite, .create])
+        guard file.lock() else {
+            file.close()
             return nil
         }
-        var status = stat()
-        wasHeldByKilledProcess = fstat(descriptor, &status) == 0 && status.st_size > 0
-        let text = Array("\(getpid())\n".utf8)
-        _ = ftruncate(descriptor, 0)
-        _ = pwrite(descriptor, text, text.count, 0)
+        wasHeldByKilledProcess = (try? file.status().size) ?? 0 > 0
+        try? file.truncate(to: 0)
+        try? file.writeAll(Array("\(CurrentProcess.identifier)\n".utf8))
     }
 
     /// Ends the lock.
     func release() {
-        _ = ftruncate(descriptor, 0)
-        close(descriptor)
+        try? file.truncate(to: 0)
+        file.close()
     }
 
     /// The number of the process that holds a lock; nil when it is not known.

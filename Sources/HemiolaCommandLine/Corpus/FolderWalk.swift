@@ -57,7 +57,7 @@ struct FolderWalk: Sendable {
             case .file: if isWanted(path, entry.name) { return .file(path: path, relative: relative) }
             case .folder: open(path, relative: relative)
             case .link, .unknown: if let item = follow(path, entry.name, relative: relative, isLink: entry.kind == .link) { return item }
-            case .other: break
+            case .pipe, .socket, .device, .other: break
             }
         }
     }
@@ -80,7 +80,7 @@ struct FolderWalk: Sendable {
             }
             open(path, relative: relative)
             return nil
-        case .link, .other, .unknown: return nil
+        case .link, .pipe, .socket, .device, .other, .unknown: return nil
         }
     }
 

@@ -51,7 +51,7 @@ struct OutputFolder: Sendable {
                 switch kind {
                 case .folder: folders.append(path)
                 case .file where isPartial(name): FileSystem.remove(path)
-                case .file, .link, .other, .unknown: break
+                default: break
                 }
             }
         }

@@ -52,7 +52,7 @@ struct ResultCheck: Sendable {
     /// Whether a line is a header that has this fingerprint. Quotes within texts are escaped, so that the bytes occur as a key only.
     private func isHeader(_ line: [UInt8], _ fingerprint: String) -> Bool {
         line.starts(with: Array(#"{"type":"header","#.utf8))
-            && System.contains(line, #","fingerprint":"\#(fingerprint)","#)
+            && line.containsText(#","fingerprint":"\#(fingerprint)","#)
     }
 
     /// Whether a line is the end of an input that was read completely, with so many lines: without an error.

@@ -57,16 +57,24 @@ struct Completions: Sendable {
         let word = words.indices.contains(index) ? words[index] : prefix
         let found: [String] =
             switch words.first(where: { PageRequest.types.contains($0) }) {
-            case "import": System.paths(startingWith: word) + ["name=", "page="]
+            case "import": paths(startingWith: word) + ["name=", "page="]
             case "call": ["function=", "arguments=", "page="]
-            case "tabs": System.paths(startingWith: word)
+            case "tabs": paths(startingWith: word)
             case "wait": ["ready"]
-            case "window" where words.contains("snapshot"): System.paths(startingWith: word)
+            case "window" where words.contains("snapshot"): paths(startingWith: word)
             case "window" where words.contains("fullscreen"): ["true", "false"]
             case "window": PageRequest.windowRequests
             default: completions.registry.catalog.fieldsOfControls.map { "\($0.name)=" }
             }
         return found.filter { $0.hasPrefix(word) }
+    }
+
+    /// The files and folders whose paths start with a text; folders end with a slash.
+    private static func paths(startingWith prefix: String) -> [String] {
+        let folder = prefix.lastIndex(of: "/").map { String(prefix[...$0]) } ?? ""
+        let entries = (try? FileSystem.entries(of: folder.isEmpty ? "." : folder)) ?? []
+        let paths = entries.map { folder + $0.name + ($0.kind == .folder ? "/" : "") }
+        return paths.filter { $0.hasPrefix(prefix) }.sorted()
     }
 
     // MARK: - Candidates

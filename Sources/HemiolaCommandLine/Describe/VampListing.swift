@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Hemiola
 internal import VampAnalyzer
 
@@ -102,8 +101,8 @@ enum VampListing {
 
     /// Writes the plugins of one library, in the child process. Ends the process.
     static func list(_ path: String) -> Never {
-        try? System.write(VampInventory.contents(of: path).map(\.line).joined(), to: System.standardOutput)
-        _exit(0)
+        try? FileDescriptor.standardOutput.writeAll(VampInventory.contents(of: path).map(\.line).joined())
+        CurrentProcess.exitAtOnce(0)
     }
 }
 

@@ -13,8 +13,8 @@ struct VersionReport {
     /// The report of this program, with the libraries of this machine.
     static func current(_ registry: PluginRegistry) -> VersionReport {
         VersionReport(
-            version: HemiolaVersion.current, commit: System.commit, architecture: System.architecture, swift: System.swift,
-            libraries: System.libraries(registry).map { ("\($0.name)", $0.installedVersion) })
+            version: HemiolaVersion.current, commit: ProgramBuild.commit, architecture: ProgramBuild.architecture,
+            swift: ProgramBuild.swift, libraries: ProgramBuild.libraries(registry).map { ("\($0.name)", $0.installedVersion) })
     }
 
     /// The name and version, then one line per fact.

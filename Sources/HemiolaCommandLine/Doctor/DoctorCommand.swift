@@ -67,7 +67,7 @@ struct DoctorCommand: Command {
     func run(with registry: PluginRegistry, on console: Console) throws(Failure) -> CommandStatus {
         if latency { return try measureLatency(with: registry) }
         if let lead { return try align(lead, with: registry) }
-        var environment = System.environment(registry)
+        var environment = Environment.current(registry)
         environment.defaults = DefaultsFile.state(registry)
         if let devices = registry.captures.lazy.compactMap(\.devices).first {
             environment.devices = Result { () throws(Problem) in try devices() }
@@ -79,7 +79,7 @@ struct DoctorCommand: Command {
 
     private func align(_ sink: String, with registry: PluginRegistry) throws(Failure) -> CommandStatus {
         // On a signal, the player and the capture are ended before the process.
-        let listener = System.SignalListener()
+        let listener = SignalListener()
         let test = LeadTest(sink: sink, clickCount: clicks, isCancelled: { listener.signal != nil })
         var status = CommandStatus.success
         let beats = try test.run(with: registry) { text in status = (try? Root.print(text)) ?? .outputFailed }
@@ -89,7 +89,7 @@ struct DoctorCommand: Command {
 
     private func measureLatency(with registry: PluginRegistry) throws(Failure) -> CommandStatus {
         // On a signal, the temporary output is removed before the process ends.
-        let listener = System.SignalListener()
+        let listener = SignalListener()
         let test = LatencyTest(
             clickCount: clicks ?? 100, batchFrames: batch ?? Batching.defaultFrames, isCancelled: { listener.signal != nil })
         let report = try test.run(with: registry)

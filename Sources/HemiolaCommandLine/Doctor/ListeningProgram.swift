@@ -11,7 +11,7 @@ final class ListeningProgram {
     init(_ arguments: [String]) throws(SystemCallError) {
         program = try RunningProgram(
             .arguments(["/proc/self/exe", "listen", "--no-defaults", "--json", "--quiet"] + arguments), hasInput: false, output: .pipe
-        ) { try? System.write("\($0)\n", to: System.standardError) }
+        ) { try? FileDescriptor.standardError.writeAll("\($0)\n") }
     }
 
     /// Ends the program.

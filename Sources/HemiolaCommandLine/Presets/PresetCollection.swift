@@ -32,6 +32,9 @@ struct PresetCollection {
     /// The largest size of all scripts together, which wait in memory until it is known which are needed.
     private static let mostScriptBytes = 256 << 20
 
+    /// Errors of which the name of a new file is the cause, so that another name may be possible.
+    private static let nameErrors: Set<SystemCallError.Code> = [.fileNameTooLong, .isDirectory, .illegalByteSequence, .invalidArgument]
+
     private let folder: String
     private(set) var presets: Set<String> = []
     /// The scripts by their names, until ``writeScripts()``: which are needed is known at the end.
@@ -115,7 +118,7 @@ struct PresetCollection {
         if kind == .script {
             // As a module of several files it would need a bundler.
             guard Self.isVisualizer(bytes) || Self.isPack(bytes), !Self.importsFiles(bytes) else { return }
-            guard System.contains(bytes, "export") else {
+            guard bytes.containsText("export") else {
                 return failures.append("\(place): exports no preset; a pack is a CommonJS, UMD or ES module")
             }
             scriptBytes += bytes.count
@@ -147,7 +150,9 @@ struct PresetCollection {
         do throws(SystemCallError) {
             return try PartialFile.write(bytes, to: "\(folder)/\(name)")
         } catch {
-            guard error.isOfName else { throw Failure("\(folder)/\(name): \(error)", status: .outputFailed) }
+            guard let code = error.code, Self.nameErrors.contains(code) else {
+                throw Failure("\(folder)/\(name): \(error)", status: .outputFailed)
+            }
             failures.append("\(place): \(error)")
             return false
         }
@@ -165,14 +170,14 @@ struct PresetCollection {
         }
     }
 
-    private static func isVisualizer(_ script: [UInt8]) -> Bool { System.contains(script, "createVisualizer") }
+    private static func isVisualizer(_ script: [UInt8]) -> Bool { script.containsText("createVisualizer") }
 
     private static func isPack(_ script: [UInt8]) -> Bool {
-        System.contains(script, "baseVals") || System.contains(script, "data:image/")
+        script.containsText("baseVals") || script.containsText("data:image/")
     }
 
     private static func importsFiles(_ script: [UInt8]) -> Bool {
-        System.contains(script, "\nimport ") || script.starts(with: "import ".utf8)
+        script.containsText("\nimport ") || script.starts(with: "import ".utf8)
     }
 
 }

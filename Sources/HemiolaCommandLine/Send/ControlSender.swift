@@ -31,7 +31,7 @@ struct ControlSender {
             console.warning("no page is connected; \(type) takes effect in a page that connects later")
         }
         if type == "status", let status {
-            _ = try Root.print(statusAsJSON || System.destination(of: System.standardOutput) != .terminal ? status.line : status.text)
+            _ = try Root.print(statusAsJSON || !FileDescriptor.standardOutput.isTerminal ? status.line : status.text)
             if reply.ok { return .success }
         }
         _ = try Root.print(reply.message.text)

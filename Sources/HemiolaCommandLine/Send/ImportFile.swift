@@ -20,11 +20,11 @@ struct ImportFile {
     static func bytes(of path: String, atMost limit: Int, _ excess: String) throws(Failure) -> [UInt8] {
         let bytes: [UInt8]
         do {
-            bytes = try System.contents(of: path, atMost: limit + 1)
+            bytes = try CommandInput.bytes(of: path, atMost: limit + 1)
         } catch {
-            throw Failure("\(System.title(of: path)): \(error)", status: .inputFailed)
+            throw Failure("\(CommandInput.title(of: path)): \(error)", status: .inputFailed)
         }
-        guard bytes.count <= limit else { throw Failure("\(System.title(of: path)): \(excess)", status: .inputFailed) }
+        guard bytes.count <= limit else { throw Failure("\(CommandInput.title(of: path)): \(excess)", status: .inputFailed) }
         return bytes
     }
 

@@ -93,8 +93,8 @@ struct PageRequest: Equatable {
     var title: String {
         switch task {
         case .call(let function, _): "call \(function)"
-        case .importFile(let path, _): "import \(System.title(of: path))"
-        case .tabs(let path): "tabs \(System.title(of: path))"
+        case .importFile(let path, _): "import \(CommandInput.title(of: path))"
+        case .tabs(let path): "tabs \(CommandInput.title(of: path))"
         case .wait: "wait ready"
         case .window(let name, _): "window \(name)"
         case .snapshot: "window snapshot"

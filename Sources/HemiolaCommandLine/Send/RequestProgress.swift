@@ -10,8 +10,7 @@ final class RequestProgress {
     /// - Parameter console: nil: the progress is not shown.
     init(_ title: String, on console: Console?) {
         self.title = title
-        let fits =
-            System.destination(of: System.standardError) == .terminal && ProgressLine.canMoveCursor(EnvironmentVariable.value("TERM"))
+        let fits = FileDescriptor.standardError.isTerminal && ProgressLine.canMoveCursor(EnvironmentVariable.value("TERM"))
         self.console = fits ? console : nil
     }
 
@@ -29,7 +28,7 @@ final class RequestProgress {
     private func show(_ text: (_ width: Int, TerminalStyle) -> String) {
         guard let console else { return }
         isShown = true
-        let width = System.columns(of: System.standardError) ?? 80
+        let width = FileDescriptor.standardError.columns
         console.show(bar: text(width, TerminalStyle(environment: EnvironmentVariable.value)))
     }
 

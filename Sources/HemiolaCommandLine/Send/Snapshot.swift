@@ -18,7 +18,7 @@ enum Snapshot {
         }
         let bytes: [UInt8]
         do throws(SystemCallError) {
-            bytes = try System.ownFile(path, atMost: limit)
+            bytes = try FileSystem.ownBytes(of: path, atMost: limit)
         } catch {
             throw Failure("\(path): cannot read the picture of the window: \(error)", status: .refused)
         }

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Hemiola
 
 /// A connection to the socket of a running hemiola. Its errors name the path of the socket.
@@ -37,10 +36,15 @@ struct SocketClient {
             do throws(SystemCallError) {
                 return try UnixConnection(to: path, until: deadline)
             } catch {
-                guard waits, error.isUnreachable, deadline.rest > Self.pause else { throw error }
+                guard waits, isUnreachable(error), deadline.rest > Self.pause else { throw error }
                 MonotonicTime.sleep(for: Self.pause)
             }
         }
+    }
+
+    /// Whether the socket does not exist, or no process accepts connections.
+    private static func isUnreachable(_ error: SystemCallError) -> Bool {
+        error.code == .noSuchFileOrDirectory || error.code == .connectionRefused
     }
 
     /// Whether a message, or a part of it, has arrived.
@@ -71,9 +75,9 @@ struct SocketClient {
 
     private static func failure(_ error: SystemCallError, _ path: String) -> Failure {
         let text =
-            if error.isUnreachable {
+            if isUnreachable(error) {
                 "no running hemiola accepts connections; start one: hemiola listen --sink socket"
-            } else if error.number == ETIMEDOUT {
+            } else if error.code == .timedOut {
                 "no answer within the time limit; raise it with --timeout SECONDS"
             } else {
                 "\(error)"

@@ -23,12 +23,12 @@ struct TabsFile {
         do throws(Problem) {
             members = try Self.members(of: JSONValue(bytes), in: Self.folder(of: path))
         } catch {
-            throw Failure("\(System.title(of: path)): \(error.message)", status: .inputFailed)
+            throw Failure("\(CommandInput.title(of: path)): \(error.message)", status: .inputFailed)
         }
         do throws(Problem) {
             try Self.check(.object(members))
         } catch {
-            throw Failure("tabs \(System.title(of: path)): \(error.message)", status: .refused)
+            throw Failure("tabs \(CommandInput.title(of: path)): \(error.message)", status: .refused)
         }
     }
 

@@ -17,7 +17,7 @@ final class Console: Sendable {
 
     /// Standard error.
     convenience init(_ verbosity: Verbosity = Verbosity()) {
-        let printer = MessagePrinter(write: Self.write(to: System.standardError), writeStatus: Self.write(to: System.standardError))
+        let printer = MessagePrinter(write: Self.write(to: .standardError), writeStatus: Self.write(to: .standardError))
         self.init(verbosity, messages: printer, status: printer)
     }
 
@@ -50,9 +50,9 @@ final class Console: Sendable {
     /// Where standard error is a terminal too, one thread writes both, so that messages come above the line. Where it is not,
     /// each has a thread: a full pipe does not hold the status line.
     func withBarOnStandardOutput() -> Console {
-        let writeStatus = Self.write(to: System.standardOutput)
-        let isShared = System.destination(of: System.standardError) == .terminal
-        let write = isShared ? Self.write(to: System.standardError) : writeStatus
+        let writeStatus = Self.write(to: .standardOutput)
+        let isShared = FileDescriptor.standardError.isTerminal
+        let write = isShared ? Self.write(to: .standardError) : writeStatus
         let printer = MessagePrinter(write: write, writeStatus: writeStatus)
         return Console(verbosity, messages: isShared ? printer : messages, status: printer)
     }
@@ -61,7 +61,7 @@ final class Console: Sendable {
     ///
     /// - Parameter show: Receives each message.
     func hold(_ show: @escaping @Sendable (String) -> Void) {
-        if System.destination(of: System.standardError) == .terminal { messages.hold(show) }
+        if FileDescriptor.standardError.isTerminal { messages.hold(show) }
     }
 
     /// Prints the messages that have waited.
@@ -89,7 +89,7 @@ final class Console: Sendable {
     }
 
     private func printFigure(_ figure: [String]) {
-        guard !figure.isEmpty, System.destination(of: System.standardError) == .terminal else { return }
+        guard !figure.isEmpty, FileDescriptor.standardError.isTerminal else { return }
         messages.print(figure.joined(separator: "\n") + "\n", isFigure: true)
     }
 
@@ -132,7 +132,7 @@ final class Console: Sendable {
     }
 
     /// A failed write is ignored: there is no other place to report it.
-    private static func write(to descriptor: Int32) -> @Sendable (String) -> Void {
-        { text in try? System.write(text, to: descriptor) }
+    private static func write(to descriptor: FileDescriptor) -> @Sendable (String) -> Void {
+        { text in try? descriptor.writeAll(text) }
     }
 }

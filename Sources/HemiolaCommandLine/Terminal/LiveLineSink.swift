@@ -34,7 +34,7 @@ final class LiveLineSink: Sink, Sendable {
         var nextUpdate = -Double.infinity
         var noticeEnd = -Double.infinity
         var keys = TerminalKeyParser()
-        var reader: System.KeyReader?
+        var reader: KeyReader?
         var isHelpShown = false
     }
 
@@ -49,8 +49,8 @@ final class LiveLineSink: Sink, Sendable {
 
     func open(_ context: SinkContext) {
         state.withLock { $0.clock = context.timing.clock }
-        guard System.KeyReader.isPossible else { return }
-        let reader = System.KeyReader { [self] bytes in
+        guard KeyReader.isPossible else { return }
+        let reader = KeyReader { [self] bytes in
             for key in state.withLock({ $0.keys.keys(in: bytes) }) {
                 key.submit(state.withLock { $0.line.state }, to: context) { [self] in show($0) }
             }
@@ -98,7 +98,7 @@ final class LiveLineSink: Sink, Sendable {
         guard now >= state.nextUpdate || isBeat else { return }
         state.nextUpdate = now + (movesCursor ? Self.interval : Self.plainInterval)
         if now >= state.noticeEnd { state.line.notice = nil }
-        let line = state.line.rendered(width: System.columns(of: System.standardOutput) ?? 80, style: style, at: now)
+        let line = state.line.rendered(width: FileDescriptor.standardOutput.columns, style: style, at: now)
         if movesCursor { console.show(bar: line) } else { console.print(bar: line) }
     }
 

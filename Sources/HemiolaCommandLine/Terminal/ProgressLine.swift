@@ -20,7 +20,7 @@ struct ProgressLine: Sendable, Hashable {
     var count = 1
 
     /// Whether a bar can be shown: standard error is a terminal that can move the cursor, and no records appear on it.
-    static func fits(standardError: System.Destination, standardOutput: System.Destination, terminal: String?) -> Bool {
+    static func fits(standardError: FileDescriptor.Destination, standardOutput: FileDescriptor.Destination, terminal: String?) -> Bool {
         guard standardError == .terminal, canMoveCursor(terminal) else { return false }
         switch standardOutput {
         case .file, .nowhere: return true

@@ -13,7 +13,7 @@ extension SinkPlugin {
                 Needs(samples: true, realTime: true, standardOutput: true, schedulesEvents: true, events: LiveState.events)
             },
             make: { _ throws(Problem) in
-                guard System.destination(of: System.standardOutput) == .terminal,
+                guard FileDescriptor.standardOutput.isTerminal,
                     ProgressLine.canMoveCursor(EnvironmentVariable.value("TERM"))
                 else { throw Problem("standard output is not a terminal that can move its cursor; use json-lines instead") }
                 return TerminalView(console)
@@ -39,7 +39,7 @@ final class TerminalView: Sink, Sendable {
         var picture = ViewPicture(style: TerminalStyle(environment: EnvironmentVariable.value))
         var noticeEnd = -Double.infinity
         var keys = TerminalKeyParser()
-        var reader: System.KeyReader?
+        var reader: KeyReader?
         var mix = ChannelMix(StreamFormat(sampleRate: 1, channelCount: 1))
         var hopFrames = 0
         var meter: SpectrumMeter?
@@ -74,8 +74,8 @@ final class TerminalView: Sink, Sendable {
             }
         }
         state.withLock { ($0.clock, $0.lead) = (context.timing.clock, context.timing.lead) }
-        if System.KeyReader.isPossible {
-            let reader = System.KeyReader { [self] bytes in
+        if KeyReader.isPossible {
+            let reader = KeyReader { [self] bytes in
                 for key in state.withLock({ $0.keys.keys(in: bytes) }) { handle(key, context) }
             }
             state.withLock { $0.reader = reader }
@@ -130,7 +130,7 @@ final class TerminalView: Sink, Sendable {
             condition.broadcast()
             condition.wait(within: Self.closeTime) { isDrawing.load(ordering: .acquiring) }
         }
-        if let reader = state.withLock({ $0.reader }) { reader.stop() } else { restoreTerminal() }
+        if let reader = state.withLock({ $0.reader }) { reader.stop() } else { Terminal.restore() }
         console.release()
         ViewChoice(state.withLock { $0.picture }).write(choice)
     }
@@ -195,10 +195,10 @@ final class TerminalView: Sink, Sendable {
         let clock = state.withLock { $0.clock }
         while !isStopping.load(ordering: .acquiring) {
             let next = clock.now + Self.interval
-            if let size = System.size(of: System.standardOutput), System.showScreen({ screen.invalidate() }) {
+            if let size = FileDescriptor.standardOutput.terminalSize, Terminal.showScreen({ screen.invalidate() }) {
                 screen.resize(columns: size.columns, rows: size.rows)
                 let text = picture(on: &screen)
-                if !text.isEmpty, (try? System.write(text, to: System.standardOutput)) == nil { return }
+                if !text.isEmpty, (try? FileDescriptor.standardOutput.writeAll(text)) == nil { return }
             }
             condition.locked { if !isStopping.load(ordering: .acquiring) { condition.wait(within: next - clock.now) } }
         }

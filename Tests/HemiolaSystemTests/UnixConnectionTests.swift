@@ -1,9 +1,8 @@
 import Glibc
-import HemiolaSystem
 import TestSupport
 import Testing
 
-@testable import HemiolaCommandLine
+@testable import HemiolaSystem
 
 @Suite(.mayNotHang) struct UnixConnectionTests {
     @Test func `server with a full backlog: connecting fails at the deadline`() throws {

@@ -1,24 +1,27 @@
 internal import Glibc
-internal import HemiolaSystem
 
 /// A connection to a Unix socket; closed with this object.
-final class UnixConnection {
-    private let descriptor: Int32
+package final class UnixConnection {
+    private let socket: FileDescriptor
     /// Maximum length of a line in bytes; hemiola sends shorter lines only.
     private static let longestLine = 16 << 20
 
     /// Bytes that were received but not yet returned.
     private var lines = LineSplitter(limit: longestLine)
 
-    /// - Parameter deadline: When to give up. connect(2) blocks while the backlog of the server is full.
+    /// Connects.
+    ///
+    /// - Parameters:
+    ///   - path: The path of the socket.
+    ///   - deadline: When to give up. connect(2) blocks while the backlog of the server is full.
     /// - Throws: `ETIMEDOUT` at the deadline, else the error of the system call.
-    init(to path: String, until deadline: Deadline) throws(SystemCallError) {
-        descriptor = try Self.connected(to: path, until: deadline)
+    package init(to path: String, until deadline: Deadline) throws(SystemCallError) {
+        socket = FileDescriptor(try Self.connected(to: path, until: deadline))
     }
 
     private static func connected(to path: String, until deadline: Deadline) throws(SystemCallError) -> Int32 {
         guard path.utf8.count <= UnixAddress.limit else { throw SystemCallError(number: ENAMETOOLONG) }
-        let descriptor = socket(AF_UNIX, SocketType.stream | SocketType.closeOnExec, 0)
+        let descriptor = Glibc.socket(AF_UNIX, SocketType.stream | SocketType.closeOnExec, 0)
         guard descriptor >= 0 else { throw SystemCallError.last }
         while true {
             let number = UnixAddress.with(path: path) { connect(descriptor, $0, $1, until: deadline) }
@@ -51,24 +54,18 @@ final class UnixConnection {
     }
 
     /// The user of the process that listens, as the kernel reports it; nil if it reports none.
-    var serverUser: uid_t? {
-        // struct ucred, which the headers declare for C programs only that ask for it: process, user, group.
-        var credentials: (process: pid_t, user: uid_t, group: gid_t) = (0, 0, 0)
-        var size = socklen_t(MemoryLayout.size(ofValue: credentials))
-        guard getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0 else { return nil }
-        return credentials.user
-    }
+    package var serverUser: UInt32? { PeerCredentials.of(socket.number)?.user }
 
     deinit {
-        close(descriptor)
+        socket.close()
     }
 
     /// Writes all bytes, or throws `ETIMEDOUT` at the deadline.
-    func write(_ bytes: [UInt8], until deadline: Deadline) throws(SystemCallError) {
+    package func write(_ bytes: [UInt8], until deadline: Deadline) throws(SystemCallError) {
         var rest = bytes[...]
         while !rest.isEmpty {
             try wait(for: Int16(POLLOUT), until: deadline)
-            let count = rest.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)) }
+            let count = rest.withUnsafeBytes { send(socket.number, $0.baseAddress, $0.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)) }
             if count < 0, errno == EINTR || errno == EAGAIN { continue }
             guard count > 0 else { throw SystemCallError.last }
             rest = rest.dropFirst(count)
@@ -76,26 +73,25 @@ final class UnixConnection {
     }
 
     /// Whether bytes can be read without waiting.
-    var hasInput: Bool {
-        var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        return lines.pendingCount > 0 || poll(&request, 1, 0) > 0
-    }
+    package var hasInput: Bool { lines.pendingCount > 0 || socket.isReadable(within: 0) }
 
     /// Waits until the socket can be read or written.
     private func wait(for events: Int16, until deadline: Deadline) throws(SystemCallError) {
         while true {
             let seconds = deadline.rest
             guard seconds > 0 else { throw SystemCallError(number: ETIMEDOUT) }
-            var request = pollfd(fd: descriptor, events: events, revents: 0)
+            var request = pollfd(fd: socket.number, events: events, revents: 0)
             let ready = poll(&request, 1, Int32((seconds * 1000).rounded(.up)))
             if ready > 0 { return }
             if ready < 0, errno != EINTR { throw SystemCallError.last }
         }
     }
 
-    /// - Returns: The next line, without its newline; nil at the end.
-    func readLine(until deadline: Deadline) throws(SystemCallError) -> [UInt8]? {
-        var buffer = [UInt8](repeating: 0, count: 65_536)
+    /// Waits for the next line.
+    ///
+    /// - Returns: The line, without its newline; nil at the end.
+    /// - Throws: `ETIMEDOUT` at the deadline, else the error of the system call.
+    package func readLine(until deadline: Deadline) throws(SystemCallError) -> [UInt8]? {
         while true {
             guard !deadline.hasPassed else { throw SystemCallError(number: ETIMEDOUT) }
             if let line = lines.next() {
@@ -103,10 +99,9 @@ final class UnixConnection {
                 return line.bytes
             }
             try wait(for: Int16(POLLIN), until: deadline)
-            let count = read(descriptor, &buffer, buffer.count)
-            if count == 0 { return nil }
-            guard count > 0 else { throw SystemCallError.last }
-            lines.append(buffer[..<count])
+            let bytes = try socket.read(atMost: 65_536)
+            if bytes.isEmpty { return nil }
+            lines.append(bytes)
         }
     }
 }

@@ -1,12 +1,11 @@
 internal import CBuildRecord
-internal import Glibc
 internal import Hemiola
 internal import HemiolaFieldMaps
 internal import HemiolaFiles
 internal import HemiolaPictures
 
 /// The compiler, the commit and the libraries of the program, for `hemiola doctor` and `hemiola --version --verbose`.
-extension System {
+enum ProgramBuild {
     /// The commit that the program was built from, as `packaging/commit` prints it; nil: not recorded, as by a plain `swift build`.
     static var commit: String? {
         cbuildrecord_commit().map { String(cString: $0) }
@@ -38,14 +37,12 @@ extension System {
     }
 
     private static var runtimeLocation: String {
-        let maps = String(decoding: (try? contents(of: "/proc/self/maps")) ?? [], as: UTF8.self)
+        let maps = String(decoding: (try? CommandInput.bytes(of: "/proc/self/maps")) ?? [], as: UTF8.self)
         guard let line = maps.split(separator: "\n").first(where: { $0.contains("/libswiftCore.so") }),
             let start = line.firstIndex(of: "/")
         else { return "runtime statically linked" }
         return "runtime \(line[start...])"
     }
-
-    // MARK: - Libraries
 
     /// All shared libraries of the program except the C library: those that it cannot work without, then the others.
     static func libraries(_ registry: PluginRegistry) -> [SharedLibrary] {
@@ -67,7 +64,7 @@ extension System {
     static var soundFileFormats: [String] {
         // sf_command(NULL, …) with SFC_GET_FORMAT_MAJOR_COUNT, SFC_GET_FORMAT_MAJOR and the same of the subtypes.
         typealias Command = @convention(c) (OpaquePointer?, Int32, UnsafeMutableRawPointer?, Int32) -> Int32
-        guard let place = dlsym(nil, "sf_command") else { return [] }
+        guard let place = SharedLibrary.symbol("sf_command") else { return [] }
         let command = unsafeBitCast(place, to: Command.self)
         var names: Set<String> = []
         for (countCode, code) in [(0x1030, 0x1031), (0x1032, 0x1033)] as [(Int32, Int32)] {
@@ -92,54 +89,12 @@ extension System {
 }
 
 extension SharedLibrary {
-    /// The version of a library that does not say it.
-    static let unknownVersion = "of an unknown version"
-
-    /// The version that is installed; nil: none. Loads the library, which stays loaded.
-    var installedVersion: String? {
-        guard let library = dlopen("\(soname)", RTLD_NOW | RTLD_LOCAL) else { return nil }
-        guard let versionSymbol, let symbol = dlsym(library, "\(versionSymbol.name)") else { return Self.unknownVersion }
-        switch versionSymbol {
-        case .text: return String(cString: symbol.assumingMemoryBound(to: CChar.self))
-        case .textPointer: return String(cString: symbol.load(as: UnsafePointer<CChar>.self))
-        case .textFunction:
-            typealias Version = @convention(c) () -> UnsafePointer<CChar>
-            return String(cString: unsafeBitCast(symbol, to: Version.self)())
-        case .numbersFunction:
-            // A result is ignored.
-            typealias Version =
-                @convention(c) (UnsafeMutablePointer<Int32>, UnsafeMutablePointer<Int32>, UnsafeMutablePointer<Int32>) -> Void
-            var (major, minor, patch) = (Int32(0), Int32(0), Int32(0))
-            unsafeBitCast(symbol, to: Version.self)(&major, &minor, &patch)
-            return "\(major).\(minor).\(patch)"
-        }
-    }
-
     /// The declaration, for packagers.
     var json: JSONValue {
-        let texts: [(String, StaticString?)] = [
-            ("name", name), ("soname", soname), ("package", package), ("minimum_version", minimumVersion), ("licence", licence),
-            ("relation", relation.word), ("use", use),
+        let texts: [(String, String?)] = [
+            ("name", "\(name)"), ("soname", "\(soname)"), ("package", "\(package)"),
+            ("minimum_version", minimumVersion.map { "\($0)" }), ("licence", "\(licence)"), ("relation", "\(relation)"), ("use", "\(use)"),
         ]
-        return .object(
-            texts.map { key, text in .init(key, text.map { .text("\($0)") } ?? .null) } + [.init("linked", .boolean(isLinked))])
-    }
-}
-
-extension SharedLibrary.Relation {
-    fileprivate var word: StaticString {
-        switch self {
-        case .depends: "depends"
-        case .recommends: "recommends"
-        case .suggests: "suggests"
-        }
-    }
-}
-
-extension SharedLibrary.VersionSymbol {
-    fileprivate var name: StaticString {
-        switch self {
-        case .text(let name), .textPointer(let name), .textFunction(let name), .numbersFunction(let name): name
-        }
+        return .object(texts.map { key, text in .init(key, text.map { .text($0) } ?? .null) } + [.init("linked", .boolean(isLinked))])
     }
 }
