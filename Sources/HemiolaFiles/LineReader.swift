@@ -1,4 +1,3 @@
-internal import Glibc
 public import Hemiola
 
 /// Reads the lines of a file, a pipe or standard input, plain or compressed with zstd, in bounded memory.
@@ -28,7 +27,7 @@ public final class LineReader {
     /// Whether compressed data ended inside of a frame.
     public var isTruncated: Bool { isAtEnd && decompressor?.isInFrame == true }
 
-    private let descriptor: Int32
+    private let file: FileDescriptor
     private var decompressor: ZstdReader?
     /// The first bytes, until it is known whether they are compressed; nil: that is known.
     private var firstBytes: [UInt8]? = []
@@ -43,16 +42,13 @@ public final class LineReader {
     /// - Throws: The file cannot be opened.
     public init(_ path: String) throws(Problem) {
         name = path == "-" ? "standard input" : PathText.shown(path)
-        if path == "-" {
-            descriptor = STDIN_FILENO
-            return
+        do throws(SystemCallError) { file = try path == "-" ? .standardInput : .open(path) } catch {
+            throw Problem("cannot read \(name): \(error)")
         }
-        descriptor = open(PathText.systemPath(path), O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw Problem("cannot read \(name): \(SystemCallError.last)") }
     }
 
     deinit {
-        if descriptor != STDIN_FILENO { close(descriptor) }
+        if file != .standardInput { file.close() }
     }
 
     /// The next line. Waits at most 100 ms for further bytes.
@@ -81,16 +77,12 @@ public final class LineReader {
         if let decompressor, !compressed.isEmpty {
             return try decompress(with: decompressor)
         }
-        var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        guard poll(&request, 1, 100) > 0 else { return false }
-        var failure: Int32 = 0
-        let bytes = [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, count in
-            let read = read(descriptor, buffer.baseAddress, buffer.count)
-            failure = read < 0 ? errno : 0
-            count = max(0, read)
+        guard file.isReadable(within: 0.1) else { return false }
+        let bytes: [UInt8]
+        do throws(SystemCallError) { bytes = try file.read(atMost: 65_536) } catch {
+            if error.code == .wouldBlock { return false }
+            throw Problem("cannot read \(name): \(error)")
         }
-        if failure == EINTR || failure == EAGAIN { return false }
-        if failure != 0 { throw Problem("cannot read \(name): \(SystemCallError(number: failure))") }
         isAtEnd = bytes.isEmpty
         if let decompressor {
             compressed = bytes[...]

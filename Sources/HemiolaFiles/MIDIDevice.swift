@@ -1,4 +1,3 @@
-internal import Glibc
 public import HemiolaSystem
 
 /// Opens MIDI devices, which carry the raw bytes of MIDI 1.0: character devices, pseudo-terminals and named pipes.
@@ -13,44 +12,43 @@ public enum MIDIDevice {
 
     /// Opens a device without waiting. A terminal is switched to raw mode, because it would change bytes.
     ///
-    /// - Returns: A descriptor in non-blocking mode, which the caller closes. That of a named pipe for input never reaches its end.
+    /// - Returns: The device in non-blocking mode, which the caller closes. A named pipe for input never reaches its end.
     /// - Throws: An ``/HemiolaSystem/Problem`` with the path, the cause and what to do.
-    public static func open(_ path: String, for direction: Direction) throws(Problem) -> Int32 {
-        var info = stat()
-        guard stat(path, &info) == 0 else { throw error(path, errno) }
-        let isPipe = info.st_mode & S_IFMT == S_IFIFO
-        switch info.st_mode & S_IFMT {
-        case S_IFCHR, S_IFIFO: break
-        case S_IFDIR: throw Problem("\(path): a folder, not a MIDI device; name a device in it, as in /dev/snd/midiC1D0")
-        case S_IFREG:
+    public static func open(_ path: String, for direction: Direction) throws(Problem) -> FileDescriptor {
+        let kind: FileKind
+        do throws(SystemCallError) { kind = try FileSystem.status(of: path).kind } catch { throw problem(path, error) }
+        switch kind {
+        case .device, .pipe: break
+        case .folder: throw Problem("\(path): a folder, not a MIDI device; name a device in it, as in /dev/snd/midiC1D0")
+        case .file:
             throw Problem(
                 "\(path): a file, not a MIDI device; for a MIDI file of the beats: hemiola beats --format midi, of notes: -o notes.mid")
         default: throw Problem("\(path): not a MIDI device; name a character device or a named pipe")
         }
         // A pipe that this process also writes stays open when its other writers end.
-        let mode = direction == .output ? O_WRONLY : isPipe ? O_RDWR : O_RDONLY
-        let descriptor = Glibc.open(path, mode | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            if isPipe, errno == ENXIO { throw Problem("\(path): no program reads it", remedy: .retry) }
-            throw error(path, errno)
+        let mode: FileDescriptor.Option? = direction == .output ? .writeOnly : kind == .pipe ? .readWrite : nil
+        do throws(SystemCallError) {
+            let options = [FileDescriptor.Option.nonBlocking, mode].compactMap(\.self)
+            let device = try FileDescriptor.open(path, Set(options))
+            device.makeRaw()
+            return device
+        } catch {
+            if kind == .pipe, error.code == .noSuchAddressOrDevice { throw Problem("\(path): no program reads it", remedy: .retry) }
+            throw problem(path, error)
         }
-        var modes = termios()
-        if tcgetattr(descriptor, &modes) == 0 {
-            cfmakeraw(&modes)
-            tcsetattr(descriptor, TCSANOW, &modes)
-        }
-        return descriptor
     }
 
-    private static func error(_ path: String, _ code: Int32) -> Problem {
+    private static func problem(_ path: String, _ error: SystemCallError) -> Problem {
         let advice =
-            switch code {
-            case ENOENT, ENODEV, ENXIO: "\"amidi -l\" lists MIDI devices, mkfifo makes a named pipe"
-            case EACCES, EPERM: "join the group of the device, usually audio: sudo usermod -aG audio \"$USER\", then log in again"
-            case EBUSY: "close the program that uses the device"
+            switch error.code {
+            case .noSuchFileOrDirectory, .noSuchDevice, .noSuchAddressOrDevice:
+                "\"amidi -l\" lists MIDI devices, mkfifo makes a named pipe"
+            case .permissionDenied, .notPermitted:
+                "join the group of the device, usually audio: sudo usermod -aG audio \"$USER\", then log in again"
+            case .resourceBusy: "close the program that uses the device"
             default: "name another device"
             }
-        return Problem("\(path): \(cause(code)); \(advice)")
+        return Problem("\(path): \(cause(error.number)); \(advice)")
     }
 
     /// The system's text for an error number, with a lower-case first letter.

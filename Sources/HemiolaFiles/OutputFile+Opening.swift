@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Hemiola
 
 // File system operations for opening an output.
@@ -6,20 +5,34 @@ extension OutputFile {
     /// The target of a chain of symbolic links that does not exist yet. Any other path is returned unchanged.
     static func followingDanglingLinks(_ path: String) -> String {
         var path = path
-        var info = stat()
-        // A loop of links is another error (ELOOP), which opening the path reports.
-        while stat(PathText.systemPath(path), &info) == -1, errno == ENOENT, let target = FileSystem.linkTarget(of: path) {
-            path = target.hasPrefix("/") ? target : FileSystem.folder(of: path) + "/" + target
+        while true {
+            // A loop of links is another error (ELOOP), which opening the path reports.
+            do throws(SystemCallError) { _ = try FileSystem.status(of: path) } catch {
+                if error.code == .noSuchFileOrDirectory, let target = FileSystem.linkTarget(of: path) {
+                    path = target.hasPrefix("/") ? target : FileSystem.folder(of: path) + "/" + target
+                    continue
+                }
+            }
+            return path
         }
-        return path
     }
 
     /// The absolute path of an existing writable file with links resolved, so that renaming to it keeps the links.
     static func resolved(_ path: String, _ name: String) throws(Problem) -> String {
-        guard let resolved = FileSystem.realPath(path) else { throw Problem.cannotOpen(name, errno) }
+        guard let resolved = FileSystem.realPath(path) else { throw Problem.cannotOpen(name, .last) }
         // Renaming needs no write permission on the file, but a read-only file must not be replaced.
-        guard access(PathText.systemPath(resolved), W_OK) == 0 else { throw Problem.cannotOpen(name, errno) }
+        do throws(SystemCallError) { try FileSystem.checkPermissions([.write], of: resolved) } catch {
+            throw Problem.cannotOpen(name, error)
+        }
         return resolved
+    }
+
+    /// What is at a path; nil: nothing yet.
+    static func status(of path: String, _ name: String) throws(Problem) -> FileStatus? {
+        do throws(SystemCallError) { return try FileSystem.status(of: path) } catch {
+            if error.code == .noSuchFileOrDirectory { return nil }
+            throw Problem.cannotOpen(name, error)
+        }
     }
 
     /// Creates the missing folders of a path, as `mkdir -p`.
@@ -28,41 +41,38 @@ extension OutputFile {
             throw Problem.isFolder(name)
         }
         let folder = FileSystem.folder(of: path)
-        do throws(SystemCallError) { try FileSystem.createFolder(folder) } catch { throw Problem.cannotOpen(name, error.number) }
+        do throws(SystemCallError) { try FileSystem.createFolder(folder) } catch { throw Problem.cannotOpen(name, error) }
     }
 
     /// Locks a file until it is closed. Until the first stream begins it is empty, so that its size alone would not show that it is in use.
-    static func lock(_ descriptor: Int32, _ name: String, offersAppend: Bool) throws(Problem) {
-        while flock(descriptor, LOCK_EX | LOCK_NB) == -1 {
-            if errno == EWOULDBLOCK { throw Problem.inUse(name) }
-            // Not every file system supports locks.
-            guard errno == EINTR else { return }
-        }
-        var info = stat()
-        guard fstat(descriptor, &info) == 0 else { return }
+    static func lock(_ file: FileDescriptor, _ name: String, offersAppend: Bool) throws(Problem) {
+        guard file.lock() else { throw Problem.inUse(name) }
+        guard let status = try? file.status() else { return }
         // Another process may have written or removed the file between `open` and `flock`.
-        if info.st_size > 0 { throw Problem.exists(name, offersAppend: offersAppend) }
-        if info.st_nlink == 0 { throw Problem.inUse(name) }
+        if status.size > 0 { throw Problem.exists(name, offersAppend: offersAppend) }
+        if status.linkCount == 0 { throw Problem.inUse(name) }
     }
 
+    /// Opens an existing file for writing, or creates one.
+    ///
+    /// - Parameter isRead: Whether it is opened for reading too, if its permissions allow that.
     static func open(
-        _ path: String, _ flags: Int32, orElse others: Int32? = nil, _ name: String
-    ) throws(Problem) -> Int32 {
-        while true {
-            let descriptor = Glibc.open(PathText.systemPath(path), flags | O_CLOEXEC | O_NOCTTY, 0o666)
-            if descriptor != -1 { return descriptor }
-            if errno == EACCES, let others { return try open(path, others, name) }
-            if errno != EINTR { throw Problem.cannotOpen(name, errno) }
+        _ path: String, _ options: Set<FileDescriptor.Option>, isRead: Bool = false, _ name: String
+    ) throws(Problem) -> FileDescriptor {
+        let mode: FileDescriptor.Option = isRead ? .readWrite : .writeOnly
+        do throws(SystemCallError) { return try FileDescriptor.open(path, options.union([mode])) } catch {
+            if isRead, error.code == .permissionDenied { return try open(path, options, name) }
+            throw Problem.cannotOpen(name, error)
         }
     }
 
     static func openPartial(for path: String, _ name: String) throws(Problem) -> PartialFile {
         PartialFile.removeLeftovers(of: path)
-        do throws(SystemCallError) { return try PartialFile(for: path) } catch { throw Problem.cannotOpen(name, error.number) }
+        do throws(SystemCallError) { return try PartialFile(for: path) } catch { throw Problem.cannotOpen(name, error) }
     }
 
-    static func endsInsideLine(_ descriptor: Int32, length: off_t) -> Bool {
-        var last: UInt8 = 0
-        return length > 0 && pread(descriptor, &last, 1, length - 1) == 1 && last != UInt8(ascii: "\n")
+    static func endsInsideLine(_ file: FileDescriptor, length: Int) -> Bool {
+        guard length > 0, let last = try? file.bytes(at: Int64(length) - 1, count: 1) else { return false }
+        return last.first.map { $0 != UInt8(ascii: "\n") } ?? false
     }
 }

@@ -1,4 +1,3 @@
-internal import Glibc
 public import Hemiola
 
 /// An open output of a ``DocumentFile``: standard output, a device, a pipe, or a file.
@@ -50,7 +49,7 @@ public final class OutputFile {
     public var buffer = JSONBuffer(capacity: 2 * OutputFile.blockSize)
     /// The path as the user wrote it.
     public let target: OutputTarget
-    private let descriptor: Int32
+    private let file: FileDescriptor
     /// Whether a person reads the output: file names and tags must not control the terminal.
     private let isTerminal: Bool
     private let name: String
@@ -97,7 +96,7 @@ public final class OutputFile {
             throw Problem("cannot write \(target.name): it is not a regular file; name a file")
         }
         // With O_APPEND, Linux ignores the offset of a write.
-        let append = kind == .sound ? 0 : O_APPEND
+        let append: Set<FileDescriptor.Option> = kind == .sound ? [] : [.append]
         flushesEachLine = options.flush.flushesEachLine(isLive: isLive)
         syncsAtEnd = context.run.syncsFiles
         offersAppend = options.appends != nil
@@ -105,54 +104,49 @@ public final class OutputFile {
         isTerminal = target.isTerminal && compression == nil
         compressor = if let compression { try ZstdStream(level: compression.level) } else { nil }
         if let descriptor = target.descriptor {
-            let flags = fcntl(descriptor, F_GETFL)
-            guard flags != -1, flags & O_ACCMODE != O_RDONLY else {
-                throw Problem("cannot write \(name): it is not open for writing; give a path instead")
-            }
-            (self.descriptor, closing, sync) = (descriptor, .leave, nil)
+            file = FileDescriptor(descriptor)
+            guard file.isWritable else { throw Problem("cannot write \(name): it is not open for writing; give a path instead") }
+            (closing, sync) = (.leave, nil)
             return
         }
         let path = Self.followingDanglingLinks(target.path)
-        var info = stat()
-        var isRegular = true
-        if stat(PathText.systemPath(path), &info) == 0 {
-            switch info.st_mode & S_IFMT {
-            case S_IFDIR:
-                throw Problem.isFolder(name)
-            case S_IFREG:
-                if refusesData, info.st_size > 0 { throw Problem.exists(name, offersAppend: offersAppend) }
-                if mode == .live {
-                    descriptor = try Self.open(path, O_RDWR | append, orElse: O_WRONLY | append, name)
-                    closing = .close
-                    startsInsideLine = Self.endsInsideLine(descriptor, length: info.st_size)
-                    startSize = Int64(info.st_size)
-                } else {
-                    let new = try Self.openPartial(for: try Self.resolved(path, name), name)
-                    (descriptor, closing) = (new.descriptor, .move(new))
-                }
-            default:
-                descriptor = try Self.open(path, O_WRONLY | append, name)
+        let status = try Self.status(of: path, name)
+        switch status?.kind {
+        case .folder:
+            throw Problem.isFolder(name)
+        case .file:
+            let size = status?.size ?? 0
+            if refusesData, size > 0 { throw Problem.exists(name, offersAppend: offersAppend) }
+            if mode == .live {
+                file = try Self.open(path, append, isRead: true, name)
                 closing = .close
-                isRegular = false
+                startsInsideLine = Self.endsInsideLine(file, length: size)
+                startSize = Int64(size)
+            } else {
+                let new = try Self.openPartial(for: try Self.resolved(path, name), name)
+                (file, closing) = (FileDescriptor(new.descriptor), .move(new))
             }
-        } else if errno == ENOENT {
+        case nil:
             try Self.createFolder(of: path, name)
             if mode == .live {
-                descriptor = try Self.open(path, O_WRONLY | append | O_CREAT | (refusesData ? O_EXCL : 0), name)
+                let creation: Set<FileDescriptor.Option> = refusesData ? [.create, .exclusive] : [.create]
+                file = try Self.open(path, append.union(creation), name)
                 closing = .closeNew(path)
                 FileSystem.synchronizeFolder(of: path)
             } else {
                 let new = try Self.openPartial(for: path, name)
-                (descriptor, closing) = (new.descriptor, .move(new))
+                (file, closing) = (FileDescriptor(new.descriptor), .move(new))
             }
-        } else {
-            throw Problem.cannotOpen(name, errno)
+        default:
+            file = try Self.open(path, append, name)
+            closing = .close
         }
         do throws(Problem) {
-            if mode == .live, refusesData, isRegular { try Self.lock(descriptor, name, offersAppend: offersAppend) }
-            sync = mode == .live && isRegular ? try PeriodicSync(descriptor) : nil
+            let isRegular = status.map { $0.kind == .file } ?? true
+            if mode == .live, refusesData, isRegular { try Self.lock(file, name, offersAppend: offersAppend) }
+            sync = mode == .live && isRegular ? try PeriodicSync(file) : nil
         } catch {
-            _ = Glibc.close(descriptor)
+            file.close()
             throw error
         }
     }
@@ -178,11 +172,10 @@ public final class OutputFile {
         isClosed = true
         switch closing {
         case .leave: break
-        case .close: _ = Glibc.close(descriptor)
+        case .close: file.close()
         case .closeNew(let path):
-            var info = stat()
-            if fstat(descriptor, &info) == 0, info.st_size == 0 { FileSystem.remove(path) }
-            _ = Glibc.close(descriptor)
+            if (try? file.status().size) == 0 { FileSystem.remove(path) }
+            file.close()
         case .move(let file): file.discard()
         }
     }
@@ -238,7 +231,7 @@ extension OutputFile {
     ///
     /// After a temporary error the file ends with a whole line, and the call can be repeated without the accepted bytes.
     private func write(_ bytes: UnsafeRawBufferPointer) throws(Problem) {
-        if let code = sync?.errorNumber, code != 0 { throw Problem.cannotWrite(name, code) }
+        if let error = sync?.error { throw Problem.cannotWrite(name, error) }
         if compressor != nil {
             try compress(bytes, flushesEachLine ? .flush : .more)
         } else {
@@ -254,17 +247,10 @@ extension OutputFile {
     /// - Throws: A write failed; the file has none of the bytes that lie beyond its old end. Later writes may succeed: bytes that replace
     ///   others need no space on the disk.
     public func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(Problem) {
-        if let code = sync?.errorNumber, code != 0 { throw Problem.cannotWrite(name, code) }
-        var rest = bytes
-        while !rest.isEmpty {
-            let count = pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset) + off_t(bytes.count - rest.count))
-            if count >= 0 {
-                rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
-            } else if errno != EINTR {
-                let code = errno
-                truncate(to: written)
-                throw Problem.cannotWrite(name, code)
-            }
+        if let error = sync?.error { throw Problem.cannotWrite(name, error) }
+        do throws(SystemCallError) { try file.writeAll(bytes, at: offset) } catch {
+            truncate(to: written)
+            throw Problem.cannotWrite(name, error)
         }
         written = max(written, offset + Int64(bytes.count))
         sync?.noteWrite()
@@ -272,8 +258,7 @@ extension OutputFile {
 
     /// Shortens a sound file. Errors are ignored: the file keeps its length then.
     public func truncate(to length: Int64) {
-        var info = stat()
-        guard fstat(descriptor, &info) == 0, info.st_size > length, ftruncate(descriptor, off_t(length)) == 0 else { return }
+        guard let size = try? file.status().size, Int64(size) > length, (try? file.truncate(to: length)) != nil else { return }
         written = length
     }
 
@@ -284,15 +269,16 @@ extension OutputFile {
     private func writeUncompressed(_ bytes: UnsafeRawBufferPointer) throws(Problem) {
         var rest = bytes
         while !rest.isEmpty {
-            let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
-            if count >= 0 {
+            do throws(SystemCallError) {
+                let count = try file.write(rest)
                 rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
                 written += Int64(count)
-            } else if errno == EAGAIN {
-                waitUntilWritable()
-            } else if errno != EINTR {
-                let code = errno
-                throw truncateToWholeLines(after: UnsafeRawBufferPointer(rebasing: bytes.dropLast(rest.count)), code)
+            } catch {
+                guard error.code == .wouldBlock else {
+                    throw truncateToWholeLines(after: UnsafeRawBufferPointer(rebasing: bytes.dropLast(rest.count)), error)
+                }
+                // Another process has set the terminal or pipe to non-blocking.
+                file.waitUntilWritable()
             }
         }
     }
@@ -301,27 +287,26 @@ extension OutputFile {
     ///
     /// - Parameters:
     ///   - accepted: The bytes of the failed call that were written.
-    ///   - code: The error number of the write.
+    ///   - error: The error of the write.
     /// - Returns: The error to throw.
-    private func truncateToWholeLines(after accepted: UnsafeRawBufferPointer, _ code: Int32) -> Problem {
-        guard mode == .live, sync != nil else { return .cannotWrite(name, code) }
+    private func truncateToWholeLines(after accepted: UnsafeRawBufferPointer, _ error: SystemCallError) -> Problem {
+        guard mode == .live, sync != nil else { return .cannotWrite(name, error) }
         let lines = self.lines(in: accepted)
         (keptSize, keptLines) = (written - Int64(accepted.count - lines.end), keptLines + lines.count)
         // With O_APPEND the offset is the end of this process's last write: the file is truncated only if nothing follows.
-        let end = lseek(descriptor, 0, SEEK_CUR)
-        var info = stat()
-        guard fstat(descriptor, &info) == 0 else { return .cannotWrite(name, code) }
-        let isLastWriter = written == 0 ? Int64(info.st_size) == startSize : end == info.st_size
-        var removed = 0
-        if isLastWriter, written > keptSize, ftruncate(descriptor, info.st_size - off_t(written - keptSize)) == 0 {
-            removed = Int(written - keptSize)
-            written = keptSize
-            _ = lseek(descriptor, 0, SEEK_END)
-            _ = fstat(descriptor, &info)
+        let end = file.offset
+        guard let status = try? file.status() else { return .cannotWrite(name, error) }
+        var size = Int64(status.size)
+        let isLastWriter = written == 0 ? size == startSize : end == size
+        var removed: Int64 = 0
+        if isLastWriter, written > keptSize, (try? file.truncate(to: size - (written - keptSize))) != nil {
+            removed = written - keptSize
+            (written, size) = (keptSize, size - removed)
+            file.seekToEnd()
         }
-        var problem = Problem.cannotWrite(name, code, kept: KeptOutput(lines: keptLines, bytes: Int64(info.st_size)))
-        acceptedBytes = accepted.count - removed
-        if isLastWriter, acceptedBytes >= 0, Problem.isDiskFull(code) { problem.remedy = .retry }
+        var problem = Problem.cannotWrite(name, error, kept: KeptOutput(lines: keptLines, bytes: size))
+        acceptedBytes = accepted.count - Int(removed)
+        if isLastWriter, acceptedBytes >= 0, Problem.isDiskFull(error) { problem.remedy = .retry }
         return problem
     }
 
@@ -337,17 +322,8 @@ extension OutputFile {
             }
             return (count, end)
         }
-        while end < bytes.count, let found = memchr(bytes.baseAddress! + end, 0x0A, bytes.count - end) {
-            count += 1
-            end = UnsafeRawPointer(found) - bytes.baseAddress! + 1
-        }
+        for index in 0..<bytes.count where bytes[index] == UInt8(ascii: "\n") { (count, end) = (count + 1, index + 1) }
         return (count, end)
-    }
-
-    /// Waits for a terminal or pipe that another process has set to non-blocking.
-    private func waitUntilWritable() {
-        var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        _ = poll(&request, 1, -1)
     }
 
     /// Writes what is buffered and closes the file. Reports errors that the system reports only now.
@@ -367,12 +343,12 @@ extension OutputFile {
             return true
         }
         isClosed = true
-        do throws(SystemCallError) { try file.close(syncs: syncsAtEnd) } catch { throw Problem.cannotWrite(name, error.number) }
+        do throws(SystemCallError) { try file.close(syncs: syncsAtEnd) } catch { throw Problem.cannotWrite(name, error) }
         let isThere: Bool
         do throws(SystemCallError) {
             isThere = try file.moveToPath(replaces: ending == .replace && !refusesData, syncs: syncsAtEnd)
         } catch {
-            throw Problem.cannotOpen(name, error.number).withoutRetry
+            throw Problem.cannotOpen(name, error).withoutRetry
         }
         if !isThere, ending == .replace { throw Problem.exists(name, offersAppend: offersAppend) }
         return isThere
@@ -380,12 +356,10 @@ extension OutputFile {
 
     /// Closes a file that is at its path.
     private func closeKept() throws(Problem) {
-        let failed = sync?.errorNumber ?? 0
-        let synced = failed != 0 || sync == nil || fdatasync(descriptor) == 0 ? failed : errno
+        let notSynced = sync.flatMap { $0.error ?? file.synchronize() }
         isClosed = true
-        // After EINTR, Linux has closed the descriptor all the same.
-        let closed = Glibc.close(descriptor) == -1 && errno != EINTR ? errno : 0
-        guard synced == 0, closed == 0 else { throw Problem.cannotWrite(name, synced != 0 ? synced : closed) }
+        let notClosed = file.close()
+        if let error = notSynced ?? notClosed { throw Problem.cannotWrite(name, error) }
     }
 
     /// The first line of a file that existed and is appended to, without its line break, at most 1 MiB; else empty.
@@ -393,15 +367,9 @@ extension OutputFile {
         guard case .close = closing else { return "" }
         let limit = 1 << 20
         var line: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 4096)
-        while line.count < limit {
-            let count = pread(descriptor, &chunk, chunk.count, off_t(line.count))
-            guard count > 0 else { break }
-            if let end = chunk.prefix(count).firstIndex(of: UInt8(ascii: "\n")) {
-                line += chunk[..<end]
-                break
-            }
-            line += chunk.prefix(count)
+        while line.count < limit, let chunk = try? file.bytes(at: Int64(line.count), count: 4096), !chunk.isEmpty {
+            line += chunk.prefix { $0 != UInt8(ascii: "\n") }
+            if chunk.contains(UInt8(ascii: "\n")) { break }
         }
         return String(decoding: line, as: UTF8.self)
     }
@@ -421,14 +389,11 @@ extension OutputTarget {
         if descriptor != nil { return }
         if replaces, isRealTime, isOccupied { throw Problem.exists(name, offersAppend: false) }
         var path = OutputFile.followingDanglingLinks(self.path)
-        var info = stat()
-        if stat(PathText.systemPath(path), &info) == 0 {
-            if info.st_mode & S_IFMT == S_IFDIR { throw Problem.isFolder(name) }
-            guard replaces, info.st_mode & S_IFMT == S_IFREG else { return }
-            path = try OutputFile.resolved(path, name)
-        } else {
-            guard errno == ENOENT else { throw Problem.cannotOpen(name, errno) }
-            try OutputFile.createFolder(of: path, name)
+        switch try OutputFile.status(of: path, name)?.kind {
+        case .folder: throw Problem.isFolder(name)
+        case .file where replaces: path = try OutputFile.resolved(path, name)
+        case nil: try OutputFile.createFolder(of: path, name)
+        default: return
         }
         let folder = FileSystem.folder(of: path)
         if folders.contains(folder) { return }

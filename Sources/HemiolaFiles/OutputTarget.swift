@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Hemiola
 
 /// The destination that a path denotes: a file, a device, a named pipe, or a file descriptor such as standard output.
@@ -14,17 +13,17 @@ public struct OutputTarget: Sendable, Hashable {
     /// The file descriptor that the path denotes: that of `StandardOutput` for `-`, `/dev/stdout` and number 1, 2 for `/dev/stderr`, N for
     /// `/dev/fd/N` and `/proc/self/fd/N`; nil for any other path.
     public var descriptor: Int32? {
-        number == STDOUT_FILENO ? StandardOutput.descriptor : number
+        isStandardOutput ? StandardOutput.descriptor : number
     }
 
     /// Whether the path denotes standard output.
-    public var isStandardOutput: Bool { number == STDOUT_FILENO }
+    public var isStandardOutput: Bool { number == 1 }
 
     /// The number of the descriptor for the caller of the program.
     private var number: Int32? {
         switch path {
-        case "-", "/dev/stdout": return STDOUT_FILENO
-        case "/dev/stderr": return STDERR_FILENO
+        case "-", "/dev/stdout": return 1
+        case "/dev/stderr": return 2
         default:
             for folder in ["/dev/fd/", "/proc/self/fd/"] where path.hasPrefix(folder) {
                 return Int32(path.dropFirst(folder.count))
@@ -34,7 +33,7 @@ public struct OutputTarget: Sendable, Hashable {
     }
 
     /// Whether the path denotes a file descriptor of a terminal.
-    public var isTerminal: Bool { descriptor.map { isatty($0) == 1 } ?? false }
+    public var isTerminal: Bool { descriptor.map { FileDescriptor($0).isTerminal } ?? false }
 
     /// The name for messages: the path, or `standard output` for `-`.
     public var name: String { path == "-" ? "standard output" : path }
@@ -42,14 +41,12 @@ public struct OutputTarget: Sendable, Hashable {
     /// Whether the target is written in place: a file descriptor, or an existing device, pipe or folder.
     public var isSpecial: Bool {
         if descriptor != nil { return true }
-        var info = stat()
-        return stat(PathText.systemPath(path), &info) == 0 && info.st_mode & S_IFMT != S_IFREG
+        return (try? FileSystem.status(of: path)).map { $0.kind != .file } ?? false
     }
 
     /// Whether a regular file that is not empty exists at the path.
     public var isOccupied: Bool {
-        var info = stat()
-        return descriptor == nil && stat(PathText.systemPath(path), &info) == 0 && info.st_mode & S_IFMT == S_IFREG && info.st_size > 0
+        descriptor == nil && ((try? FileSystem.status(of: path)).map { $0.kind == .file && $0.size > 0 } ?? false)
     }
 
     /// Removes `./` and repeated slashes. Two paths of one file are then equal unless they differ by links or `..`.

@@ -1,4 +1,3 @@
-internal import Glibc
 public import Hemiola
 
 /// An output path with placeholders.
@@ -162,17 +161,7 @@ public struct PathTemplate: Sendable, Hashable {
     /// A time as `20261122-130501`, in local time.
     ///
     /// - Parameter seconds: Seconds since 1970.
-    public static func timeText(_ seconds: Int) -> String {
-        var seconds = time_t(seconds)
-        var parts = tm()
-        localtime_r(&seconds, &parts)
-        func digits(_ number: Int32, _ count: Int = 2) -> String {
-            let text = String(number)
-            return String(repeating: "0", count: max(0, count - text.count)) + text
-        }
-        return digits(parts.tm_year + 1900, 4) + digits(parts.tm_mon + 1) + digits(parts.tm_mday) + "-" + digits(parts.tm_hour)
-            + digits(parts.tm_min) + digits(parts.tm_sec)
-    }
+    public static func timeText(_ seconds: Int) -> String { MonotonicTime.localText(seconds) }
 }
 
 extension PathTemplate {

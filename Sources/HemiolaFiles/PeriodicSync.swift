@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Hemiola
 internal import Synchronization
 
@@ -9,6 +8,7 @@ final class PeriodicSync: Sendable {
     /// What the thread shares with the owner, whom it does not keep.
     private final class Shared: Sendable {
         let isChanged = Atomic<Bool>(false)
+        /// The number of the error; 0: none.
         let failure = Atomic<Int32>(0)
         let end = Future<Void>()
     }
@@ -18,29 +18,28 @@ final class PeriodicSync: Sendable {
     /// Starts the thread.
     ///
     /// - Parameters:
+    ///   - file: The file.
     ///   - interval: Time between two calls, in seconds.
-    ///   - sync: Returns 0 or an error number.
+    ///   - sync: Calls `fdatasync`.
     /// - Throws: No descriptor or no thread is left.
     init(
-        _ descriptor: Int32, interval: Double = 1,
-        sync: @escaping @Sendable (Int32) -> Int32 = { fdatasync($0) == 0 ? 0 : errno }
+        _ file: FileDescriptor, interval: Double = 1,
+        sync: @escaping @Sendable (FileDescriptor) -> SystemCallError? = { $0.synchronize() }
     ) throws(Problem) {
-        let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
-        guard copy != -1 else {
-            throw Problem(
-                "cannot synchronize an output with the disk: \(SystemCallError.last); raise the limit on open files: ulimit -n")
+        let copy: FileDescriptor
+        do throws(SystemCallError) { copy = try file.duplicate() } catch {
+            throw Problem("cannot synchronize an output with the disk: \(error); raise the limit on open files: ulimit -n")
         }
         do throws(Problem) {
             try startThread(for: "the synchronization of an output with the disk") { [shared] in
                 while shared.end.value(within: interval) == nil {
                     guard shared.isChanged.exchange(false, ordering: .acquiringAndReleasing) else { continue }
-                    let code = sync(copy)
-                    if code != 0 { shared.failure.store(code, ordering: .releasing) }
+                    if let error = sync(copy) { shared.failure.store(error.number, ordering: .releasing) }
                 }
-                _ = Glibc.close(copy)
+                copy.close()
             }
         } catch {
-            _ = Glibc.close(copy)
+            copy.close()
             throw error
         }
     }
@@ -54,6 +53,9 @@ final class PeriodicSync: Sendable {
         shared.isChanged.store(true, ordering: .releasing)
     }
 
-    /// The error number of the last failed call; 0 if none has failed.
-    var errorNumber: Int32 { shared.failure.load(ordering: .acquiring) }
+    /// The error of the last failed call; nil if none has failed.
+    var error: SystemCallError? {
+        let number = shared.failure.load(ordering: .acquiring)
+        return number == 0 ? nil : SystemCallError(number: number)
+    }
 }

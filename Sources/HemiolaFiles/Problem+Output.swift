@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Hemiola
 
 /// The contents of a file after a failed write.
@@ -15,23 +14,28 @@ struct KeptOutput: Sendable {
 
 extension Problem {
     /// A file cannot be opened or renamed.
-    static func cannotOpen(_ name: String, _ code: Int32) -> Problem {
+    static func cannotOpen(_ name: String, _ error: SystemCallError) -> Problem {
         let advice =
-            switch code {
-            case EACCES, EPERM: "write to another folder, or redirect standard output: > FILE"
-            case EROFS: "write to another disk"
-            case ENOTDIR: "a part of the path is a file; write to a folder"
-            case ENAMETOOLONG: "choose a shorter name"
-            case ENOSPC, EDQUOT: "free some space or write to another disk"
-            case EMFILE, ENFILE: "raise the limit on open files: ulimit -n"
+            switch error.code {
+            case .permissionDenied, .notPermitted: "write to another folder, or redirect standard output: > FILE"
+            case .readOnlyFileSystem: "write to another disk"
+            case .notDirectory: "a part of the path is a file; write to a folder"
+            case .fileNameTooLong: "choose a shorter name"
+            case .noSpace, .diskQuotaExceeded: "free some space or write to another disk"
+            case .tooManyOpenFiles, .tooManyOpenFilesInSystem: "raise the limit on open files: ulimit -n"
             default: "write to another file"
             }
         // Other files can be written: the cause is the path, not the disk.
-        let isOfFile = [EACCES, EPERM, EROFS, ENOENT, ENOTDIR, EISDIR, EEXIST, ENOTEMPTY, ENAMETOOLONG, ELOOP, ETXTBSY].contains(code)
+        let isOfFile = error.code.map { errorsOfFile.contains($0) } ?? false
         return Problem(
-            "cannot write \(name): \(text(of: code)); \(advice)",
-            remedy: isDiskFull(code) ? .retry : isOfFile ? .nextInput : .giveUp)
+            "cannot write \(name): \(text(of: error)); \(advice)",
+            remedy: isDiskFull(error) ? .retry : isOfFile ? .nextInput : .giveUp)
     }
+
+    private static let errorsOfFile: Set<SystemCallError.Code> = [
+        .permissionDenied, .notPermitted, .readOnlyFileSystem, .noSuchFileOrDirectory, .notDirectory, .isDirectory, .fileExists,
+        .directoryNotEmpty, .fileNameTooLong, .tooManySymbolicLinks, .textFileBusy,
+    ]
 
     /// The path is that of a folder.
     static func isFolder(_ name: String) -> Problem {
@@ -41,17 +45,19 @@ extension Problem {
     /// A write failed.
     ///
     /// - Parameter kept: The contents of the file; nil: nothing is kept.
-    static func cannotWrite(_ name: String, _ code: Int32, kept: KeptOutput? = nil) -> Problem {
+    static func cannotWrite(_ name: String, _ error: SystemCallError, kept: KeptOutput? = nil) -> Problem {
         let (cause, advice) =
-            switch code {
-            case ENOSPC: ("the disk is full", "free some space or write to another disk")
-            case EDQUOT: ("your disk quota is used up", "free some space or write to another disk")
-            case EFBIG: ("the file would be larger than allowed", "raise the limit (ulimit -f) or select less")
-            default: (text(of: code), "write to another file")
+            switch error.code {
+            case .noSpace: ("the disk is full", "free some space or write to another disk")
+            case .diskQuotaExceeded: ("your disk quota is used up", "free some space or write to another disk")
+            case .fileTooLarge: ("the file would be larger than allowed", "raise the limit (ulimit -f) or select less")
+            default: (text(of: error), "write to another file")
             }
-        if code == EPIPE || code == ECONNRESET { return Problem("the reader of \(name) has closed it", remedy: .finish) }
+        if error.code == .brokenPipe || error.code == .connectionReset {
+            return Problem("the reader of \(name) has closed it", remedy: .finish)
+        }
         let keeps = kept.map { "it keeps \($0.lines) whole line\($0.lines == 1 ? "" : "s") of this run, \($0.bytes) bytes in all; " } ?? ""
-        return Problem("cannot write \(name): \(cause); \(keeps)\(advice)", remedy: code == EFBIG ? .nextInput : .giveUp)
+        return Problem("cannot write \(name): \(cause); \(keeps)\(advice)", remedy: error.code == .fileTooLarge ? .nextInput : .giveUp)
     }
 
     /// A recording in real time would replace a file.
@@ -82,11 +88,11 @@ extension Problem {
         return problem
     }
 
-    static func isDiskFull(_ code: Int32) -> Bool { code == ENOSPC || code == EDQUOT }
+    static func isDiskFull(_ error: SystemCallError) -> Bool { error.code == .noSpace || error.code == .diskQuotaExceeded }
 
-    /// The system's text for an error number, with a lower-case first letter.
-    private static func text(of code: Int32) -> String {
-        let text = SystemCallError(number: code).description
+    /// The system's text for an error, with a lower-case first letter.
+    private static func text(of error: SystemCallError) -> String {
+        let text = error.description
         return text.prefix(1).lowercased() + text.dropFirst()
     }
 }

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Hemiola
 
 /// A buffered reader of a file descriptor.
@@ -7,9 +6,6 @@ internal import Hemiola
 final class ByteStream: ChunkSource {
     /// Size of the buffer in bytes, and the requested size of a pipe.
     static let capacity = 1 << 17
-
-    /// Linux's F_SETPIPE_SZ, which the headers declare for GNU sources only.
-    private static let setPipeSize: Int32 = 1024 + 7
 
     /// The result of `fill`.
     enum Progress { case bytes, idle, end }
@@ -25,7 +21,7 @@ final class ByteStream: ChunkSource {
     /// Whether the run is cancelled; ends a wait for the header.
     var isCancelled: @Sendable () -> Bool = { false }
 
-    private var descriptor: Int32
+    private var file: FileDescriptor
     private let isOwner: Bool
     /// The path of a FIFO that further writers can open; nil for anything else, such as a pipe in /dev/fd.
     private let fifo: String?
@@ -41,23 +37,23 @@ final class ByteStream: ChunkSource {
     private var spool: Spool?
 
     /// - Parameters:
-    ///   - descriptor: Open for reading.
-    ///   - isOwner: Whether to close the descriptor in deinit.
+    ///   - file: Open for reading.
+    ///   - isOwner: Whether to close it in deinit.
     ///   - spools: Whether to store the bytes, so that `rewind` works. A regular file is reread instead.
     ///   - origin: Where in a regular file to begin, in bytes; nil: at the position of the descriptor.
     ///   - fifo: The path of the FIFO that the descriptor is of.
     init(
-        _ descriptor: Int32, name: String, isOwner: Bool, spools: Bool, from origin: Int64? = nil, fifo: String? = nil
+        _ file: FileDescriptor, name: String, isOwner: Bool, spools: Bool, from origin: Int64? = nil, fifo: String? = nil
     ) throws(Problem) {
-        self.descriptor = descriptor
+        self.file = file
         self.fifo = fifo
         self.name = name
         self.isOwner = isOwner
         do throws(Problem) {
-            (self.origin, size) = try Self.inspect(descriptor, name: name, from: origin)
+            (self.origin, size) = try Self.inspect(file, name: name, from: origin)
             spool = spools && size == nil ? try Spool(for: name) : nil
         } catch {
-            if isOwner { close(descriptor) }
+            if isOwner { file.close() }
             throw error
         }
         buffer = .allocate(byteCount: Self.capacity + PCMEncoding.spareByteCount, alignment: 64)
@@ -67,47 +63,44 @@ final class ByteStream: ChunkSource {
 
     /// A larger pipe needs fewer context switches. Failure is harmless.
     private func enlargePipe() {
-        if size == nil { _ = fcntl(descriptor, Self.setPipeSize, Int32(Self.capacity)) }
+        if size == nil { file.setPipeSize(Self.capacity) }
     }
 
     /// Opens a path. Does not block on a FIFO without a writer: `fill` then returns `.idle`.
     convenience init(path: String, spools: Bool) throws(Problem) {
-        let descriptor = try Self.open(path)
-        var status = stat()
-        let isFIFO = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO && FileSystem.realPath(path) != nil
-        try self.init(
-            descriptor, name: PathText.shown(path), isOwner: true, spools: spools, fifo: isFIFO ? path : nil)
+        let file = try Self.open(path)
+        let isFIFO = (try? file.status().kind) == .pipe && FileSystem.realPath(path) != nil
+        try self.init(file, name: PathText.shown(path), isOwner: true, spools: spools, fifo: isFIFO ? path : nil)
     }
 
-    private static func open(_ path: String) throws(Problem) -> Int32 {
-        let descriptor = Glibc.open(PathText.systemPath(path), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
-        guard descriptor >= 0 else { throw Problem("cannot open \(PathText.shown(path)): \(SystemCallError.last)") }
-        return descriptor
+    private static func open(_ path: String) throws(Problem) -> FileDescriptor {
+        do throws(SystemCallError) { return try FileDescriptor.open(path, [.nonBlocking]) } catch {
+            throw Problem("cannot open \(PathText.shown(path)): \(error)")
+        }
     }
 
     deinit {
-        if isOwner { close(descriptor) }
+        if isOwner { file.close() }
         buffer.deallocate()
     }
 
     private static let example = "pipe audio into it, for example ffmpeg -v error -i FILE -f wav - | hemiola analyze -"
 
     private static func inspect(
-        _ descriptor: Int32, name: String, from start: Int64?
+        _ file: FileDescriptor, name: String, from start: Int64?
     ) throws(Problem) -> (origin: Int64, size: Int64?) {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else {
+        guard let status = try? file.status() else {
             throw Problem("cannot read \(name): it is closed; \(example)")
         }
-        if isatty(descriptor) == 1 {
+        if file.isTerminal {
             throw Problem("\(name) is a terminal; \(example)")
         }
-        switch status.st_mode & S_IFMT {
-        case S_IFDIR:
+        switch status.kind {
+        case .folder:
             throw Problem("\(name) is a directory; specify a pipe or a file")
-        case S_IFREG:
-            let origin = max(0, start ?? Int64(lseek(descriptor, 0, SEEK_CUR)))
-            return (origin, max(0, Int64(status.st_size) - origin))
+        case .file:
+            let origin = max(0, start ?? file.offset ?? 0)
+            return (origin, max(0, Int64(status.size) - origin))
         default:
             return (0, nil)
         }
@@ -145,24 +138,26 @@ final class ByteStream: ChunkSource {
         align()
         let room = Self.capacity - tail
         precondition(room > 0, "the buffer is full")
+        let target = UnsafeMutableRawBufferPointer(start: buffer + tail, count: room)
         if let spool, position < spool.count {
-            advance(try spool.read(into: buffer + tail, from: position, atMost: room))
+            advance(try spool.read(into: target, from: position))
             return .bytes
         }
-        guard try isReady(within: milliseconds) else { return .idle }
-        // pread, because another process may share the descriptor and move its position.
-        let count =
-            size == nil
-            ? read(descriptor, buffer + tail, room) : pread(descriptor, buffer + tail, room, off_t(origin + position))
-        if count < 0 {
-            if errno == EINTR || errno == EAGAIN { return .idle }
-            throw Problem("cannot read \(name): \(SystemCallError.last)")
+        // What is ready may be the end, or an error.
+        guard file.isReadable(within: Double(milliseconds) / 1000) else { return .idle }
+        let count: Int
+        do throws(SystemCallError) {
+            // At an offset, because another process may share the descriptor and move its position.
+            count = try file.read(into: target, at: size == nil ? nil : origin + position)
+        } catch {
+            if error.code == .wouldBlock { return .idle }
+            throw Problem("cannot read \(name): \(error)")
         }
         if count == 0 {
             isOver = true
             return .end
         }
-        if let spool { try spool.append(buffer + tail, count) }
+        if let spool { try spool.append(UnsafeRawBufferPointer(start: buffer + tail, count: count)) }
         advance(count)
         return .bytes
     }
@@ -176,8 +171,8 @@ final class ByteStream: ChunkSource {
     func reopen() throws(Problem) {
         guard let fifo else { preconditionFailure("not a FIFO") }
         let new = try Self.open(fifo)
-        close(descriptor)
-        descriptor = new
+        file.close()
+        file = new
         (head, tail, isOver) = (0, 0, false)
         enlargePipe()
     }
@@ -185,14 +180,6 @@ final class ByteStream: ChunkSource {
     private func advance(_ count: Int) {
         tail += count
         position += Int64(count)
-    }
-
-    private func isReady(within milliseconds: Int32) throws(Problem) -> Bool {
-        var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        let ready = poll(&request, 1, milliseconds)
-        if ready < 0 && errno != EINTR { throw Problem("cannot read \(name): \(SystemCallError.last)") }
-        // POLLHUP counts as ready: the remaining bytes can still be read.
-        return ready > 0
     }
 
     /// Continues at an offset that was read before, or at any offset of a regular file.
@@ -246,6 +233,10 @@ extension ByteStream {
 
     /// Whether the buffered bytes contain a text at an offset.
     func hasText(_ text: StaticString, at offset: Int = 0) -> Bool {
-        count >= offset + text.utf8CodeUnitCount && memcmp(bytes + offset, text.utf8Start, text.utf8CodeUnitCount) == 0
+        let length = text.utf8CodeUnitCount
+        // Safe: so many bytes are buffered.
+        return count >= offset + length
+            && UnsafeRawBufferPointer(start: bytes + offset, count: length).elementsEqual(
+                UnsafeBufferPointer(start: text.utf8Start, count: length))
     }
 }

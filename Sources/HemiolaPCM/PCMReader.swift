@@ -85,7 +85,7 @@ public class PCMReader: Capture {
         switch input {
         case .path(let path): stream = try ByteStream(path: path, spools: spools)
         case .descriptor(let number):
-            stream = try ByteStream(number, name: name, isOwner: false, spools: spools, from: header == nil ? nil : 0)
+            stream = try ByteStream(FileDescriptor(number), name: name, isOwner: false, spools: spools, from: header == nil ? nil : 0)
         }
         stream.advice = advice
         stream.isCancelled = request.isCancelled

@@ -1,4 +1,3 @@
-internal import Glibc
 public import Hemiola
 internal import Synchronization
 
@@ -165,7 +164,7 @@ public final class CollectingSink: Sink, Sendable {
         }
         let error = state.withLock { state -> Problem? in
             state.calls.append(call)
-            if call != .open { state.threads.insert(UInt(pthread_self())) }
+            if call != .open { state.threads.insert(currentThreadIdentifier) }
             for index in state.failures.indices where state.failures[index].call == call && state.failures[index].times > 0 {
                 if state.failures[index].skipped > 0 {
                     state.failures[index].skipped -= 1

@@ -21,21 +21,21 @@ private final class Calls: Sendable {
 }
 
 @Suite struct PeriodicSyncTests {
-    private let descriptor = open("/dev/null", O_WRONLY | O_CLOEXEC)
+    private let file = FileDescriptor(open("/dev/null", O_WRONLY | O_CLOEXEC))
 
     @Test func `file that changes: synchronized on another thread`() throws {
-        defer { close(descriptor) }
+        defer { file.close() }
         let calls = Calls()
-        let sync = try PeriodicSync(descriptor, interval: 0.005) { _ in
+        let sync = try PeriodicSync(file, interval: 0.005) { _ in
             calls.note()
-            return 0
+            return nil
         }
         for number in 1...3 {
             sync.noteWrite()
             #expect(calls.wait(for: number))
         }
         #expect(calls.onThread.load(ordering: .relaxed) != Int(bitPattern: pthread_self()))
-        #expect(sync.errorNumber == 0)
+        #expect(sync.error == nil)
     }
 
     @Test func `no thread: an error, and the descriptor of the thread is closed`() async {
@@ -44,7 +44,7 @@ private final class Calls: Sendable {
             var ends: [Int32] = [0, 0]
             try #require(pipe(&ends) == 0 && fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0)
             ThreadDenial.begin()
-            #expect(throws: Problem.self) { try PeriodicSync(ends[1]) }
+            #expect(throws: Problem.self) { try PeriodicSync(FileDescriptor(ends[1])) }
             close(ends[1])
             var byte: UInt8 = 0
             #expect(read(ends[0], &byte, 1) == 0, "the duplicate is open")
@@ -52,15 +52,15 @@ private final class Calls: Sendable {
     }
 
     @Test func `file that does not change: not synchronized again`() throws {
-        defer { close(descriptor) }
+        defer { file.close() }
         let (calls, others) = (Calls(), Calls())
-        let still = try PeriodicSync(descriptor, interval: 0.001) { _ in
+        let still = try PeriodicSync(file, interval: 0.001) { _ in
             calls.note()
-            return 0
+            return nil
         }
-        let busy = try PeriodicSync(descriptor, interval: 0.001) { _ in
+        let busy = try PeriodicSync(file, interval: 0.001) { _ in
             others.note()
-            return 0
+            return nil
         }
         for number in 1...20 {
             busy.noteWrite()
@@ -71,17 +71,17 @@ private final class Calls: Sendable {
     }
 
     @Test func `disk that fails: the error number is kept for the next write`() throws {
-        defer { close(descriptor) }
+        defer { file.close() }
         let calls = Calls()
-        let sync = try PeriodicSync(descriptor, interval: 0.001) { _ in
+        let sync = try PeriodicSync(file, interval: 0.001) { _ in
             calls.note()
-            return EIO
+            return SystemCallError(.inputOutput)
         }
         sync.noteWrite()
         #expect(calls.wait(for: 1))
         // The next call comes after the result of the first was kept.
         sync.noteWrite()
         #expect(calls.wait(for: 2))
-        #expect(sync.errorNumber == EIO)
+        #expect(sync.error == SystemCallError(.inputOutput))
     }
 }

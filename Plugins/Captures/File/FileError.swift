@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Hemiola
 internal import HemiolaPCM
 
@@ -10,33 +9,32 @@ enum FileError {
     /// The shell command that decodes a file with ffmpeg and analyses the result.
     static func ffmpegPipe(_ path: String) -> String { "ffmpeg -v error -i \(path.quotedForShell) -f wav - | hemiola analyze -" }
 
-    /// The error code of a system call that opens a file.
-    static func cannotOpen(_ path: String, _ code: Int32) -> Problem {
+    /// The error of a system call that opens a file.
+    static func cannotOpen(_ path: String, _ error: SystemCallError) -> Problem {
         let name = path.displayName
-        switch code {
-        case ENOENT, ENOTDIR: return missing(path)
-        case EACCES, EPERM: return Problem("\(name): permission denied; show its owner and mode: ls -ld \(path.quotedForShell)")
-        case ENXIO: return socket(path)
-        default:
-            let reason = SystemCallError(number: code)
-            return Problem("\(name): cannot be opened (\(reason)); show its type and mode: ls -ld \(path.quotedForShell)")
+        switch error.code {
+        case .noSuchFileOrDirectory, .notDirectory: return missing(path)
+        case .permissionDenied, .notPermitted:
+            return Problem("\(name): permission denied; show its owner and mode: ls -ld \(path.quotedForShell)")
+        case .noSuchAddressOrDevice: return socket(path)
+        default: return Problem("\(name): cannot be opened (\(error)); show its type and mode: ls -ld \(path.quotedForShell)")
         }
     }
 
-    /// nil for the mode of a regular file.
-    static func notRegular(_ path: String, _ mode: mode_t) -> Problem? {
+    /// nil for a regular file.
+    static func notRegular(_ path: String, _ kind: FileKind) -> Problem? {
         let name = path.displayName
-        switch mode & S_IFMT {
-        case S_IFREG: return nil
-        case S_IFDIR:
+        switch kind {
+        case .file: return nil
+        case .folder:
             return Problem(
                 "\(name): is a folder; to analyse the sound files in it: hemiola analyze \(path.quotedForShell)")
-        case S_IFIFO where path.hasPrefix("/dev/") || path.hasPrefix("/proc/"):
+        case .pipe where path.hasPrefix("/dev/") || path.hasPrefix("/proc/"):
             return Problem("\(name): is a pipe, not a file; to analyse the output of a command: COMMAND | hemiola analyze -")
-        case S_IFIFO:
+        case .pipe:
             return Problem(
                 "\(name): is a pipe, not a file; to read from it: hemiola analyze - < \(path.quotedForShell)")
-        case S_IFSOCK: return socket(path)
+        case .socket: return socket(path)
         case _ where path.hasPrefix("/dev/snd") || path.hasPrefix("/dev/dsp"):
             return Problem("\(name): is a device, not a file; record from it first: arecord -f cd out.wav")
         default:

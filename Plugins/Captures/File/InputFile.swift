@@ -1,11 +1,10 @@
-internal import Glibc
 internal import Hemiola
 internal import HemiolaPCM
 
 /// A regular file that is open for reading. All file access of this plugin that is not ffmpeg's goes through this type.
 final class InputFile: ChunkSource, Sendable {
-    /// The file descriptor. Read by pread(2) only: several decoders share it.
-    let descriptor: Int32
+    /// The file. Read at offsets only: several decoders share it.
+    let descriptor: FileDescriptor
     /// Size in bytes when the file was opened.
     let size: Int64
     /// The state of the file when it was opened; nil for a file without a path.
@@ -16,48 +15,55 @@ final class InputFile: ChunkSource, Sendable {
         // The system would ignore a zero byte and all that follows it.
         guard !path.utf8.contains(0) else { throw FileError.missing(path) }
         // Checks the type before opening: to open a device may have side effects.
-        var status = stat()
-        let systemPath = PathText.systemPath(path)
-        guard stat(systemPath, &status) == 0 else { throw FileError.cannotOpen(path, errno) }
-        if let error = FileError.notRegular(path, status.st_mode) { throw error }
-        // The path may have been replaced since: O_NONBLOCK keeps open(2) from blocking on a pipe.
-        let descriptor = open(systemPath, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-        guard descriptor >= 0 else { throw FileError.cannotOpen(path, errno) }
-        guard fstat(descriptor, &status) == 0 else {
-            let error = FileError.cannotOpen(path, errno)
-            Glibc.close(descriptor)
-            throw error
+        _ = try Self.status(path) { () throws(SystemCallError) in try FileSystem.status(of: path) }
+        // The path may have been replaced since: a pipe must not block.
+        let descriptor: FileDescriptor
+        do throws(SystemCallError) { descriptor = try FileDescriptor.open(path, [.nonBlocking]) } catch {
+            throw FileError.cannotOpen(path, error)
         }
-        if let error = FileError.notRegular(path, status.st_mode) {
-            Glibc.close(descriptor)
+        let status: FileStatus
+        do throws(Problem) {
+            status = try Self.status(path) { () throws(SystemCallError) in try descriptor.status() }
+        } catch {
+            descriptor.close()
             throw error
         }
         self.descriptor = descriptor
-        size = Int64(status.st_size)
+        size = Int64(status.size)
         stamp = FileStamp(status)
     }
 
-    /// Takes ownership of a descriptor of a regular file.
-    init(descriptor: Int32, size: Int64) {
+    /// The status of a regular file; anything else is an error.
+    private static func status(
+        _ path: String, _ status: () throws(SystemCallError) -> FileStatus
+    ) throws(Problem) -> FileStatus {
+        let found: FileStatus
+        do throws(SystemCallError) { found = try status() } catch { throw FileError.cannotOpen(path, error) }
+        if let problem = FileError.notRegular(path, found.kind) { throw problem }
+        return found
+    }
+
+    /// Takes ownership of a regular file.
+    init(_ descriptor: FileDescriptor, size: Int64) {
         self.descriptor = descriptor
         self.size = size
         stamp = nil
     }
 
     deinit {
-        Glibc.close(descriptor)
+        descriptor.close()
     }
 
     /// Reads bytes at an offset; fewer than `count` where the file ends or cannot be read.
     func bytes(at offset: Int64, count: Int) -> [UInt8] {
         guard offset >= 0, offset < size else { return [] }
         return [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-            // Safe: pread writes at most `count` bytes, the capacity of the buffer.
+            // Safe: at most `count` bytes are read, the capacity of the buffer.
+            let room = UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: count)
             while filled < count {
-                let read = pread(descriptor, buffer.baseAddress! + filled, count - filled, off_t(offset) + filled)
-                if read < 0, errno == EINTR { continue }
-                guard read > 0 else { break }
-                filled += read
+                let rest = UnsafeMutableRawBufferPointer(rebasing: room[filled...])
+                guard let step = try? descriptor.read(into: rest, at: offset + Int64(filled)), step > 0 else { break }
+                filled += step
             }
         }
     }
@@ -98,21 +104,17 @@ extension InputFile {
 
 /// The identity, size and modification time of a file. Two of one path differ if the file was replaced or written in between.
 struct FileStamp: Hashable, Sendable {
-    private let device: UInt64
-    private let number: UInt64
-    private let size: Int64
-    private let seconds: Int64
-    private let nanoseconds: Int64
+    private let identity: FileStatus.Identity
+    private let size: Int
+    private let modificationTime: Int64
 
     /// nil when there is no file at the path, or it cannot be examined.
     init?(_ path: String) {
-        var status = stat()
-        guard stat(PathText.systemPath(path), &status) == 0 else { return nil }
+        guard let status = try? FileSystem.status(of: path) else { return nil }
         self.init(status)
     }
 
-    fileprivate init(_ status: stat) {
-        (device, number, size) = (UInt64(status.st_dev), UInt64(status.st_ino), Int64(status.st_size))
-        (seconds, nanoseconds) = (Int64(status.st_mtim.tv_sec), Int64(status.st_mtim.tv_nsec))
+    fileprivate init(_ status: FileStatus) {
+        (identity, size, modificationTime) = (status.identity, status.size, status.modificationTime)
     }
 }

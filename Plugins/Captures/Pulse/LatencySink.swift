@@ -1,4 +1,4 @@
-internal import Glibc
+internal import HemiolaSystem
 
 /// The name of the null sink of a latency test. It identifies the process that created it, so that the next test can unload the sink of
 /// a process that was killed.
@@ -10,19 +10,14 @@ enum LatencySink {
         var host: String
 
         /// This process.
-        static var current: Owner { Owner(identifier: getpid(), host: currentHost) }
+        static var current: Owner { Owner(identifier: CurrentProcess.identifier, host: currentHost) }
 
         private static let currentHost: String = {
-            var boot = [UInt8](repeating: 0, count: 8)
-            let file = Glibc.open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
-            if file >= 0 {
-                _ = Glibc.read(file, &boot, boot.count)
-                _ = Glibc.close(file)
-            }
-            var namespace = stat()
-            if stat("/proc/self/ns/pid", &namespace) != 0 { namespace.st_ino = 0 }
+            let boot = (try? FileSystem.bytes(of: "/proc/sys/kernel/random/boot_id", count: 8)) ?? []
             let letters = boot.filter { (48...57).contains($0) || (97...102).contains($0) }
-            return String(decoding: letters, as: UTF8.self) + "x" + String(namespace.st_ino, radix: 16)
+            // `pid:[4026531836]`
+            let namespace = FileSystem.linkTarget(of: "/proc/self/ns/pid").flatMap { Int($0.filter(\.isNumber)) } ?? 0
+            return String(decoding: letters, as: UTF8.self) + "x" + String(namespace, radix: 16)
         }()
     }
 
@@ -43,6 +38,7 @@ enum LatencySink {
     /// Whether a module provides the sink of a latency test whose process on this machine has ended.
     static func isAbandoned(_ argument: String, by current: Owner = .current) -> Bool {
         guard let owner = owner(inArgument: argument), owner.host == current.host, owner != current else { return false }
-        return kill(owner.identifier, 0) != 0 && errno == ESRCH
+        // Only a process that does not exist has used none.
+        return MonotonicTime.processorTime(of: owner.identifier) == 0
     }
 }

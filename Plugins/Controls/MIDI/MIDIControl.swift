@@ -1,4 +1,3 @@
-internal import Glibc
 public import Hemiola
 internal import HemiolaFieldMaps
 internal import HemiolaFiles
@@ -33,8 +32,8 @@ final class MIDIControl: ControlSource {
     private let map: String
     private let channel: Int?
     private var routes: ControlRoutes?
-    /// Negative: the device is gone.
-    private var device: Int32 = -1
+    /// nil: the device is gone.
+    private var device: FileDescriptor?
 
     init(_ settings: MIDIControlSettings) throws(Problem) {
         guard let path = settings.port, !path.isEmpty else {
@@ -57,30 +56,36 @@ final class MIDIControl: ControlSource {
     func run(_ input: ControlInput) {
         var parser = MIDIParser()
         var pedals = MIDIPedals()
-        var buffer = [UInt8](repeating: 0, count: Self.blockSize)
         var delay = RetryDelay(longest: 2)
-        while device < 0 ? input.wait(seconds: delay.nextAttempt - input.context.timing.clock.now) : input.wait(for: device) {
-            if device < 0 {
-                device = (try? MIDIDevice.open(path, for: .input)) ?? -1
-                if device >= 0 {
+        while true {
+            guard let device else {
+                guard input.wait(seconds: delay.nextAttempt - input.context.timing.clock.now) else { return }
+                self.device = try? MIDIDevice.open(path, for: .input)
+                if self.device == nil {
+                    delay.noteFailure(at: input.context.timing.clock.now)
+                } else {
                     input.context.messages.inform("\(path): connected again", [])
                     delay.reset()
                     parser = MIDIParser()
-                } else {
-                    delay.noteFailure(at: input.context.timing.clock.now)
                 }
                 continue
             }
-            let count = read(device, &buffer, buffer.count)
-            let code = errno
-            if count > 0 {
-                submit(parser.messages(in: buffer[..<count]), &pedals, to: input)
-            } else if count == 0 || code != EAGAIN && code != EINTR {
-                let cause = MIDIDevice.cause(count == 0 ? EIO : code)
-                input.context.messages.warn("\(path): the device is gone: \(cause); trying to connect again")
-                close()
-                delay.noteFailure(at: input.context.timing.clock.now)
+            guard input.wait(for: device.number) else { return }
+            var fault = SystemCallError(.inputOutput)
+            do throws(SystemCallError) {
+                let bytes = try device.read(atMost: Self.blockSize)
+                if !bytes.isEmpty {
+                    submit(parser.messages(in: bytes), &pedals, to: input)
+                    continue
+                }
+            } catch {
+                if error.code == .wouldBlock { continue }
+                fault = error
             }
+            let cause = MIDIDevice.cause(fault.number)
+            input.context.messages.warn("\(path): the device is gone: \(cause); trying to connect again")
+            close()
+            delay.noteFailure(at: input.context.timing.clock.now)
         }
     }
 
@@ -91,7 +96,7 @@ final class MIDIControl: ControlSource {
     }
 
     func close() {
-        if device >= 0 { Glibc.close(device) }
-        device = -1
+        device?.close()
+        device = nil
     }
 }

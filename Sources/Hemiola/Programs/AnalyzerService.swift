@@ -1,4 +1,3 @@
-internal import Glibc
 internal import HemiolaRecords
 internal import HemiolaSignal
 internal import HemiolaSystem
@@ -13,18 +12,13 @@ enum AnalyzerService {
 
     /// - Parameter id: The id of the plugin for errors; nil: the other process knows the plugin.
     fileprivate static func runService(naming id: String? = nil, _ serve: () throws(Problem) -> Void) -> Never {
-        // A crash is reported by the parent: no report of its own, which the Swift runtime prints.
-        for number in [SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGTRAP] { _ = signal(number, SIG_DFL) }
-        // An exit by the plugin is a failure, whatever its code; the parent reports it.
-        atexit { _exit(1) }
-        // The plugin may print: on standard error, which the parent reports.
-        StandardOutput.reserve()
+        CurrentProcess.beginService()
         do throws(Problem) {
             try serve()
         } catch {
             send(refusal(error, naming: id))
         }
-        _exit(0)
+        CurrentProcess.exitAtOnce(0)
     }
 
     /// The line in place of a declaration: all that is wrong.
@@ -135,9 +129,8 @@ enum AnalyzerService {
     private static func read(into bytes: UnsafeMutableRawBufferPointer) -> Bool {
         var filled = 0
         while filled < bytes.count {
-            let count = Glibc.read(STDIN_FILENO, bytes.baseAddress! + filled, bytes.count - filled)
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return false }
+            let rest = UnsafeMutableRawBufferPointer(rebasing: bytes[filled...])
+            guard let count = try? FileDescriptor.standardInput.read(into: rest), count > 0 else { return false }
             filled += count
         }
         return true
@@ -152,13 +145,7 @@ enum AnalyzerService {
     /// Sends lines, and removes them. A parent that does not read any more ends this process.
     private static func send(_ lines: inout JSONBuffer) {
         lines.withUnsafeBytes { bytes in
-            var sent = 0
-            while sent < bytes.count {
-                let count = Glibc.write(StandardOutput.descriptor, bytes.baseAddress! + sent, bytes.count - sent)
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else { _exit(1) }
-                sent += count
-            }
+            guard (try? FileDescriptor.standardOutput.writeAll(bytes)) != nil else { CurrentProcess.exitAtOnce(1) }
         }
         lines.removeAll()
     }

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Hemiola
 internal import Synchronization
 
@@ -172,8 +171,7 @@ final class ControlInbox: Sendable {
 
     /// Runs until no unprepared control waits; the next one starts another thread.
     private func prepareAll() {
-        // Nice 10, so that other threads run first when processors are busy. On Linux 0 is the calling thread, not the process.
-        _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
+        lowerThreadPriority()
         while let (taken, preparers) = update({ state in state.takeUnprepared().map { ($0, state.preparers) } }) {
             var entry = taken
             for (director, preparer) in preparers where preparer.isNeeded(for: entry.control) {

@@ -1,4 +1,3 @@
-internal import Glibc
 public import HemiolaSystem
 
 /// The path of the socket. The sink and `hemiola send` use the same default.
@@ -35,7 +34,7 @@ public struct SocketPath: Sendable, Hashable {
         }
         var temporary = EnvironmentVariable.absolutePath("TMPDIR") ?? "/tmp"
         while temporary.count > 1, temporary.last == "/" { temporary.removeLast() }
-        return SocketPath(path: "\(temporary)/hemiola-\(geteuid())/hemiola.sock", origin: .ownFolder)
+        return SocketPath(path: "\(temporary)/hemiola-\(CurrentProcess.user)/hemiola.sock", origin: .ownFolder)
     }
 
     /// The folder of the socket.
@@ -44,11 +43,11 @@ public struct SocketPath: Sendable, Hashable {
     /// Checks that no other user can put a socket of their own at the path. The folder exists.
     public func checkFolder() throws(Problem) {
         if origin == .ownFolder {
-            var status = stat()
-            guard lstat(PathText.systemPath(folder), &status) == 0 else {
-                throw Problem("cannot stat \(folder): \(SystemCallError.last)")
+            let status: FileStatus
+            do throws(SystemCallError) { status = try FileSystem.status(of: folder, followsLinks: false) } catch {
+                throw Problem("cannot stat \(folder): \(error)")
             }
-            guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
+            guard status.kind == .folder, status.isPrivate else {
                 throw Problem("\(folder): must be a folder of this user with mode 700; remove it, or use another path for the socket")
             }
         }
@@ -57,7 +56,6 @@ public struct SocketPath: Sendable, Hashable {
 
     /// Whether the folder exists and belongs to the current user. With sudo, the variable can name another user's folder.
     private static func isUsersFolder(_ path: String) -> Bool {
-        var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR && status.st_uid == geteuid()
+        (try? FileSystem.status(of: path)).map { $0.kind == .folder && $0.isOwn } ?? false
     }
 }

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import HemiolaPCM
 internal import HemiolaRecords
 internal import HemiolaSignal
@@ -80,10 +79,10 @@ struct FFmpegDecoder: Sendable {
         var result = try run(
             program, options + (isSpeex ? ["-c:a", "libspeex"] : []) + encoding, source, undecoded, sizeLimit, isCancelled)
         if isSpeex, result.output.size == 0 { result = try run(program, options + encoding, source, undecoded, sizeLimit, isCancelled) }
-        let (status, output, text) = result
+        let (exit, output, text) = result
         let message = String(decoding: text.bytes(at: 0, count: Self.longestText), as: UTF8.self)
-        if status & 0x7f != 0 { throw undecoded.killed(by: status & 0x7f) }
-        if status != 0, message.contains(SystemCallError(number: ENOSPC).description) {
+        if case .signal(let number) = exit { throw undecoded.killed(by: number) }
+        if !exit.isSuccess, message.contains(SystemCallError(.noSpace).description) {
             throw undecoded.noSpace(in: TemporaryFile.folder)
         }
         guard let header = PCMHeader.read(output, size: output.size).header, output.size > header.offset else {
@@ -97,12 +96,12 @@ struct FFmpegDecoder: Sendable {
         let hasChecksum =
             facts.codec != "mp4als" && message.split(separator: "\n").contains { $0.contains("CRC") && !$0.contains("xtra bits") }
         // An error in the last packet does no harm where all that is declared is there.
-        let isDamaged = hasChecksum || status != 0 && declared.map { frames < $0 } ?? true
+        let isDamaged = hasChecksum || !exit.isSuccess && declared.map { frames < $0 } ?? true
         if let end = declared, frames > end {
             // Containers round, or count from the file's size. ffmpeg 5.1 delivers the last packet of an MPEG-4 file whole: at most the 4096
             // frames of Apple Lossless.
             declared = facts.hasEditList && frames - end <= 4096 ? end : nil
-            if declared != nil { ftruncate(output.descriptor, off_t(header.offset + end * frameSize)) }
+            if declared != nil { try? output.descriptor.truncate(to: header.offset + end * frameSize) }
         }
         return Output(
             file: output.resized(), tags: facts.tags,
@@ -119,7 +118,7 @@ struct FFmpegDecoder: Sendable {
     ) throws(Problem) -> ContainerFacts {
         let options = ["-v", "quiet", "-select_streams", "a", "-show_entries", ContainerFacts.entries] + Self.input(end: end)
         let index = track.map { $0 - 1 }
-        guard let (status, output, _) = try? run(probe, options, file, undecoded, 1 << 20, isCancelled), status == 0 else {
+        guard let (exit, output, _) = try? run(probe, options, file, undecoded, 1 << 20, isCancelled), exit.isSuccess else {
             return ContainerFacts([], track: index)
         }
         let facts = ContainerFacts(output.bytes(at: 0, count: Self.longestText), track: index)
@@ -144,23 +143,24 @@ struct FFmpegDecoder: Sendable {
     /// Runs a program until it ends.
     ///
     /// - Parameter sizeLimit: Bytes that it may write.
-    /// - Returns: The status of waitpid(2), and what the program wrote to standard output and standard error.
+    /// - Returns: How the program ended, and what it wrote to standard output and standard error.
     private func run(
         _ program: String, _ arguments: [String], _ file: InputFile, _ undecoded: UndecodedFile, _ sizeLimit: Int64,
         _ isCancelled: () -> Bool
-    ) throws(Problem) -> (status: Int32, output: InputFile, messages: InputFile) {
+    ) throws(Problem) -> (exit: ProcessExit, output: InputFile, messages: InputFile) {
         let (output, messages) = (try InputFile.temporary(for: undecoded), try InputFile.temporary(for: undecoded))
         // In the group of this process: Ctrl-C also ends a decoder whose parent is killed.
         var spawn = Spawn(.named(program), arguments.map { Array($0.utf8) }, hasOwnGroup: false)
         // 512 MiB, ten times what ffmpeg takes for the formats of the tests.
         spawn.memory = 1 << 29
-        spawn.descriptors = (file.descriptor, output.descriptor, messages.descriptor)
-        let process: pid_t
+        spawn.descriptors = (file.descriptor.number, output.descriptor.number, messages.descriptor.number)
+        let process: Int32
         do throws(SystemCallError) { process = try spawn.start() } catch {
-            throw error.number == ENOENT ? undecoded.withoutFFmpeg : undecoded.notDecoded("\(program) cannot be started: \(error)")
+            if error.code == .noSuchFileOrDirectory { throw undecoded.withoutFFmpeg }
+            throw undecoded.notDecoded("\(program) cannot be started: \(error)")
         }
-        var status: Int32 = 0
-        while waitpid(process, &status, WNOHANG) == 0 {
+        while true {
+            if let exit = ProcessExit.of(process, waits: false) { return (exit, output.resized(), messages.resized()) }
             let size = output.currentSize + messages.currentSize
             var problem: Problem?
             if size > sizeLimit {
@@ -171,13 +171,11 @@ struct FFmpegDecoder: Sendable {
                 problem = undecoded.interrupted
             }
             if let problem {
-                kill(process, SIGKILL)
-                waitpid(process, &status, 0)
+                ProcessExit.kill(process)
                 throw problem
             }
             MonotonicTime.sleep(for: 0.005)
         }
-        return (status, output.resized(), messages.resized())
     }
 
     /// The rate by the smallest whole factor at which a stream is supported; nil: its own.
@@ -201,18 +199,15 @@ struct FFmpegDecoder: Sendable {
 extension InputFile {
     /// Creates a file without a name.
     fileprivate static func temporary(for undecoded: UndecodedFile) throws(Problem) -> InputFile {
-        do throws(SystemCallError) { return InputFile(descriptor: try TemporaryFile.create(), size: 0) } catch {
+        do throws(SystemCallError) { return InputFile(FileDescriptor(try TemporaryFile.create()), size: 0) } catch {
             throw undecoded.notDecoded("no temporary file in \(TemporaryFile.folder): \(error)")
         }
     }
 
-    fileprivate var currentSize: Int64 {
-        var status = stat()
-        return fstat(descriptor, &status) == 0 ? Int64(status.st_size) : 0
-    }
+    fileprivate var currentSize: Int64 { (try? descriptor.status().size).map { Int64($0) } ?? 0 }
 
     /// The same file with its current size.
-    fileprivate func resized() -> InputFile { InputFile(descriptor: fcntl(descriptor, F_DUPFD_CLOEXEC, 3), size: currentSize) }
+    fileprivate func resized() -> InputFile { InputFile((try? descriptor.duplicate()) ?? FileDescriptor(-1), size: currentSize) }
 
     /// Where the file ends without an ID3v1 tag, and also without an APE tag before that one.
     ///

@@ -1,5 +1,4 @@
 internal import CFLAC
-internal import Glibc
 internal import Hemiola
 internal import HemiolaPCM
 
@@ -174,7 +173,7 @@ final class FLACDecoder: Decoder {
 
     /// Makes libFLAC search for a frame from a byte on, without the memory of those before it. Not in Ogg.
     private func seekBack(to offset: FLAC__uint64) {
-        if ogg == nil, FLAC__stream_decoder_flush(decoder) != 0 { _ = reader.seek(Int64(offset), SEEK_SET) }
+        if ogg == nil, FLAC__stream_decoder_flush(decoder) != 0 { _ = reader.seek(Int64(offset)) }
     }
 
     private func accept() {
@@ -256,7 +255,7 @@ extension FLACDecoder {
     }
 
     private static let seek: FLAC__StreamDecoderSeekCallback = { _, offset, data in
-        let isDone = decoder(data).reader.seek(Int64(truncatingIfNeeded: offset), SEEK_SET) >= 0
+        let isDone = decoder(data).reader.seek(Int64(truncatingIfNeeded: offset)) >= 0
         return isDone ? FLAC__STREAM_DECODER_SEEK_STATUS_OK : FLAC__STREAM_DECODER_SEEK_STATUS_ERROR
     }
 

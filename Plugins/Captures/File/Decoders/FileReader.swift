@@ -1,4 +1,3 @@
-internal import Glibc
 internal import HemiolaSystem
 
 /// A range of a file with a read position, buffered: the input of a library that reads through callbacks, which get its address.
@@ -13,8 +12,8 @@ final class FileReader {
     private var bufferedCount = 0
     /// The next byte to read, from the start of the range; 0…, and may be beyond its end.
     private(set) var position: Int64 = 0
-    /// errno of a read that failed; 0: none did.
-    private(set) var failure: Int32 = 0
+    /// Why a read failed; nil: none did.
+    private var failure: SystemCallError?
 
     /// Bytes of a system call: a library may read a few at a time.
     private static let capacity = 64 * 1024
@@ -53,9 +52,10 @@ final class FileReader {
 
     /// Sets the read position, as lseek(2).
     ///
+    /// - Parameter origin: `SEEK_SET`, 0: the start; `SEEK_CUR`, 1: the position; `SEEK_END`, 2: the end.
     /// - Returns: The new position; -1: it would be before the start.
-    func seek(_ offset: Int64, _ origin: Int32) -> Int64 {
-        let base = origin == SEEK_CUR ? position : origin == SEEK_END ? size : 0
+    func seek(_ offset: Int64, _ origin: Int32 = 0) -> Int64 {
+        let base = origin == 1 ? position : origin == 2 ? size : 0
         let (target, overflow) = base.addingReportingOverflow(offset)
         guard !overflow, target >= 0 else { return -1 }
         position = target
@@ -63,16 +63,16 @@ final class FileReader {
     }
 
     /// The error of the system, if a read failed.
-    var error: Problem? { failure == 0 ? nil : Problem(SystemCallError(number: failure).description) }
+    var error: Problem? { failure.map { Problem($0.description) } }
 
     private func fill(from offset: Int64) -> Bool {
-        while true {
-            // Safe: pread writes at most `capacity` bytes.
-            let count = pread(file.descriptor, buffer, Self.capacity, off_t(offset))
-            if count < 0, errno == EINTR { continue }
-            if count < 0 { failure = errno }
-            (bufferStart, bufferedCount) = (offset, max(0, count))
-            return count > 0
+        (bufferStart, bufferedCount) = (offset, 0)
+        do throws(SystemCallError) {
+            // Safe: at most `capacity` bytes are read.
+            bufferedCount = try file.descriptor.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: Self.capacity), at: offset)
+        } catch {
+            failure = error
         }
+        return bufferedCount > 0
     }
 }

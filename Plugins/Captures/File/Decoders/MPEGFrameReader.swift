@@ -1,4 +1,3 @@
-internal import Glibc
 internal import HemiolaPCM
 internal import HemiolaSystem
 
@@ -73,7 +72,7 @@ final class MPEGFrameReader {
     /// Reads the frame at `position`; false where no whole frame of the same kind begins.
     private func read() -> Bool {
         // Safe: the buffer has room for the header, and for the largest frame.
-        guard reader.seek(position - range.lowerBound, SEEK_SET) >= 0, reader.read(into: buffer, count: 4) == 4,
+        guard reader.seek(position - range.lowerBound) >= 0, reader.read(into: buffer, count: 4) == 4,
             let next = MPEGFrame(UInt32(bigEndian: buffer.load(as: UInt32.self)), freeSize: frame.freeSize), next.kind == frame.kind
         else { return false }
         isTruncated = reader.read(into: buffer + 4, count: next.size - 4) < next.size - 4

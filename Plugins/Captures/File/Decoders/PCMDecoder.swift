@@ -18,7 +18,7 @@ final class PCMDecoder: Decoder {
         guard let samples = header.format else { throw Problem("compressed samples") }
         self.file = file
         // The name stands in messages, which FileCapture puts behind the path.
-        reader = PCMReader(.descriptor(file.descriptor), name: "the file", kind: "file", format: nil, header: header)
+        reader = PCMReader(.descriptor(file.descriptor.number), name: "the file", kind: "file", format: nil, header: header)
         format = header.stream
         if format.isSupported { _ = try reader.open(FormatRequest()) }
         let frameSize = Int64(max(1, samples.encoding.byteCount * format.channelCount))

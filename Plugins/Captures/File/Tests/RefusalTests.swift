@@ -62,16 +62,16 @@ import Testing
             refusal(of: "/dev/null")
                 == "/dev/null: is a device, not a file; specify an audio file, or pipe it in: hemiola analyze - < FILE")
         #expect(
-            FileError.notRegular("/dev/snd/pcmC0D0c", S_IFCHR)?.message.hasSuffix("record from it first: arecord -f cd out.wav") == true)
+            FileError.notRegular("/dev/snd/pcmC0D0c", .device)?.message.hasSuffix("record from it first: arecord -f cd out.wav") == true)
     }
 
     @Test func `file without read permission: refused with "permission denied"`() {
-        for code in [EACCES, EPERM] {
+        for code in [SystemCallError.Code.permissionDenied, .notPermitted] {
             #expect(
-                FileError.cannotOpen("/music/it's.wav", code).message
+                FileError.cannotOpen("/music/it's.wav", SystemCallError(code)).message
                     == #"/music/it's.wav: permission denied; show its owner and mode: ls -ld '/music/it'\''s.wav'"#)
         }
-        #expect(FileError.cannotOpen("/music/a.wav", ENOTDIR) == FileError.missing("/music/a.wav"))
+        #expect(FileError.cannotOpen("/music/a.wav", SystemCallError(.notDirectory)) == FileError.missing("/music/a.wav"))
     }
 
     @Test func `name that is too long, or a loop of symbolic links: refused with the system's message`() throws {

@@ -1,5 +1,4 @@
 internal import CPulse
-internal import Glibc
 internal import Hemiola
 
 extension SharedLibrary {
@@ -88,7 +87,7 @@ final class Connection {
                 context, pa_rtclock_now(), { _, _, _, me in Connection.from(me).tick() }, Unmanaged.passUnretained(self).toOpaque())
         }
         guard pa_threaded_mainloop_start(loop) == 0 else {
-            throw Problem.noThread(for: "the connection to the sound server", SystemCallError(number: EAGAIN))
+            throw Problem.noThread(for: "the connection to the sound server", SystemCallError(.wouldBlock))
         }
     }
 

@@ -23,7 +23,7 @@ struct BeatTrack {
 
     /// The same at the times at which Rekordbox plays them in the whole file.
     var positionsInRekordbox: [(time: Double, position: Int?)] {
-        let start = MP3Start(PathText.systemPath(header.inputPath))
+        let start = MP3Start(header.inputPath)
         let shift = (header.source.start ?? 0) + start.delay + start.tag
         return positions.map { ($0.time + shift, $0.position) }
     }

@@ -1,5 +1,5 @@
-internal import Glibc
 internal import HemiolaPCM
+internal import HemiolaSystem
 
 /// What other programs play before the sound of an MP3 file.
 ///
@@ -17,15 +17,10 @@ struct MP3Start {
     private(set) var tag = 0.0
 
     /// Reads the first bytes of a file. Nothing is played before the sound of other files, and before that of an MP3 file without a tag.
-    ///
-    /// - Parameter path: The path as the system has it, with a zero at its end.
-    init(_ path: [CChar]) {
+    init(_ path: String) {
         // Opening a device may have an effect, and a named pipe must not block.
-        var information = stat()
-        guard stat(path, &information) == 0, information.st_mode & S_IFMT == S_IFREG else { return }
-        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard file >= 0 else { return }
-        defer { close(file) }
+        guard (try? FileSystem.status(of: path).kind) == .file, let file = try? FileDescriptor.open(path, [.nonBlocking]) else { return }
+        defer { file.close() }
         var start = 0
         for _ in 0..<Self.mostTags { start += Int(Self.read(file, at: start, 10).id3Size ?? 0) }
         let head = Self.read(file, at: start, 4096)
@@ -58,9 +53,7 @@ struct MP3Start {
     }
 
     /// The bytes at an offset; fewer at the end of the file.
-    private static func read(_ file: Int32, at offset: Int, _ count: Int) -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-            filled = max(0, pread(file, buffer.baseAddress, count, offset))
-        }
+    private static func read(_ file: FileDescriptor, at offset: Int, _ count: Int) -> [UInt8] {
+        (try? file.bytes(at: Int64(offset), count: count)) ?? []
     }
 }

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Hemiola
 
 /// A thread that sends what is due at its time. It sleeps until an absolute time of the given clock, so that delays do not add up.
@@ -53,10 +52,7 @@ final class ClockThread: @unchecked Sendable {
 
     private func run() {
         // A named pipe without a reader must not end the process.
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        sigaddset(&signals, SIGPIPE)
-        pthread_sigmask(SIG_BLOCK, &signals, nil)
+        blockBrokenPipeSignal()
         condition.lock()
         while !isStopping {
             let now = clock.now

@@ -1,23 +1,25 @@
-internal import Glibc
 internal import HemiolaFiles
 internal import HemiolaSystem
 
 /// Raw MIDI bytes to a character device or a named pipe.
 ///
-/// Owns the descriptor. Used by one thread at a time.
+/// Owns the device. Used by one thread at a time.
 final class DevicePort: MIDIPort {
-    private let descriptor: Int32
+    private let device: FileDescriptor
 
     init(_ path: String) throws(Problem) {
-        descriptor = try MIDIDevice.open(path, for: .output)
+        device = try MIDIDevice.open(path, for: .output)
     }
 
-    deinit { close(descriptor) }
+    deinit { device.close() }
 
     func send(_ bytes: Span<UInt8>) -> PortResult {
-        // Unsafe: `write(2)` takes a pointer, which is valid inside the closure.
-        let (count, code) = bytes.withUnsafeBufferPointer { (write(descriptor, $0.baseAddress, $0.count), errno) }
-        if count > 0 { return .accepted(count) }
-        return count == 0 || code == EAGAIN || code == EINTR ? .full : .failed(code)
+        do throws(SystemCallError) {
+            // Unsafe: `write` takes a pointer, which is valid inside the closure.
+            let count = try bytes.bytes.withUnsafeBytes { bytes throws(SystemCallError) in try device.write(bytes) }
+            return count > 0 ? .accepted(count) : .full
+        } catch {
+            return error.code == .wouldBlock ? .full : .failed(error.number)
+        }
     }
 }

@@ -1,5 +1,4 @@
 internal import CALSA
-internal import Glibc
 internal import HemiolaFiles
 internal import HemiolaSystem
 
@@ -22,7 +21,7 @@ final class SequencerPort: MIDIPort {
     /// - Parameter destination: The port to connect to, as `128:0` or `NAME:0`; nil: none, other programs connect.
     init(_ destination: String?) throws(Problem) {
         let remedy = "name a device or a named pipe, as in midi:/dev/snd/midiC1D0"
-        guard access(Self.device, F_OK) == 0 else {
+        guard FileSystem.exists(Self.device) else {
             throw Problem("the ALSA sequencer is missing (\(Self.device)); load it with modprobe snd-seq, or \(remedy)")
         }
         var opened: OpaquePointer?
@@ -46,8 +45,10 @@ final class SequencerPort: MIDIPort {
             while end < bytes.count, bytes[end] < 0x80 { end += 1 }
             // Unsafe: the function takes a pointer, which is valid inside the closure.
             let code = bytes.extracting(start..<end).withUnsafeBufferPointer { calsa_send(port, $0.baseAddress, Int32($0.count)) }
-            if code == EAGAIN || code == EINTR { return start > 0 ? .accepted(start) : .full }
-            if code != 0 { return .failed(code) }
+            switch SystemCallError(number: code).code {
+            case .wouldBlock, .interrupted: return start > 0 ? .accepted(start) : .full
+            default: if code != 0 { return .failed(code) }
+            }
             start = end
         }
         return .accepted(start)

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Hemiola
 
 /// User and password for a broker. The password is never a setting: other users see the command line of a process.
@@ -27,8 +26,7 @@ struct Credentials {
         } catch {
             throw Problem("cannot read \(path): \(error)")
         }
-        var status = stat()
-        if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0, status.st_uid == geteuid() {
+        if let status = try? FileSystem.status(of: path), status.kind == .file, status.isOwn, !status.isPrivate {
             context.messages.warn("\(context.name): \(path) can be read by other users; remove the permission: chmod 600 '\(path)'")
         }
         bytes = Array(bytes.prefix { $0 != UInt8(ascii: "\n") })

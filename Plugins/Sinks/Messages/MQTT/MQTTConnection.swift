@@ -1,5 +1,4 @@
 internal import CMosquitto
-internal import Glibc
 internal import Hemiola
 internal import HemiolaNetwork
 
@@ -107,10 +106,12 @@ final class MQTTConnection: @unchecked Sendable {
         try check(mosquitto_will_set(client, statusTopic, Int32(will.count), will, Int32(settings.qualityOfService), true))
         if let user = credentials.user { try check(mosquitto_username_pw_set(client, user, credentials.password)) }
         guard settings.tls else { return }
-        for file in [settings.authorities, settings.certificate, settings.key].compactMap(\.self) where access(file, R_OK) != 0 {
-            throw Problem("\(context.name): cannot read \(file): \(SystemCallError.last)")
+        for file in [settings.authorities, settings.certificate, settings.key].compactMap(\.self) {
+            do throws(SystemCallError) { try FileSystem.checkPermissions([.read], of: file) } catch {
+                throw Problem("\(context.name): cannot read \(file): \(error)")
+            }
         }
-        let folder = settings.authorities == nil ? Self.authorityFolders.first { access($0, R_OK) == 0 } ?? Self.authorityFolders[0] : nil
+        let folder = settings.authorities == nil ? Self.authorityFolders.first(where: FileSystem.exists) ?? Self.authorityFolders[0] : nil
         try check(mosquitto_tls_set(client, settings.authorities, folder, settings.certificate, settings.key, nil))
     }
 

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Hemiola
 
 /// The part of a preset schedule that is stored between runs, as a JSON object in a file.
@@ -41,7 +40,7 @@ struct PersistedState: Sendable, Equatable {
         }
         if let state = try? PersistedState(json: bytes) { return state }
         let newPath = path + ".damaged"
-        let isRenamed = (try? PartialFile.write(bytes, to: newPath)) == true && unlink(PathText.systemPath(path)) == 0
+        let isRenamed = (try? PartialFile.write(bytes, to: newPath)) == true && FileSystem.remove(path)
         warn("\(path) is damaged" + (isRenamed ? ", renamed to \(newPath)" : "") + "; starting without the last preset and speed")
         return PersistedState()
     }

@@ -1,5 +1,4 @@
 internal import FoundationEssentials
-internal import Glibc
 internal import HemiolaSystem
 
 /// Reads preset names from a file or folder.
@@ -31,31 +30,22 @@ enum PresetList {
     /// Maximum size of a list in bytes.
     static let sizeLimit = 16 << 20
 
-    private static func text(at path: String) throws -> Data {
-        let file = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC)
-        guard file >= 0 else { throw CocoaError(.fileReadNoPermission) }
-        defer { close(file) }
-        var data = Data()
-        var chunk = [UInt8](repeating: 0, count: 64 << 10)
-        while true {
-            let count = read(file, &chunk, chunk.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw CocoaError(.fileReadUnknown) }
-            if count == 0 { break }
-            data.append(contentsOf: chunk.prefix(count))
-            if data.count > sizeLimit {
-                throw Problem("\(path): the list of presets is larger than \(sizeLimit >> 20) MiB")
-            }
+    private static func text(at path: String) throws -> [UInt8] {
+        let file = try FileDescriptor.open(path)
+        defer { file.close() }
+        let bytes = try file.readAll(atMost: sizeLimit + 1)
+        guard bytes.count <= sizeLimit else {
+            throw Problem("\(path): the list of presets is larger than \(sizeLimit >> 20) MiB")
         }
-        if data.contains(0) {
+        if bytes.contains(0) {
             throw Problem("\(path): not a text file; a list of presets has one name per line")
         }
-        return data
+        return bytes
     }
 
-    private static func lines(_ data: Data) -> [String] {
+    private static func lines(_ bytes: [UInt8]) -> [String] {
         // Unicode scalars and not characters: a combining mark at the start of a line would merge with the line feed before it.
-        let text = String(decoding: data, as: UTF8.self).unicodeScalars
+        let text = String(decoding: bytes, as: UTF8.self).unicodeScalars
         return text.split { $0 == "\n" || $0 == "\r" }.compactMap { line in
             let name = trimmed(line)
             return name.isEmpty || name.hasPrefix("#") ? nil : name
