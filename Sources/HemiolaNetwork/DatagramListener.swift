@@ -1,5 +1,5 @@
-internal import Glibc
 public import Hemiola
+internal import HemiolaSystem
 internal import NIOCore
 
 /// A UDP socket that receives datagrams. Closed on deinitialization.
@@ -8,49 +8,53 @@ public final class DatagramListener: Sendable {
     public static let maxByteCount = 65_536
 
     /// For `WakeUp.wait`.
-    public let descriptor: Int32
+    public var descriptor: Int32 { socket.number }
+
+    // NIO has a protocol of this name.
+    private let socket: HemiolaSystem.FileDescriptor
 
     /// Binds a socket.
     ///
     /// - Parameter endpoint: An address of this computer: `127.0.0.1` for its own programs, `0.0.0.0` or `::` for all.
     /// - Throws: The address is not one of this computer, or its port is in use.
     public init(_ endpoint: NetworkEndpoint) throws(Problem) {
-        descriptor = try Self.bound(endpoint)
+        socket = try Self.bound(endpoint)
     }
 
-    private static func bound(_ endpoint: NetworkEndpoint) throws(Problem) -> Int32 {
+    private static func bound(_ endpoint: NetworkEndpoint) throws(Problem) -> HemiolaSystem.FileDescriptor {
         let address: SocketAddress
         do {
             address = try SocketAddress.makeAddressResolvingHost(endpoint.host, port: endpoint.port)
         } catch {
             throw Problem("\(endpoint): \((error as? SocketAddressError.UnknownHost)?.errorDescription ?? "no address")")
         }
-        let descriptor = socket(
-            Int32(address.protocol.rawValue), SocketType.datagram | SocketType.nonBlocking | SocketType.closeOnExec, 0)
-        guard descriptor >= 0 else { throw Problem("cannot make a socket: \(SystemCallError.last)") }
-        guard address.withSockAddr({ bind(descriptor, $0, socklen_t($1)) }) != 0 else { return descriptor }
-        let code = errno
-        close(descriptor)
-        let remedy =
-            switch code {
-            case EADDRINUSE: "; end the program that uses the port, or use another"
-            case EADDRNOTAVAIL: "; use an address of this computer, or 0.0.0.0 for all"
-            case EACCES: "; use a port from 1024 on"
-            default: ""
+        do throws(SystemCallError) {
+            let result = address.withSockAddr { address, length in
+                Result { () throws(SystemCallError) in try InternetAddress.receiver(at: address, length: length) }
             }
-        throw Problem("\(endpoint): \(SystemCallError(number: code))\(remedy)")
+            return try result.get()
+        } catch {
+            let remedy =
+                switch error.code {
+                case .addressInUse: "; end the program that uses the port, or use another"
+                case .addressNotAvailable: "; use an address of this computer, or 0.0.0.0 for all"
+                case .permissionDenied: "; use a port from 1024 on"
+                default: ""
+                }
+            throw Problem("\(endpoint): \(error)\(remedy)")
+        }
     }
 
     deinit {
-        close(descriptor)
+        socket.close()
     }
 
     /// The next datagram that has arrived; nil: there is none. Never blocks.
     ///
     /// - Parameter buffer: Memory of ``maxByteCount`` bytes, which is used again.
     public func receive(_ buffer: inout [UInt8]) -> ArraySlice<UInt8>? {
-        // Safe: the system writes at most the length of the buffer.
-        let count = buffer.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, Int32(MSG_DONTWAIT)) }
-        return count < 0 ? nil : buffer[..<count]
+        // Safe: at most the length of the buffer is read, and the socket does not wait.
+        let count = buffer.withUnsafeMutableBytes { try? socket.read(into: $0) }
+        return count.map { buffer[..<$0] }
     }
 }

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import HemiolaSystem
 internal import NIOCore
 internal import NIOPosix
@@ -107,9 +106,8 @@ struct MessageLoop: MonotonicClock {
                     return prepare(channel)
                 }
                 if case .v6 = address { return options.setIPv6MulticastIF(interface).flatMap { prepare(channel) } }
-                var request = ip_mreqn()
-                request.imr_ifindex = Int32(interface)
-                // Safe: this is the type of the option's value.
+                // Safe: the system's `ip_mreqn` has this layout.
+                let request = (group: UInt32(0), address: UInt32(0), interface: Int32(interface))
                 return options.unsafeSetSocketOption(level: .ip, name: .ip_multicast_if, value: request).flatMap { prepare(channel) }
             }
             .connect(to: address)

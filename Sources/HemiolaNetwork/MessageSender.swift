@@ -1,4 +1,3 @@
-internal import Glibc
 public import Hemiola
 package import NIOCore
 internal import NIOPosix
@@ -72,7 +71,7 @@ public final class MessageSender: @unchecked Sendable {
         timer = LoopTimer(on: loop)
         title = "\(context.name): \(target)"
         self.spacing = spacing
-        self.interface = interface.map { if_nametoindex($0) } ?? 0
+        self.interface = interface.flatMap { InternetAddress.interfaceNumber($0) } ?? 0
         losses = LossReport(context, receiver: target.description, countsEvents: sendsEvents)
         if let interface, self.interface == 0 {
             throw Problem("\(title): there is no network interface \"\(interface)\"; see: ip link")
@@ -161,7 +160,8 @@ public final class MessageSender: @unchecked Sendable {
             case .failure(let error):
                 fault = Self.text(of: error)
                 // Of a datagram the system reports that the one before it was refused.
-                let isRefused = target.transport == .udp && (error as? IOError)?.errnoCode == ECONNREFUSED
+                let code = (error as? IOError).flatMap { SystemCallError(number: $0.errnoCode).code }
+                let isRefused = target.transport == .udp && code == .connectionRefused
                 losses.lose(isRefused ? 2 : 1, because: isClosed ? Self.slow : fault, at: loop.now)
             }
             closeIfDone()
@@ -249,26 +249,26 @@ public final class MessageSender: @unchecked Sendable {
 
     private static func text(of error: any Error) -> String {
         switch error {
-        case let error as IOError: text(of: error.errnoCode)
+        case let error as IOError: text(of: SystemCallError(number: error.errnoCode))
         case let error as SocketAddressError.UnknownHost: "cannot resolve the name: \(error.errorDescription)"
         case let error as NIOConnectionError:
             (error.connectionErrors.last?.error ?? error.dnsAError ?? error.dnsAAAAError).map { text(of: $0) } ?? "no address"
         case ChannelError.connectTimeout: "no answer within \(MessageLoop.connectTime) s"
         case ChannelError.writeMessageTooLarge: "the message is too long for a datagram"
-        case ChannelError.writeHostUnreachable: text(of: EHOSTUNREACH)
+        case ChannelError.writeHostUnreachable: text(of: SystemCallError(.hostUnreachable))
         default: "the receiver closed the connection"
         }
     }
 
-    private static func text(of code: Int32) -> String {
+    private static func text(of error: SystemCallError) -> String {
         let remedy =
-            switch code {
-            case ECONNREFUSED: "; start the program that receives there"
-            case ENETUNREACH, EHOSTUNREACH, ENETDOWN: "; check the network"
-            case EACCES: "; a broadcast address needs the address of its network"
+            switch error.code {
+            case .connectionRefused: "; start the program that receives there"
+            case .networkUnreachable, .hostUnreachable, .networkDown: "; check the network"
+            case .permissionDenied: "; a broadcast address needs the address of its network"
             default: ""
             }
-        return "\(SystemCallError(number: code))\(remedy)"
+        return "\(error)\(remedy)"
     }
 }
 

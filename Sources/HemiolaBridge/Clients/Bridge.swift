@@ -10,7 +10,6 @@
 // - CPU: 4000 messages or 64 MiB a second, on the event loop and never on the thread that analyses; 32 controls per batch.
 // Who exceeds a limit is disconnected with the reason.
 
-internal import Glibc
 public import Hemiola
 internal import NIOCore
 internal import NIOPosix
@@ -145,19 +144,15 @@ public final class Bridge: Sendable {
     }
 }
 
-/// The credentials of the process at the other end of a Unix socket, as the kernel reports them (`struct ucred`, `SO_PEERCRED`).
-private struct PeerCredentials: Sendable {
-    var process: Int32
-    var user: UInt32
-    var group: UInt32
-
-    static func user(of channel: any Channel) -> EventLoopFuture<UInt32> {
+extension PeerCredentials {
+    /// The user at the other end of a channel.
+    fileprivate static func user(of channel: any Channel) -> EventLoopFuture<UInt32> {
         guard let provider = channel as? any SocketOptionProvider else {
             return channel.eventLoop.makeFailedFuture(ChannelError.operationUnsupported)
         }
         // Unsafe: the system writes as many bytes as its structure has; this type has the same layout.
         let peer: EventLoopFuture<PeerCredentials> = provider.unsafeGetSocketOption(
-            level: .socket, name: NIOBSDSocket.Option(rawValue: SO_PEERCRED))
+            level: .socket, name: NIOBSDSocket.Option(rawValue: option))
         return peer.map(\.user)
     }
 }

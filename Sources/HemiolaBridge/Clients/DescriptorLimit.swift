@@ -1,4 +1,4 @@
-internal import Glibc
+internal import HemiolaSystem
 
 /// The limit of open file descriptors, which bounds the number of clients.
 public enum DescriptorLimit {
@@ -13,20 +13,11 @@ public enum DescriptorLimit {
     /// - Returns: The number of clients that the limit allows, and a warning if it is smaller than requested.
     public static func raise(forClients clients: Int, others: Int = 0) -> (clients: Int, warning: String?) {
         let reserve = reserve + others
-        var limit = rlimit()
-        guard getrlimit(resource, &limit) == 0 else { return (clients, nil) }
-        let required = rlim_t(clients + reserve)
-        if limit.rlim_cur >= required { return (clients, nil) }
-        let hard = limit.rlim_max
-        limit.rlim_cur = min(required, hard)
-        if setrlimit(resource, &limit) != 0 { getrlimit(resource, &limit) }
-        if limit.rlim_cur >= required { return (clients, nil) }
-        let allowed = max(1, Int(limit.rlim_cur) - reserve)
+        guard let limit = raiseOpenFileLimit(to: clients + reserve), limit < clients + reserve else { return (clients, nil) }
+        let allowed = max(1, limit - reserve)
         return (
             allowed,
-            "max_clients is reduced from \(clients) to \(allowed): the limit of open files is \(limit.rlim_cur); raise it with ulimit -Hn"
+            "max_clients is reduced from \(clients) to \(allowed): the limit of open files is \(limit); raise it with ulimit -Hn"
         )
     }
-
-    private static let resource = __rlimit_resource_t(UInt32(RLIMIT_NOFILE.rawValue))
 }

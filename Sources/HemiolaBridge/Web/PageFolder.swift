@@ -1,4 +1,3 @@
-internal import Glibc
 public import HemiolaSystem
 
 /// The folder of the user's page.
@@ -15,11 +14,9 @@ public struct PageFolder: Sendable {
     ///
     /// - Throws: A ``/HemiolaSystem/Problem`` if the path does not exist, cannot be read, or is a folder without `index.html`.
     public init(_ path: String) throws(Problem) {
-        guard let resolved = Self.resolve(path) else { throw Problem("\(path): \(SystemCallError.last)") }
-        var status = stat()
-        guard stat(resolved, &status) == 0 else { throw Problem("\(path): \(SystemCallError.last)") }
+        guard let resolved = FileSystem.realPath(path) else { throw Problem("\(path): \(SystemCallError.last)") }
         var index = "index.html"
-        if status.st_mode & S_IFMT == S_IFDIR {
+        if FileSystem.isFolder(resolved) {
             root = resolved
         } else {
             let slash = resolved.lastIndex(of: "/") ?? resolved.startIndex
@@ -39,7 +36,7 @@ public struct PageFolder: Sendable {
     ///
     /// - Returns: nil if there is no such folder.
     init?(files path: String) {
-        guard let resolved = Self.resolve(path), (try? FileSystem.status(of: resolved).kind) == .folder else { return nil }
+        guard let resolved = FileSystem.realPath(path), FileSystem.isFolder(resolved) else { return nil }
         (root, index) = (resolved, nil)
     }
 
@@ -62,19 +59,11 @@ public struct PageFolder: Sendable {
             guard let index else { return nil }
             names[names.count - 1] = names.count == 1 ? Substring(index) : "index.html"
         }
-        guard let path = Self.resolve("\(root)/\(names.joined(separator: "/"))"), path.hasPrefix("\(root)/"),
-            path.dropFirst(root.count).split(separator: "/").allSatisfy({ !$0.hasPrefix(".") })
+        guard let path = FileSystem.realPath("\(root)/\(names.joined(separator: "/"))"), path.hasPrefix("\(root)/"),
+            path.dropFirst(root.count).split(separator: "/").allSatisfy({ !$0.hasPrefix(".") }),
+            let file = try? FileDescriptor.open(path, [.noFollow, .nonBlocking])
         else { return nil }
-        let descriptor = systemOpen(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        return PageFile(descriptor, path: path)
-    }
-
-    /// The path without symbolic links; nil if it does not exist.
-    private static func resolve(_ path: String) -> String? {
-        guard let resolved = realpath(path, nil) else { return nil }
-        defer { free(resolved) }
-        return String(cString: resolved)
+        return PageFile(file, path: path)
     }
 }
 
@@ -87,53 +76,34 @@ final class PageFile: Sendable {
     let size: Int
     /// Changes whenever the file changes.
     let tag: String
-    private let descriptor: Int32
+    private let file: FileDescriptor
 
-    /// Takes ownership of a descriptor.
+    /// Takes ownership of an open file.
     ///
     /// - Returns: nil if it is not a regular file, is too large, or is not the file of this path: a folder on the path was replaced by a
     ///   symbolic link after the path was resolved.
-    fileprivate init?(_ descriptor: Int32, path: String) {
-        self.descriptor = descriptor
-        name = String(path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...])
-        var status = stat()
-        let isRegular = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-        size = Int(status.st_size)
-        let time = status.st_mtim
-        tag = "\(String(size, radix: 16))-\(String(time.tv_sec, radix: 16))-\(String(time.tv_nsec, radix: 16))"
-        guard isRegular, size <= Self.limit, Self.path(of: descriptor) == path else { return nil }
+    fileprivate init?(_ file: FileDescriptor, path: String) {
+        self.file = file
+        name = FileSystem.lastName(of: path)
+        let status = try? file.status()
+        size = status?.size ?? 0
+        tag = "\(String(size, radix: 16))-\(String(status?.modificationTime ?? 0, radix: 16))"
+        guard status?.kind == .file, size <= Self.limit, FileSystem.linkTarget(of: "/proc/self/fd/\(file.number)") == path else {
+            return nil
+        }
     }
 
     deinit {
-        close(descriptor)
+        file.close()
     }
 
     /// Reads bytes. Blocks.
     ///
     /// - Returns: Fewer bytes than requested only at the end of the file; nil after an error.
     func read(at offset: Int, count: Int) -> [UInt8]? {
-        var isComplete = true
-        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, length in
-            while length < count {
-                let read = pread(descriptor, buffer.baseAddress! + length, count - length, off_t(offset + length))
-                if read < 0, errno == EINTR { continue }
-                isComplete = read >= 0
-                if read <= 0 { return }
-                length += read
-            }
-        }
-        return isComplete ? bytes : nil
-    }
-
-    private static func path(of descriptor: Int32) -> String? {
-        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
-        let count = readlink("/proc/self/fd/\(descriptor)", &buffer, Int(PATH_MAX))
-        return count < 0 ? nil : String(decoding: buffer[..<count].map { UInt8(truncatingIfNeeded: $0) }, as: UTF8.self)
+        try? file.bytes(at: Int64(offset), count: count)
     }
 }
-
-/// `open`, whose name is also that of a method here.
-private func systemOpen(_ path: String, _ flags: Int32) -> Int32 { open(path, flags) }
 
 /// The media type of a file, by the extension of its name.
 struct ContentType {

@@ -1,4 +1,5 @@
-internal import Glibc
+internal import HemiolaSystem
+internal import NIOCore
 internal import NIOHTTP1
 
 /// Decides who may read the page and connect to the WebSocket.
@@ -91,19 +92,19 @@ struct WebAccess: Sendable {
         // Browsers omit the default port.
         guard host.hasSuffix(suffix) || port == 80 else { return false }
         let address = host.hasSuffix(suffix) ? host.dropLast(suffix.count) : host[...]
-        if address.hasPrefix("["), address.hasSuffix("]") { return Self.isAddress(String(address.dropFirst().dropLast()), AF_INET6) }
-        return Self.isAddress(String(address), AF_INET)
+        if address.hasPrefix("["), address.hasSuffix("]") { return Self.isAddress(String(address.dropFirst().dropLast()), isIPv4: false) }
+        return Self.isAddress(String(address), isIPv4: true)
     }
 
-    private static func isAddress(_ text: String, _ kind: Int32) -> Bool {
-        var address = in6_addr()
-        return withUnsafeMutableBytes(of: &address) { inet_pton(kind, text, $0.baseAddress) } == 1
+    private static func isAddress(_ text: String, isIPv4: Bool) -> Bool {
+        // Without the name of an interface.
+        guard !text.contains("%"), let address = try? SocketAddress(ipAddress: text, port: 0) else { return false }
+        return if case .v4 = address { isIPv4 } else { !isIPv4 }
     }
 
     private static var machineName: String? {
-        var name = [CChar](repeating: 0, count: 256)
-        guard gethostname(&name, name.count - 1) == 0 else { return nil }
-        let text = String(decoding: name.prefix { $0 != 0 }.map { UInt8(truncatingIfNeeded: $0) }, as: UTF8.self)
+        let name = (try? FileSystem.bytes(of: "/proc/sys/kernel/hostname", count: 256)) ?? []
+        let text = String(decoding: name.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
         return text.isEmpty ? nil : text
     }
 

@@ -1,4 +1,3 @@
-internal import Glibc
 public import Hemiola
 internal import HemiolaBridge
 internal import Synchronization
@@ -92,7 +91,8 @@ final class SocketServer: DirectingSink {
         let path = settings.location
         let file = try SocketFile(path, group: settings.group)
         do {
-            let bridge = try Bridge.listen(on: file.descriptor, context, bridgeSettings, refusal: refusal(warn: context.messages.warn))
+            let bridge = try Bridge.listen(
+                on: file.descriptor.number, context, bridgeSettings, refusal: refusal(warn: context.messages.warn))
             state = State(file: file, bridge: bridge, warn: context.messages.warn)
         } catch {
             file.close()
@@ -157,7 +157,7 @@ final class SocketServer: DirectingSink {
     /// Accepts the user that runs the program and root; with `group=` every user that the file's mode admits. Without `group=` the check
     /// repeats what the mode enforces, in case another program has changed the mode.
     private func refusal(warn: @escaping @Sendable (String) -> Void) -> @Sendable (UInt32) -> String? {
-        let owner = geteuid()
+        let owner = CurrentProcess.user
         let acceptsGroup = settings.group != nil
         let reported = ReportedUsers()
         return { user in

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import HemiolaSystem
 
 /// The default browser of a desktop session, which `xdg-open` starts.
@@ -11,7 +10,7 @@ struct DesktopBrowser: Sendable {
     init?(_ variable: (String) -> String? = EnvironmentVariable.value) {
         guard variable("DISPLAY") != nil || variable("WAYLAND_DISPLAY") != nil else { return nil }
         let candidates: [String] = (variable("PATH") ?? "").split(separator: ":").map { "\($0)/xdg-open" }
-        guard let opener = candidates.first(where: { access($0, X_OK) == 0 }) else { return nil }
+        guard let opener = candidates.first(where: FileSystem.isExecutable) else { return nil }
         self.opener = opener
     }
 
@@ -24,8 +23,6 @@ struct DesktopBrowser: Sendable {
         // A process group of its own: Ctrl-C does not reach the browser.
         let shell = Spawn(.path("/bin/sh"), ["-c", script, opener, url].map { Array($0.utf8) })
         guard let process = try? shell.start() else { return false }
-        var status: Int32 = 0
-        while waitpid(process, &status, 0) == -1, errno == EINTR {}
-        return status == 0
+        return ProcessExit.of(process)?.isSuccess == true
     }
 }

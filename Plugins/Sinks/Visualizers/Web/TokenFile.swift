@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Hemiola
 
 /// The file that keeps the token of the web server, so that a bookmark remains valid.
@@ -53,20 +52,16 @@ struct TokenFile {
 
     /// The token in the file; nil if there is no file, or it is not a private file with a token.
     private func read() throws(Problem) -> String? {
-        let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            if errno == ENOENT || errno == ELOOP { return nil }
-            throw error("read")
+        let file: FileDescriptor
+        do throws(SystemCallError) { file = try FileDescriptor.open(path, [.noFollow, .nonBlocking]) } catch {
+            if error.code == .noSuchFileOrDirectory || error.code == .tooManySymbolicLinks { return nil }
+            throw self.error("read", error)
         }
-        defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(),
-            status.st_mode & 0o077 == 0
-        else { return nil }
-        var bytes = [UInt8](repeating: 0, count: 256)
-        let count = systemRead(descriptor, &bytes, bytes.count)
-        guard count > 0 else { return nil }
-        let text = String(decoding: bytes[..<count].prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+        defer { file.close() }
+        guard let status = try? file.status(), status.kind == .file, status.isPrivate, let bytes = try? file.bytes(at: 0, count: 256) else {
+            return nil
+        }
+        let text = String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
         let isToken =
             text.utf8.count >= 2 * Self.byteCount && text.utf8.count <= 128
             && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
@@ -75,17 +70,12 @@ struct TokenFile {
 
     /// Creates the folders above the file. New ones are private.
     private func makeFolder() throws(Problem) {
-        var folder = ""
-        for name in path.split(separator: "/").dropLast() {
-            folder += "/\(name)"
-            guard mkdir(folder, 0o700) == 0 || errno == EEXIST || access(folder, F_OK) == 0 else { throw error("create the folder of") }
+        do throws(SystemCallError) { try FileSystem.createFolder(FileSystem.folder(of: path), permissions: 0o700) } catch {
+            throw self.error("create the folder of", error)
         }
     }
 
-    private func error(_ action: String, _ error: SystemCallError = .last) -> Problem {
+    private func error(_ action: String, _ error: SystemCallError) -> Problem {
         Problem("cannot \(action) \(path): \(error); set XDG_STATE_HOME to a folder that you can write")
     }
 }
-
-/// `read`, whose name is also that of a method here.
-private func systemRead(_ descriptor: Int32, _ bytes: UnsafeMutableRawPointer, _ count: Int) -> Int { read(descriptor, bytes, count) }

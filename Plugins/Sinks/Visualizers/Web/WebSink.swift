@@ -1,4 +1,3 @@
-internal import Glibc
 public import Hemiola
 internal import HemiolaBridge
 
@@ -58,7 +57,7 @@ struct WebSettings: PluginSettings {
 
     func check() throws(Problem) {
         if page == "" { throw Problem("the path is empty; is a variable of the shell unset?", at: "page") }
-        guard ListeningSocket.isAddress(address) else { throw Problem(ListeningSocket.fault(inAddress: address), at: "bind") }
+        guard InternetAddress.canonical(address) != nil else { throw Problem(ListeningSocket.fault(inAddress: address), at: "bind") }
         for text in origins where !Origin.isValid(text) {
             throw Problem("\"\(text)\" is not an origin; write it as http://HOST:PORT, without a path", at: "origin")
         }
@@ -117,7 +116,8 @@ final class WebSink: DirectingSink {
             files: PageFiles.all, folder: folder, presets: presets)
         do {
             bridge = try Bridge.listen(
-                on: socket.descriptor, context, BridgeSettings(clientLimit: limit.clients, exitsOnClose: settings.exitsOnClose), site: site)
+                on: socket.descriptor.number, context,
+                BridgeSettings(clientLimit: limit.clients, exitsOnClose: settings.exitsOnClose), site: site)
         } catch {
             socket.close()
             throw Problem("\(context.name): cannot listen on port \(socket.port): \(error)")
@@ -152,7 +152,7 @@ final class WebSink: DirectingSink {
         context.messages.warn(
             "\(context.name): other machines can connect to \(site.address): everyone who has the URL sees the page and can control it, "
                 + "and the connection is not encrypted")
-        let url = site.url(host: Self.isWildcard(site) ? NetworkAddress.first(isIPv4: site.address == "0.0.0.0") ?? "localhost" : nil)
+        let url = site.url(host: Self.isWildcard(site) ? InternetAddress.reachable(isIPv4: site.address == "0.0.0.0") ?? "localhost" : nil)
         do throws(Problem) {
             print("\(context.name): open \(url)", try QRCode(url).lines)
         } catch {
