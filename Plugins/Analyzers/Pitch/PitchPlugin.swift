@@ -1,4 +1,3 @@
-internal import Glibc
 public import Hemiola
 internal import HemiolaTonal
 

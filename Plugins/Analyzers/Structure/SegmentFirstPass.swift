@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// A segment on the way to the output.
 struct EstimatedSegment: Sendable {
     /// Its start, in seconds from the start of the stream.

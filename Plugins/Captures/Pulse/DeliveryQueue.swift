@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Hemiola
 internal import Synchronization
 

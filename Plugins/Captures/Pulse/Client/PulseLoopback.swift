@@ -1,5 +1,4 @@
 internal import CPulse
-internal import Glibc
 internal import Hemiola
 
 /// A null sink in a running sound server, and a playback stream to it: silence, and a click on request. For latency tests.
