@@ -29,6 +29,9 @@ struct Architecture {
         "CWebPage": ["Plugins/Sinks/Visualizers/Web/PageFiles.swift"],
         "CBeatWeights": ["Plugins/Analyzers/Beat/BeatNetwork.swift", "Plugins/Analyzers/Beat/NetworkWeights.swift"],
     ]
+    /// System calls, which HemiolaSystem makes for all other modules: a regular expression.
+    static let systemCalls =
+        #"\berrno\b|\b(fcntl|ioctl|fstat|lstat|pread|pwrite|poll|flock|getenv|geteuid|waitpid|sigaction|bind|setsockopt|getsockopt)\("#
     /// Calls, types and words that stand in one place, so that there is one clock, two wake-ups, one back-off, one line splitter, one atomic
     /// replacement of files, one JSON tree and one `async` function: a regular expression, and the files where it may match.
     static let places: [(pattern: String, files: [String])] = [
@@ -50,13 +53,7 @@ struct Architecture {
         (#"\bstrerror(_r)?\("#, ["Sources/HemiolaSystem/SystemCallError.swift"]),
         (#"\b(pthread_cond_|sem_(init|wait|timedwait|post))"#, ["Sources/HemiolaSystem/Condition.swift"]),
         (#"\b(eventfd|socketpair|pipe2?)\("#, ["Sources/HemiolaSystem/Spawn.swift"]),
-        (
-            #"\bPipeEnds\(\)"#,
-            [
-                "Sources/HemiolaSystem/WakeUp.swift", "Sources/HemiolaSystem/RunningProgram.swift",
-                "Sources/HemiolaCommandLine/System/System+Child.swift", "Sources/HemiolaCommandLine/System/System+Player.swift",
-            ]
-        ),
+        (#"\bPipeEnds\(\)"#, ["Sources/HemiolaSystem/WakeUp.swift", "Sources/HemiolaSystem/RunningProgram.swift"]),
         (#"\b(struct|class|enum|actor) \w*(Delay|Back[Oo]ff)\b"#, ["Sources/HemiolaSystem/RetryDelay.swift"]),
         (#"\b(struct|class|enum|actor) \w*Splitter\b"#, ["Sources/HemiolaSystem/LineSplitter.swift"]),
         (#"\brename(at2?)?\(|options: \.atomic"#, ["Sources/HemiolaSystem/PartialFile.swift"]),
@@ -126,10 +123,15 @@ struct Architecture {
     static func misplaced(in text: String, at path: String) -> [String] {
         let lines = text.split(separator: "\n").filter { !$0.drop(while: \.isWhitespace).hasPrefix("//") }
         let code = lines.joined(separator: "\n")
-        return places.compactMap { pattern, files in
-            guard !files.contains(path), let match = code.range(of: pattern, options: .regularExpression) else { return nil }
-            return "\(path) has \(code[match]), which belongs to \(files.joined(separator: " and "))"
+        let calls = path.hasPrefix("Sources/HemiolaSystem/") || path.hasPrefix("VampPlugin/") ? [] : [systemCalls]
+        let system = calls.compactMap { code.range(of: $0, options: .regularExpression) }.map {
+            "\(path) has \(code[$0]), which belongs to HemiolaSystem"
         }
+        return system
+            + places.compactMap { pattern, files in
+                guard !files.contains(path), let match = code.range(of: pattern, options: .regularExpression) else { return nil }
+                return "\(path) has \(code[match]), which belongs to \(files.joined(separator: " and "))"
+            }
     }
 
     /// Uses of `@unchecked Sendable` and `nonisolated(unsafe)` without a comment on the same line or directly above.

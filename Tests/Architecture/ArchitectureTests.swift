@@ -35,6 +35,7 @@ import Testing
         ("Plugins/Sinks/Two/Time.swift", "let start = ContinuousClock.now", "has ContinuousClock, which belongs to"),
         ("Plugins/Sinks/Two/Time.swift", "let start = MonotonicTime.now", "has MonotonicTime.now, which belongs to"),
         ("Sources/HemiolaEngine/Now.swift", "let time = time(nil)", "has time(nil, which belongs to"),
+        ("Plugins/Sinks/Two/Size.swift", "guard fstat(file, &status) == 0 else {", "has fstat(, which belongs to HemiolaSystem"),
         ("Sources/HemiolaEngine/Wait.swift", "pthread_cond_wait(a, b)", "has pthread_cond_, which belongs to"),
         ("Plugins/Sinks/Two/Wake.swift", "let code = pipe(&ends)", "has pipe(, which belongs to"),
         ("Plugins/Sinks/Two/Wake.swift", "let ends = try PipeEnds()", "has PipeEnds(), which belongs to"),
