@@ -214,18 +214,30 @@ struct BeatFirstPass: Sendable {
         let positions = BarTracker.positions(
             peaks.map(\.downbeatShare), chordChanges: harmony.changes(at: peaks.map { Int($0.time.rounded()) }))
         let certainties = BeatCertainty.certainties(peaks.map(\.strength))
+        func nearestFrame(_ index: Int) -> Int { min(max(Int(peaks[index].time.rounded()), 0), frames.upperBound) }
+        func meanInterval(around index: Int, in range: ClosedRange<Int>) -> Double {
+            let close = max(range.lowerBound, index - 2)...min(range.upperBound, index + 2)
+            guard close.count > 1 else { return 0 }
+            return (peaks[close.upperBound].time - peaks[close.lowerBound].time) / Double(close.count - 1)
+        }
+        let isHeard = peaks.indices.map { index in
+            let period = meanInterval(around: index, in: 0...peaks.count - 1)
+            return period > 0 && isAudible(nearestFrame(index), period: Int(period))
+        }
+        // The path goes on before the first sound and after the last one, at a tempo that nothing confirms.
+        guard let first = isHeard.firstIndex(of: true), let last = isHeard.lastIndex(of: true) else { return [] }
+        let heard = first < last ? first...last : 0...peaks.count - 1
         var decoder = ForwardDecoder(space)
         var decodedFrames = 0
         return peaks.indices.compactMap { index in
-            let frame = min(max(Int(peaks[index].time.rounded()), 0), frames.upperBound)
+            let frame = nearestFrame(index)
             while decodedFrames <= frame {
                 decoder.advance(BeatStateSpace.likelihoodRatio(outputs[decodedFrames].beat))
                 decodedFrames += 1
             }
-            guard presence[frame] > 0.5, peaks.count > 1 else { return nil }
-            let close = max(0, index - 2)...min(peaks.count - 1, index + 2)
-            let interval = (peaks[close.upperBound].time - peaks[close.lowerBound].time) / Double(close.count - 1)
-            guard interval > 0, isAudible(frame, period: Int(interval)) else { return nil }
+            guard presence[frame] > 0.5, isHeard[index] else { return nil }
+            let interval = meanInterval(around: index, in: heard)
+            guard interval > 0 else { return nil }
             return EstimatedBeat(
                 time: time(of: peaks[index].time), beatsPerMinute: 60 / (interval * space.frameSeconds),
                 confidence: Double(presence[frame]) * certainties[index], position: positions[index]?.position,

@@ -94,7 +94,7 @@ import Testing
         // The line through the beats of a live run needs some of them: the first are up to 20 ms beside the grid.
         let analysis = try await BeatAnalysis(TestMusic.band(126, seconds: 32))
         let summary = try #require(analysis.stream.summary?.sections.first { $0.analyzer == "beat" }?.values)
-        #expect(summary.map(\.name) == ["beats", "onsets", "bpm"])
+        #expect(summary.map(\.name) == ["beats", "onsets", "bpm", "second_bpm", "second_bpm_weight"])
         #expect(summary[0].value == .count(Int64(analysis.beats.count)))
         #expect(summary[1].value == .count(Int64(analysis.onsets.count)))
         guard case .feature(let tempo, .beatsPerMinute) = summary[2].value else {

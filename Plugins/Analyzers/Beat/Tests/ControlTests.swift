@@ -235,6 +235,7 @@ import Testing
             Self.control(Control(.lockTempo, .number(90)), at: 12), Self.control(Control(.resetTempo), at: 15),
         ]
         let (one, other) = (try await Self.analyze(controls), try await Self.analyze(controls))
-        #expect(one.stream == other.stream)
+        // As text, because a value that there is not is NaN.
+        #expect("\(one.stream)" == "\(other.stream)")
     }
 }
