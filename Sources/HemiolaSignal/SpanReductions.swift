@@ -51,6 +51,19 @@ extension Span where Element == Float {
 
     /// Σx·w over a range of this span and as many weights from `offset` on. O(n).
     public func dot(_ weights: Span<Float>, from offset: Int = 0, over range: Range<Int>) -> Float {
+        weightedSum(weights, from: offset, over: range, { $0 }, { $0 })
+    }
+
+    /// Σ √x·w over a range of powers and as many weights from `offset` on: a weighted sum of magnitudes. O(n).
+    public func magnitudeDot(_ weights: Span<Float>, from offset: Int, over range: Range<Int>) -> Float {
+        weightedSum(weights, from: offset, over: range, { $0.magnitudeSquareRoot }, { $0.squareRoot() })
+    }
+
+    /// Σ f(x)·w, with f for eight values at a time and for the rest.
+    @inline(__always)
+    private func weightedSum(
+        _ weights: Span<Float>, from offset: Int, over range: Range<Int>, _ ofLanes: (Lanes) -> Lanes, _ ofValue: (Float) -> Float
+    ) -> Float {
         withUnsafeBufferPointer { buffer in
             weights.withUnsafeBufferPointer { table in
                 precondition(range.lowerBound >= 0 && range.upperBound <= buffer.count, "the range is outside the span")
@@ -60,13 +73,13 @@ extension Span where Element == Float {
                 var index = range.lowerBound
                 var weight = offset
                 while index + 8 <= range.upperBound {
-                    lanes += x.lanes(index) * w.lanes(weight)
+                    lanes += ofLanes(x.lanes(index)) * w.lanes(weight)
                     index += 8
                     weight += 8
                 }
                 var total = lanes.sum()
                 while index < range.upperBound {
-                    total += x[index] * w[weight]
+                    total += ofValue(x[index]) * w[weight]
                     index += 1
                     weight += 1
                 }

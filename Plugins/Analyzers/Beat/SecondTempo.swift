@@ -7,9 +7,10 @@ internal import Hemiola
 struct SecondTempo: Sendable {
     /// A tempo is told in the summary with more than this share of the probability.
     static let least = 0.2
-    private static let (binsPerOctave, slowest, binCount) = (16.0, 20.0, 72)
-    /// Tempi closer than this number of bins, a fifteenth, are the same.
+    private static let (binsPerOctave, slowest) = (16.0, 20.0)
+    /// In bins. Tempi that are closer, by less than a fifteenth, are the same.
     private static let tolerance = 1.5
+    /// The sums of the probabilities, by tempo in bins of equal ratio.
     private var weights = InlineArray<72, Double>(repeating: 0)
     /// The sums of weight times place, in bins.
     private var places = InlineArray<72, Double>(repeating: 0)
@@ -20,7 +21,7 @@ struct SecondTempo: Sendable {
         for rank in 0..<TempoHypotheses.count where hypotheses.intervals[rank] > 0 {
             let tempo = 60 / (Double(hypotheses.intervals[rank]) * BandFilter.hopSeconds)
             let (place, weight) = (Self.place(tempo), Double(hypotheses.weights[rank]))
-            let bin = min(max(Int(place.rounded()), 0), Self.binCount - 1)
+            let bin = min(max(Int(place.rounded()), 0), weights.count - 1)
             weights[bin] += weight
             places[bin] += weight * place
             total += weight
@@ -32,9 +33,9 @@ struct SecondTempo: Sendable {
         guard total > 0 else { return nil }
         let main = Self.place(tempo)
         var best = (weight: 0.0, place: 0.0)
-        for middle in 0..<Self.binCount where abs(Double(middle) - main) > Self.tolerance {
+        for middle in 0..<weights.count where abs(Double(middle) - main) > Self.tolerance {
             var (weight, place) = (0.0, 0.0)
-            for bin in max(0, middle - 1)...min(Self.binCount - 1, middle + 1) where abs(Double(bin) - main) > Self.tolerance {
+            for bin in max(0, middle - 1)...min(weights.count - 1, middle + 1) where abs(Double(bin) - main) > Self.tolerance {
                 weight += weights[bin]
                 place += places[bin]
             }
