@@ -12,7 +12,7 @@ DESTDIR =
 export PREFIX DESTDIR
 
 # The files and folders for swift-format.
-SWIFT_SOURCES = Package.swift Sources Plugins Tests VampPlugin/Package.swift VampPlugin/Sources Window/Package.swift Window/Sources Window/Tests examples
+SWIFT_SOURCES = Package.swift Sources Plugins Tests Window/Package.swift Window/Sources Window/Tests examples
 
 # The program that a target runs: HEMIOLA, else the one that `make install` installs, which is built.
 PROGRAM = $${HEMIOLA:-$$(packaging/build hemiola)}

@@ -179,6 +179,12 @@ let modules: [Target] = [
         ]),
 
     // 4
+    module(
+        "HemiolaVamp",
+        uses: [
+            "BeatAnalyzer", "ChromaAnalyzer", "MusicalKeyAnalyzer", "SpectrumAnalyzer", "Hemiola", "HemiolaRecords", "HemiolaSignal",
+            "HemiolaSystem", "HemiolaTonal", "CVamp",
+        ]),
     module("HemiolaPlugins", uses: everyPlugin + ["Hemiola"]),
     module(
         "HemiolaEngine", uses: ["HemiolaFiles", "Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem"], settings: lifetimeSettings),
@@ -300,10 +306,8 @@ let package = Package(
         .library(name: "HemiolaTesting", targets: ["HemiolaTesting"]),
         .library(name: "HemiolaPlugins", targets: ["HemiolaPlugins"]),
         .library(name: "HemiolaCommandLine", targets: ["HemiolaCommandLine"]),
-        // For the package VampPlugin.
-        .library(name: "CVamp", targets: ["CVamp"]),
-        .library(
-            name: "HemiolaAnalyzers", targets: ["BeatAnalyzer", "ChromaAnalyzer", "MusicalKeyAnalyzer", "SpectrumAnalyzer"]),
+        // The library that hosts of Vamp plugins load.
+        .library(name: "HemiolaVamp", type: .dynamic, targets: ["HemiolaVamp"]),
     ],
     traits: [
         .default(enabledTraits: ["Network"]),

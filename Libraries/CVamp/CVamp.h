@@ -2,7 +2,7 @@
 // (vamp-plugins.org): a library exports vampGetPluginDescriptor; everything else is reached through the structures below.
 //
 // Declared here so that building Hemiola needs no SDK. Only the host, Plugins/Analyzers/Vamp/Host/VampLibrary.swift and VampInstance.swift, and the
-// plugins, VampPlugin, import this module.
+// plugins, HemiolaVamp, import this module.
 #ifndef CVAMP_H
 #define CVAMP_H
 

@@ -23,7 +23,7 @@ struct Architecture {
         "CBuildRecord": ["Sources/HemiolaCommandLine/Describe/ProgramBuild.swift"],
         "CCairo": ["Plugins/Sinks/Files/Picture/Canvas.swift"],
         "CEBUR128": ["Plugins/Analyzers/Loudness/WeightedEnergy.swift"],
-        "CVamp": ["Plugins/Analyzers/Vamp/Host/VampLibrary.swift", "Plugins/Analyzers/Vamp/Host/VampInstance.swift", "VampPlugin/"],
+        "CVamp": ["Plugins/Analyzers/Vamp/Host/VampLibrary.swift", "Plugins/Analyzers/Vamp/Host/VampInstance.swift", "Sources/HemiolaVamp/"],
         "CZstd": ["Sources/HemiolaFiles/ZstdStream.swift"], "CQREncode": ["Plugins/Sinks/Visualizers/Web/QRCode.swift"],
         "CMosquitto": ["Plugins/Sinks/Messages/MQTT/MQTTConnection.swift"],
         "CWebPage": ["Plugins/Sinks/Visualizers/Web/PageFiles.swift"],
@@ -74,7 +74,7 @@ struct Architecture {
     /// Reads a checkout.
     init(root: URL) throws {
         var files: [String: String] = [:]
-        for folder in ["Sources", "Plugins", "VampPlugin"] {
+        for folder in ["Sources", "Plugins"] {
             for path in try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: folder).path)
             where path.hasSuffix(".swift") && !path.contains("Tests/") && !path.hasSuffix("Package.swift") {
                 files["\(folder)/\(path)"] = try String(contentsOf: root.appending(path: "\(folder)/\(path)"), encoding: .utf8)
@@ -123,7 +123,7 @@ struct Architecture {
     static func misplaced(in text: String, at path: String) -> [String] {
         let lines = text.split(separator: "\n").filter { !$0.drop(while: \.isWhitespace).hasPrefix("//") }
         let code = lines.joined(separator: "\n")
-        let calls = path.hasPrefix("Sources/HemiolaSystem/") || path.hasPrefix("VampPlugin/") ? [] : [systemCalls]
+        let calls = path.hasPrefix("Sources/HemiolaSystem/") || path.hasPrefix("Sources/HemiolaVamp/") ? [] : [systemCalls]
         let system = calls.compactMap { code.range(of: $0, options: .regularExpression) }.map {
             "\(path) has \(code[$0]), which belongs to HemiolaSystem"
         }

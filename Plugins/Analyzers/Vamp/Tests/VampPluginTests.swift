@@ -9,10 +9,10 @@ import SpectrumAnalyzer
 import TestSupport
 import Testing
 
-/// The Vamp plugin of the package VampPlugin, as `scripts/test` builds it, under the name that is installed.
+/// The Vamp plugin HemiolaVamp, as `scripts/test` builds it, under the name that is installed.
 private enum BuiltPlugin {
     private static let folder = try! TemporaryFolder()
-    private static let library = Repository.root.appending(path: ".build/vamp-tests/release/libHemiolaVamp.so").path
+    private static let library = Repository.root.appending(path: ".build/tests/release/libHemiolaVamp.so").path
 
     /// Whether it is to be tested.
     static let isExpected = Tool.isStrict || FileManager.default.fileExists(atPath: library)
@@ -33,7 +33,7 @@ private enum BuiltPlugin {
 extension Trait where Self == ConditionTrait {
     /// Requires the library.
     fileprivate static var needsVampPlugin: Self {
-        .enabled(if: BuiltPlugin.isExpected, "the package VampPlugin is not built; build it with: make test WHAT=build")
+        .enabled(if: BuiltPlugin.isExpected, "HemiolaVamp is not built; build it with: make test WHAT=build")
     }
 }
 
