@@ -12,10 +12,7 @@ import Testing
         ("WriteAnAnalyzer", ["Sources/MyPlugins/ZeroCrossings.swift", "Tests/MyPluginsTests/ZeroCrossingsTests.swift"]),
         (
             "WriteASink",
-            [
-                "Sources/MyPlugins/UDP.swift", "Sources/MyPlugins/UDPSocket.swift", "Sources/MyPlugins/Meter.swift",
-                "Tests/MyPluginsTests/UDPTests.swift",
-            ]
+            ["Sources/MyPlugins/UDP.swift", "Sources/MyPlugins/Meter.swift", "Tests/MyPluginsTests/UDPTests.swift"]
         ),
         ("WriteACapture", ["Sources/MyPlugins/Metronome.swift", "Tests/MyPluginsTests/MetronomeTests.swift"]),
         ("WriteADirector", ["Sources/MyPlugins/Lamps.swift", "Tests/MyPluginsTests/LampsTests.swift"]),
