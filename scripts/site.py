@@ -21,7 +21,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 API = ROOT / ".build" / "api"
 CATALOGS = ["Sources/*/*.docc", "Plugins/*/*/*/*.docc"]
 FILES = ["*.md", "docs/**/*.*", "Plugins/**/README.md", "Plugins/**/Pictures/*", *(f"{path}/*.md" for path in CATALOGS),
-         "examples/*/README.md", "examples/*/*.png", "python/*.md"]
+         "examples/README.md", "examples/*/README.md", "examples/*/*.png", "python/*.md"]
 # The roles of plugins, and the titles of their lists.
 ROLES = {"capture": "Captures", "analyzer": "Analyzers", "sink": "Sinks", "control": "Control sources"}
 plugins = {}  # What a plugin declares, by the path of its page.
