@@ -4,7 +4,14 @@
     python -m beats.export vectors EXCERPT OUTPUT WEIGHTS...    outputs of PyTorch with the weights of the exported files
     python -m beats.export blend FIRST SECOND SHARE OUTPUT      a network between two weights files, one trained from the other
 
-The layouts are documented in FEATURES.md.
+FEATURES.md documents the layout of the networks. That of the vectors, little-endian without padding:
+
+    "HMBV"
+    5 × u32                        version 1, frames N, bands 73, step S, number of networks
+    u8 [N][73]                     band amplitudes: 10^((0.4 · v − 100) / 20), 0 for v = 0
+    f32 [N / S][2][73]             levels and increases of the frames 0, S, 2S …
+    f32 [N]                        onset activation
+    per network u32, f32 [N][3]    causal (1) or whole file (0); onset, beat (with the onset share), downbeat
 """
 import argparse
 import struct
