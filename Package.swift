@@ -175,7 +175,7 @@ let modules: [Target] = [
         "HemiolaCommandLine",
         uses: [
             "HemiolaEngine", "HemiolaPictures", "VampAnalyzer", "HemiolaFieldMaps", "HemiolaFiles", "Hemiola", "HemiolaRecords",
-            "HemiolaSignal", "HemiolaSystem", "HemiolaTonal", "CArchive", "CBuildRecord", arguments,
+            "HemiolaSignal", "HemiolaSystem", "HemiolaTonal", "CArchive", "CBuildRecord", "CPluginExamples", arguments,
         ]),
 
     // 4
@@ -228,6 +228,8 @@ let libraries: [Target] = [
     data("CFieldMaps", exclude: ["Maps"]),
     cLibrary("CMosquitto", isLoadedOnDemand: true),
     cLibrary("CMPG123", isLoadedOnDemand: true),
+    // The packages my-meter and my-printer of examples/custom-plugin.
+    data("CPluginExamples"),
     cLibrary("CPulse", isLoadedOnDemand: true),
     cLibrary("CQREncode", isLoadedOnDemand: true),
     cLibrary("CSndFile"),

@@ -21,6 +21,7 @@ struct Architecture {
         "CPulse": ["Plugins/Captures/Pulse/Client/"], "CYAML": ["Sources/HemiolaFieldMaps/YAMLEventReader.swift"],
         "CFieldMaps": ["Sources/HemiolaFieldMaps/FieldMap+BuiltIn.swift"],
         "CBuildRecord": ["Sources/HemiolaCommandLine/Describe/ProgramBuild.swift"],
+        "CPluginExamples": ["Sources/HemiolaCommandLine/Describe/PluginTemplate.swift"],
         "CCairo": ["Plugins/Sinks/Files/Picture/Canvas.swift"],
         "CEBUR128": ["Plugins/Analyzers/Loudness/WeightedEnergy.swift"],
         "CVamp": ["Plugins/Analyzers/Vamp/Host/VampLibrary.swift", "Plugins/Analyzers/Vamp/Host/VampInstance.swift", "Sources/HemiolaVamp/"],
@@ -59,7 +60,7 @@ struct Architecture {
         (#"\brename(at2?)?\(|options: \.atomic"#, ["Sources/HemiolaSystem/PartialFile.swift"]),
         (
             #"\b(JSONDecoder|JSONEncoder|JSONSerialization|Decodable|Encodable|Codable|enum \w*(JSON|Tree)\w*)\b"#,
-            ["Sources/HemiolaRecords/JSON/JSONValue.swift", "Sources/HemiolaCommandLine/Describe/PluginTemplate.swift"]
+            ["Sources/HemiolaRecords/JSON/JSONValue.swift"]
         ),
         (#"\basync\b(?!-signal)"#, ["Sources/HemiolaEngine/Run/Pipeline.swift"]),
     ]

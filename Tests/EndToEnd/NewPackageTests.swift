@@ -23,6 +23,24 @@ import Testing
         #expect(commands.allSatisfy(readme.contains), "\(outcome.output)")
     }
 
+    @Test(arguments: [("my-meter", []), ("my-printer", ["--sink"])]) func `name of the example: the files of the example`(
+        name: String, options: [String]
+    ) throws {
+        #expect(try Hemiola.run(["plugins", "new", name] + options, in: folder.path).status == 0)
+        let example = "\(Hemiola.root)/examples/custom-plugin/\(name)"
+        let paths = try FileManager.default.subpathsOfDirectory(atPath: example).filter { !$0.hasPrefix(".build") && $0 != "Package.resolved" }
+        #expect(try FileManager.default.subpathsOfDirectory(atPath: folder(name)).sorted() == paths.sorted())
+        for path in paths { #expect(FileManager.default.contentsEqual(atPath: folder("\(name)/\(path)"), andPath: "\(example)/\(path)")) }
+    }
+
+    @Test func `name in which names of the example occur: put in place of the example's, once`() throws {
+        #expect(try Hemiola.run(["plugins", "new", "amy-meter"], in: folder.path).status == 0)
+        let manifest = try folder.text(of: "amy-meter/Package.swift")
+        #expect(manifest.contains(#".executableTarget(name: "amy-meter", dependencies: ["AmyMeter"])"#), "\(manifest)")
+        #expect(try folder.text(of: "amy-meter/Sources/amy-meter/main.swift").hasSuffix("\nAnalyzerPlugin.amyMeter.serve()\n"))
+        #expect(try folder.text(of: "amy-meter/Sources/AmyMeter/AmyMeter.swift").contains("final class AmyMeter: Analyzer {"))
+    }
+
     @Test(arguments: [[], ["--sink"]], ["README.md", "Package.swift", ".gitignore"])
     func `a file of the package exists: exit code 2, a line with the folder, and nothing is written`(options: [String], name: String) throws
     {

@@ -1,0 +1,4 @@
+import Hemiola
+import MyMeter
+
+AnalyzerPlugin.myMeter.serve()
