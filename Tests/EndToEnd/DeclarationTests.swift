@@ -9,6 +9,8 @@ import Testing
         var name: String?
         /// With their dashes: `-o`, `--output`.
         var options: [String]
+        /// The lines of its text that are indented, as of examples and lists.
+        var listed: [Substring]
     }
 
     private struct Plugin: Decodable {
@@ -37,7 +39,8 @@ import Testing
             let names = arguments.flatMap { $0["names"] as? [[String: String]] ?? [] }
             return Command(
                 name: index == 0 ? nil : command["commandName"] as? String,
-                options: names.map { ($0["kind"] == "long" ? "--" : "-") + ($0["name"] ?? "") })
+                options: names.map { ($0["kind"] == "long" ? "--" : "-") + ($0["name"] ?? "") },
+                listed: (command["discussion"] as? String ?? "").split(separator: "\n").filter { $0.hasPrefix("  ") })
         }
         plugins = try JSONDecoder().decode([Plugin].self, from: Data(Hemiola.run(["plugins", "--json"]).output.utf8))
         try #require(commands.count > 10 && plugins.count > 10 && commands.allSatisfy { !$0.options.isEmpty })
@@ -67,6 +70,16 @@ import Testing
             }
         }
         for plugin in plugins { #expect(page.contains("\n.TP\n\(plugin.id) (\(plugin.role))\n"), "\(plugin.id)") }
+        // Lines that belong together are not one paragraph, and a line that is continued is not two.
+        let lines = Set(page.replacing("\\(aq", with: "'").split(separator: "\n"))
+        for command in commands where command.name != nil {
+            for line in command.listed where line.allSatisfy(\.isASCII) && !line.contains { "\\`^~".contains($0) } {
+                #expect(lines.contains(line.dropFirst(2)), "\(command.name ?? ""): \(line)")
+            }
+        }
+        let status = sections.first { $0.hasPrefix("\n.SH EXIT STATUS\n") } ?? ""
+        let codes = status.components(separatedBy: "\n.TP\n").dropFirst()
+        #expect(codes.count > 4 && codes.allSatisfy { $0.first?.isNumber == true }, "\(codes)")
     }
 
     // MARK: - Help
@@ -79,6 +92,14 @@ import Testing
                 for command in commands.compactMap(\.name) where command != "help" { #expect(help.contains(command)) }
             }
         }
+    }
+
+    @Test func `help of send: the controls in a list of their own, one on each line`() throws {
+        let send = try #require(commands.first { $0.name == "send" })
+        let schema = try Hemiola.run(["schema"]).output
+        let controls = send.listed.filter { !$0.hasPrefix("  hemiola ") }.compactMap { $0.split(separator: " ").first }
+        #expect(controls.count > 10 && controls.last == "closeViz")
+        #expect(controls.dropLast().allSatisfy { schema.contains("\"\($0)\"") }, "\(controls)")
     }
 
     @Test func `help of each plugin: has every setting with its description`() throws {

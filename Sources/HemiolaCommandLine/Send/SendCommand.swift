@@ -24,8 +24,11 @@ struct SendCommand: Command {
                 nextPreset, previousPreset, randomPreset, lockPreset and toggleCycle require the sink presets in the run: "hemiola \
                 listen --sink socket --sink presets".
 
-                Controls, with their fields: \(controlList), closeViz. A running hemiola with additional plugins accepts their \
-                controls too.
+                Controls, with their fields:
+                \(controlList)
+                  closeViz
+
+                A running hemiola with additional plugins accepts their controls too.
 
                 status prints the preset, speed, tempo, device and number of pages: as text on a terminal, else as JSON.
 
@@ -52,8 +55,8 @@ struct SendCommand: Command {
 
     private static var controlList: String {
         Completions.catalog.controls.map { type in
-            type.fields.isEmpty ? type.name : "\(type.name) (\(type.fields.map(\.helpText).joined(separator: ", ")))"
-        }.joined(separator: ", ")
+            type.fields.isEmpty ? "  \(type.name)" : "  \(type.name) (\(type.fields.map(\.helpText).joined(separator: ", ")))"
+        }.joined(separator: "\n")
     }
 
     @Argument(help: ArgumentHelp("The type of the message.", valueName: "type"), completion: Completions.control)
