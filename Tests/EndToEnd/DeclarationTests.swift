@@ -73,7 +73,7 @@ import Testing
         // Lines that belong together are not one paragraph, and a line that is continued is not two.
         let lines = Set(page.replacing("\\(aq", with: "'").split(separator: "\n"))
         for command in commands where command.name != nil {
-            for line in command.listed where line.allSatisfy(\.isASCII) && !line.contains { "\\`^~".contains($0) } {
+            for line in command.listed where line.allSatisfy({ $0.isASCII && !"\\`^~".contains($0) }) {
                 #expect(lines.contains(line.dropFirst(2)), "\(command.name ?? ""): \(line)")
             }
         }
