@@ -39,15 +39,9 @@ struct Completions: Sendable {
             String(prefix.dropFirst(sign.count)), completions.registry.analyzers, common: PluginRegistry.commonSettings
         ).map { sign + $0 }
     }
-    static let sink = kind { completions, prefix in
-        completions.specs(prefix, completions.registry.sinks, common: PluginRegistry.commonSinkSettings)
-    }
-    static let controlSource = kind { completions, prefix in
-        completions.specs(prefix, completions.registry.controls, common: PluginRegistry.commonSettings)
-    }
-    static let capture = kind { completions, prefix in
-        completions.specs(prefix, completions.registry.captures, common: PluginRegistry.commonSettings)
-    }
+    static let sink = kind { $0.specs($1, $0.registry.sinks, common: PluginRegistry.commonSinkSettings) }
+    static let controlSource = kind { $0.specs($1, $0.registry.controls, common: PluginRegistry.commonSettings) }
+    static let capture = kind { $0.specs($1, $0.registry.captures, common: PluginRegistry.commonSettings) }
     static let device = kind { completions, _ in completions.devices }
     static let selection = kind { completions, prefix in completions.selections(prefix) }
     static let plugin = kind { completions, _ in completions.registry.declarations.map(\.id) }

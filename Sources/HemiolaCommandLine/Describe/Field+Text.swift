@@ -38,34 +38,36 @@ extension Field {
 
     /// The values among which one chooses; empty: there are too many.
     var candidates: [String] {
-        switch kind {
-        case .boolean: ["true", "false"]
-        case .choice(let names), .list(.choice(let names)): names
-        default: []
-        }
+        kind == .boolean ? ["true", "false"] : choices ?? []
     }
 
     /// The object of a setting in the JSON of `hemiola plugins`.
     var settingJSON: JSONValue {
-        .object([
+        var members: [JSONValue.Member] = [
             .init("key", .text(name)), .init("type", .text(typeText(of: kind))),
             .init("choices", choices.map { .list($0.map { .text($0) }) } ?? .null),
-            .init("unit", .text(unit.rawValue)), .init("minimum", minimum.map { .number($0) } ?? .null),
-            .init("maximum", maximum.map { .number($0) } ?? .null), .init("default", JSONValue(defaultValue ?? .none)),
-            .init("description", .text(summary)),
-        ])
+        ]
+        members += range
+        members += [.init("default", JSONValue(defaultValue ?? .none)), .init("description", .text(summary))]
+        return .object(members)
     }
 
     /// The object of a record's or a control's field in the JSON of `hemiola plugins`.
     var json: JSONValue {
         var members: [JSONValue.Member] = [.init("name", .text(name)), .init("type", .text(kind.name))]
         if case .choice(let choices) = kind { members.append(.init("choices", .list(choices.map { .text($0) }))) }
+        members += range
         members += [
-            .init("unit", .text(unit.rawValue)), .init("minimum", minimum.map { .number($0) } ?? .null),
-            .init("maximum", maximum.map { .number($0) } ?? .null), .init("nullable", .boolean(isNullable)),
-            .init("required", .boolean(defaultValue == nil)), .init("description", .text(summary)),
+            .init("nullable", .boolean(isNullable)), .init("required", .boolean(defaultValue == nil)), .init("description", .text(summary)),
         ]
         return .object(members)
+    }
+
+    private var range: [JSONValue.Member] {
+        [
+            .init("unit", .text(unit.rawValue)), .init("minimum", minimum.map { .number($0) } ?? .null),
+            .init("maximum", maximum.map { .number($0) } ?? .null),
+        ]
     }
 
     private var choices: [String]? {

@@ -24,11 +24,15 @@ struct PluginPage {
 
     /// The pages of a registry, in its order: captures, analyzers, sinks, control sources.
     static func all(of registry: PluginRegistry) -> [PluginPage] {
-        var pages: [PluginPage] = registry.captures.map(Self.init)
-        pages += registry.analyzers.map(Self.init)
-        pages += registry.sinks.map(Self.init)
-        pages += registry.controls.map(Self.init)
-        return pages
+        let settings = PluginRegistry.commonSettings
+        var pages = registry.captures.map { plugin in Self(.capture, plugin.about, settings) { (try? plugin.make($0)) != nil } }
+        pages += registry.analyzers.map { plugin in
+            Self(.analyzer, plugin.about, settings, outputs: outputs(of: plugin)) { (try? plugin.check($0)) != nil }
+        }
+        pages += registry.sinks.map { plugin in
+            Self(.sink, plugin.about, PluginRegistry.commonSinkSettings) { (try? plugin.make($0)) != nil }
+        }
+        return pages + registry.controls.map { plugin in Self(.control, plugin.about, settings) { (try? plugin.sink.make($0)) != nil } }
     }
 
     /// The pages of an id, which plugins of several roles may share.
@@ -37,45 +41,25 @@ struct PluginPage {
         let found = all.filter { $0.about.id == name }
         if !found.isEmpty { return found }
         if let page = all.first(where: { $0.about.aliases[name] != nil }) { return [page] }
-        if let control = registry.control(namedAsSink: name) { return [Self(control)] }
+        if let control = registry.control(namedAsSink: name)?.about.id {
+            return all.filter { $0.role == .control && $0.about.id == control }
+        }
         let ids = all.map(\.about.id)
         let hint = name.nearest(in: ids).map { "did you mean \($0)?" } ?? "plugins: \(ids.joined(separator: ", "))"
         throw Failure("unknown plugin \"\(name)\"; \(hint)")
     }
 
-    private init(_ plugin: CapturePlugin) {
-        self.init(.capture, plugin.about, common: PluginRegistry.commonSettings, outputs: nil) { values in (try? plugin.make(values)) != nil
-        }
-    }
-
-    private init(_ plugin: AnalyzerPlugin) {
-        var outputs: Result<AnalyzerOutputs, Problem>?
+    private static func outputs(of plugin: AnalyzerPlugin) -> Result<AnalyzerOutputs, Problem>? {
         var problems: [Problem] = []
-        if let values = plugin.about.values(from: PluginSpec(plugin.about.id), problems: &problems),
+        guard let values = plugin.about.values(from: PluginSpec(plugin.about.id), problems: &problems),
             let analyzer = try? plugin.make(values)
-        {
-            outputs = Result { () throws(Problem) in try analyzer.prepare(AnalysisFormat(Self.format)) }
-        }
-        self.init(.analyzer, plugin.about, common: PluginRegistry.commonSettings, outputs: outputs) { values in
-            (try? plugin.check(values)) != nil
-        }
-    }
-
-    private init(_ plugin: SinkPlugin) {
-        self.init(.sink, plugin.about, common: PluginRegistry.commonSinkSettings, outputs: nil) { values in
-            (try? plugin.make(values)) != nil
-        }
-    }
-
-    private init(_ plugin: ControlPlugin) {
-        self.init(.control, plugin.about, common: PluginRegistry.commonSettings, outputs: nil) { values in
-            (try? plugin.sink.make(values)) != nil
-        }
+        else { return nil }
+        return Result { () throws(Problem) in try analyzer.prepare(AnalysisFormat(format)) }
     }
 
     private init(
-        _ role: Role, _ about: PluginDescription, common: [Field],
-        outputs: Result<AnalyzerOutputs, Problem>?, accepts: (SettingValues) -> Bool
+        _ role: Role, _ about: PluginDescription, _ common: [Field], outputs: Result<AnalyzerOutputs, Problem>? = nil,
+        accepts: (SettingValues) -> Bool
     ) {
         self.role = role
         self.about = about
@@ -137,8 +121,8 @@ extension PluginPage {
     /// - Parameter columns: The width of the terminal.
     func text(columns: Int) -> String {
         var text = "\(about.id): \(role == .analyzer ? "an" : "a") \(role.title), version \(about.version)\n\(about.summary)\n"
-        text += section("Settings", about.settings, columns)
-        text += section("Settings of every \(role.title)", common, columns)
+        text += "\nSettings\n" + (about.settings.isEmpty ? "  None.\n" : lines(about.settings, 2, columns))
+        if !common.isEmpty { text += "\nSettings of every \(role.title)\n" + lines(common, 2, columns) }
         if !examples.isEmpty {
             text += "\nSPEC\n" + examples.map { "  \($0)\n" }.joined()
             if let primary = about.primary {
@@ -146,48 +130,57 @@ extension PluginPage {
             }
             text += about.aliasTexts.map { "  \($0)\n" }.joined()
         }
-        return text + needsText + declarationText(columns) + outputText(columns)
-    }
-
-    /// The libraries that the plugin calls, and whether it uses the network.
-    private var needsText: String {
-        let libraries = about.libraries.map { "\($0.name): apt install \($0.package)" }
-        let lines = libraries + (about.usesNetwork ? ["the network"] : [])
-        return lines.isEmpty ? "" : "\nNeeds\n" + lines.map { "  \($0)\n" }.joined()
-    }
-
-    private func section(_ title: String, _ settings: [Field], _ columns: Int) -> String {
-        if settings.isEmpty { return title == "Settings" ? "\nSettings\n  None.\n" : "" }
-        let width = settings.map(\.name.count).max() ?? 0
-        var text = "\n\(title)\n"
-        for setting in settings {
-            text += "  \(setting.name.padded(to: width))  \(setting.valuesText)\n"
-            text += setting.summary.wrapped(indent: width + 4, columns: columns)
+        let needs = about.libraries.map { "\($0.name): apt install \($0.package)" } + (about.usesNetwork ? ["the network"] : [])
+        if !needs.isEmpty { text += "\nNeeds\n" + needs.map { "  \($0)\n" }.joined() }
+        for (title, _, items) in declarations where !items.isEmpty {
+            let width = items.map(\.name.count).max() ?? 0
+            text += "\n\(title)\n"
+            for item in items {
+                text += "  \(item.name.padded(to: width))  "
+                text += item.summary.wrapped(indent: width + 4, columns: columns).drop { $0 == " " }
+                text += lines(item.fields, 4, columns)
+            }
         }
-        return text
+        return text + outputText(columns)
     }
 
     private func outputText(_ columns: Int) -> String {
         switch outputs {
-        case nil:
-            return ""
-        case .failure(let error):
-            return "\nOutputs\n  \(error.message)\n"
+        case nil: return ""
+        case .failure(let error): return "\nOutputs\n  \(error.message)\n"
         case .success(let outputs):
-            var text = "\nOutputs for 48000 Hz and 2 channels\n"
-            let width = (outputs.features.map(\.name.count) + outputs.events.map(\.name.count)).max() ?? 0
-            for feature in outputs.features {
-                text += "  \(feature.name.padded(to: width))  \(feature.shapeText)\n"
-                text += feature.summary.wrapped(indent: width + 4, columns: columns)
+            let features = outputs.features.map { (name: $0.name, text: $0.shapeText, summary: $0.summary) }
+            let events = outputs.events.map { event in
+                (name: event.name, text: "event" + (event.unit.rawValue.isEmpty ? "" : ", \(event.unit.rawValue)"), summary: event.summary)
             }
-            for event in outputs.events {
-                let unit = event.unit.rawValue
-                text += "  \(event.name.padded(to: width))  event\(unit.isEmpty ? "" : ", \(unit)")\n"
-                text += event.summary.wrapped(indent: width + 4, columns: columns)
-            }
-            text += "\nLatency  \(outputs.latencyFrames) frames\nCausal   \(outputs.isCausal ? "yes" : "no")\n"
-            return text
+            return "\nOutputs for 48000 Hz and 2 channels\n" + lines(features + events, 2, columns)
+                + "\nLatency  \(outputs.latencyFrames) frames\nCausal   \(outputs.isCausal ? "yes" : "no")\n"
         }
+    }
+
+    private func lines(_ fields: [Field], _ indent: Int, _ columns: Int) -> String {
+        lines(fields.map { ($0.name, $0.valuesText, $0.summary) }, indent, columns)
+    }
+
+    /// A line with name and text for each item, with a description below.
+    private func lines(_ items: [(name: String, text: String, summary: String)], _ indent: Int, _ columns: Int) -> String {
+        let width = items.map(\.name.count).max() ?? 0
+        let margin = String(repeating: " ", count: indent)
+        return items.map { name, text, summary in
+            "\(margin)\(name.padded(to: width))  \(text)\n" + summary.wrapped(indent: indent + width + 2, columns: columns)
+        }.joined()
+    }
+
+    /// The record types and controls that the plugin declares, as titles of the text and keys of the JSON object.
+    private var declarations: [(title: String, key: String, items: [(name: String, summary: String, fields: [Field])])] {
+        [
+            ("Records", "records", about.records.map { ($0.name, $0.summary, $0.fields) }),
+            ("Controls", "controls", about.controls.map { ($0.name, $0.summary, $0.fields) }),
+            (
+                "Controls handled only if no other plugin of the pipeline handles them", "fallback_controls",
+                about.fallbackControls.map { ($0.name, $0.summary, $0.fields) }
+            ),
+        ]
     }
 }
 
@@ -236,27 +229,25 @@ extension PluginPage {
             .init("description", .text(about.summary)), .init("primary", about.primary.map { .text($0) } ?? .null),
             .init("settings", .list((about.settings + common).map(\.settingJSON))), .init("examples", .list(examples.map { .text($0) })),
         ]
-        members += [.init("aliases", .list(about.aliases.keys.sorted().map { .text($0) }))]
-        members += [.init("libraries", .list(about.libraries.map(\.json))), .init("network", .boolean(about.usesNetwork))]
-        members += declarationMembers
+        members += [
+            .init("aliases", .list(about.aliases.keys.sorted().map { .text($0) })), .init("libraries", .list(about.libraries.map(\.json))),
+            .init("network", .boolean(about.usesNetwork)),
+        ]
+        members += declarations.map { declaration in
+            .init(declaration.key, .list(declaration.items.map { Self.json($0.name, $0.summary, $0.fields) }))
+        }
         if case .success(let outputs) = outputs {
             members += [
                 .init("sample_rate", .integer(Self.format.sampleRate)), .init("channels", .integer(Self.format.channelCount)),
                 .init("latency_frames", .integer(Int(outputs.latencyFrames))), .init("causal", .boolean(outputs.isCausal)),
-                .init("outputs", .list(outputs.features.map(\.json))),
-                .init(
-                    "events",
-                    .list(
-                        outputs.events.map {
-                            .object([
-                                .init("name", .text($0.name)), .init("unit", .text($0.unit.rawValue)),
-                                .init("description", .text($0.summary)),
-                            ])
-                        })
-                ),
+                .init("outputs", .list(outputs.features.map(\.json))), .init("events", .list(outputs.events.map(\.json))),
             ]
         }
         return .object(members)
+    }
+
+    private static func json(_ name: String, _ summary: String, _ fields: [Field]) -> JSONValue {
+        .object([.init("name", .text(name)), .init("description", .text(summary)), .init("fields", .list(fields.map(\.json)))])
     }
 }
 
@@ -268,5 +259,11 @@ extension Feature {
             .init("minimum", minimum.map { .number($0) } ?? .null), .init("maximum", maximum.map { .number($0) } ?? .null),
             .init("labels", .list(labels.map { .text($0) })), .init("description", .text(summary)),
         ])
+    }
+}
+
+extension EventOutput {
+    fileprivate var json: JSONValue {
+        .object([.init("name", .text(name)), .init("unit", .text(unit.rawValue)), .init("description", .text(summary))])
     }
 }
