@@ -120,21 +120,16 @@ extension Field {
 
     /// The field that an object declares; nil for a type that this program does not support.
     fileprivate init?(_ declaration: JSONValue) throws(Problem) {
-        let name = try declaration.text("name")
-        let description = try declaration.text("description")
-        let isRequired = try declaration.flag("required")
-        let isNullable = try declaration.flag("nullable") || !isRequired
         let choices = declaration.has("choices") ? try declaration.texts("choices") : []
-        let fallback: ParameterValue? = isRequired ? nil : ParameterValue.none
-        switch try declaration.text("type") {
-        case "integer": self = .integer(name, nullable: isNullable, default: fallback, description)
-        case "number": self = .number(name, nullable: isNullable, default: fallback, description)
-        case "boolean": self = .boolean(name, default: isRequired ? nil : .boolean(false), description)
-        case "text": self = .text(name, nullable: isNullable, default: fallback, description)
-        case "choice": self = .choice(name, of: choices, default: isRequired ? nil : .text(choices.first ?? ""), description)
-        case "texts": self = .texts(name, default: isRequired ? nil : .list([]), description)
-        case "numbers": self = .numbers(name, description)
-        default: return nil
-        }
+        let kinds: [String: Kind] = [
+            "integer": .integer, "number": .number, "boolean": .boolean, "text": .text, "choice": .choice(choices), "texts": .texts,
+            "numbers": .numbers,
+        ]
+        guard let kind = kinds[try declaration.text("type")] else { return nil }
+        self = .text(try declaration.text("name"), try declaration.text("description"))
+        self.kind = kind
+        let isRequired = try declaration.flag("required")
+        isNullable = try declaration.flag("nullable") || !isRequired
+        defaultValue = isRequired ? nil : ParameterValue.none
     }
 }

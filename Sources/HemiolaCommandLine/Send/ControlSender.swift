@@ -27,11 +27,11 @@ struct ControlSender {
         try client.write(ControlMessage.quiet + (needsPage ? ControlMessage.status : []) + message.line, until: deadline)
         let (reply, status) = try reply(from: client)
         if reply.isRefusal { throw client.failure(reply.error) }
-        if needsPage, reply.ok, status?.pageCount == 0 {
+        if needsPage, reply.ok, status?.value["pages"]?.integer == 0 {
             console.warning("no page is connected; \(type) takes effect in a page that connects later")
         }
         if type == "status", let status {
-            _ = try Root.print(statusAsJSON || !FileDescriptor.standardOutput.isTerminal ? status.line : status.text)
+            _ = try Root.print(statusAsJSON || !FileDescriptor.standardOutput.isTerminal ? status.text : status.value.statusText)
             if reply.ok { return .success }
         }
         _ = try Root.print(reply.message.text)
@@ -63,11 +63,11 @@ struct ControlSender {
     }
 
     /// The reply, and the `status` message that precedes it.
-    private func reply(from client: SocketClient) throws(Failure) -> (Reply, StatusReport?) {
-        var status: StatusReport?
+    private func reply(from client: SocketClient) throws(Failure) -> (Reply, SocketMessage?) {
+        var status: SocketMessage?
         while true {
             let message = try client.next(until: deadline)
-            if let report = StatusReport(message.value, line: message.bytes) { status = report }
+            if message.value["type"]?.string == "status" { status = message }
             if let reply = Reply(message) { return (reply, status) }
         }
     }
@@ -76,4 +76,23 @@ struct ControlSender {
 extension ControlType {
     /// The controls that change what pages show.
     fileprivate static let pageControls: [ControlType] = [.nextPreset, .previousPreset, .randomPreset, .loadPreset, .setSpeed]
+}
+
+extension JSONValue {
+    /// A `status` message for a terminal: a line for each value, without a newline at the end. An older program may not report all of them.
+    fileprivate var statusText: String {
+        var preset = self["preset"]?.string ?? "unknown"
+        if let seconds = self["next_in_s"]?.double { preset += " (next in \(Int(clamping: seconds.rounded())) s)" }
+        if self["cycling"]?.flag == false { preset += " (automatic changes are off)" }
+        let device = self["device"].flatMap { device in
+            device["description"]?.string.map { "\($0) (\(device["state"]?.string ?? "unknown"))" }
+        }
+        return [
+            "preset  \(preset)",
+            "speed   \(self["speed"]?.double.map { "\($0)" } ?? "unknown")",
+            "tempo   \(self["bpm"]?.double.map { "\($0) BPM" } ?? "unknown")",
+            "device  \(device ?? self["source"]?.string ?? "none")",
+            "pages   \(self["pages"]?.integer.map { "\($0)" } ?? "unknown")",
+        ].joined(separator: "\n")
+    }
 }
