@@ -11,8 +11,7 @@ import Testing
     }
 
     private func value(_ key: String, _ figures: [EvaluateCommand.Figure]) -> Double? {
-        guard case .ratio(let part)? = figures.first(where: { $0.key == key })?.value else { return nil }
-        return part
+        figures.first { $0.key == key }?.value.double
     }
 
     // MARK: - Files

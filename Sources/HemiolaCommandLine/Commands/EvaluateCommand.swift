@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import Hemiola
 
-/// `hemiola evaluate REFERENCE ESTIMATE`
 struct EvaluateCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "evaluate",
@@ -66,84 +65,57 @@ struct EvaluateCommand: Command {
     }
 
     /// A measure: its key in JSON, its name in the table, its value.
-    struct Figure: Equatable {
-        enum Value: Equatable {
-            case count(Int)
-            case ratio(Double)
-        }
+    struct Figure {
+        let key: String
+        let name: String
+        /// A number of events, or a ratio.
+        let value: JSONValue
 
-        var key: String
-        var name: String
-        var value: Value
+        init(_ key: String, _ name: String, _ value: JSONValue) {
+            self.key = key
+            self.name = name
+            self.value = value
+        }
     }
 
     func figures(_ reference: EventTimes, _ estimate: EventTimes) -> [Figure] {
         let start = skip ?? (onsets ? 0 : 5)
-        let counts = [
-            Figure(key: "reference", name: "annotated", value: .count(reference.times.count { $0 >= start })),
-            Figure(key: "estimate", name: "estimated", value: .count(estimate.times.count { $0 >= start })),
-        ]
-        if onsets {
-            let matching = Self.matching(reference.times, estimate.times, from: start, window: Self.onsetWindow)
-            return counts + Self.figures(of: matching)
-                + [estimate.actionable].compactMap { $0 }.map {
-                    let late = Self.matching(reference.times, $0, from: start, window: Self.onsetWindow)
-                    return Figure(key: "f_when_emitted", name: "F when emitted", value: .ratio(late.fMeasure))
-                }
+        let window = onsets ? Self.onsetWindow : BeatScore.window
+        func matching(_ reference: [Double], _ estimate: [Double]) -> EventMatching {
+            EventMatching(reference: reference.filter { $0 >= start }, estimate: estimate.filter { $0 >= start }, window: window)
         }
-        let score = BeatScore(reference: reference.times, estimate: estimate.times, from: start)
-        var figures = counts + Self.figures(of: score.matching)
-        figures += [
-            Figure(key: "cemgil", name: "Cemgil", value: .ratio(score.cemgil)),
-            Figure(key: "cmlc", name: "CMLc", value: .ratio(score.correctLevelContinuity)),
-            Figure(key: "cmlt", name: "CMLt", value: .ratio(score.correctLevelTotal)),
-            Figure(key: "amlc", name: "AMLc", value: .ratio(score.allowedLevelContinuity)),
-            Figure(key: "amlt", name: "AMLt", value: .ratio(score.allowedLevelTotal)),
+        let all = matching(reference.times, estimate.times)
+        var figures = [
+            Figure("reference", "annotated", .integer(reference.times.count { $0 >= start })),
+            Figure("estimate", "estimated", .integer(estimate.times.count { $0 >= start })), Figure("f", "F", .number(all.fMeasure)),
+            Figure("precision", "precision", .number(all.precision)), Figure("recall", "recall", .number(all.recall)),
         ]
-        if let annotated = reference.downbeats, let found = estimate.downbeats {
-            let matching = Self.matching(annotated, found, from: start, window: BeatScore.window)
-            figures.append(Figure(key: "downbeat_f", name: "downbeat F", value: .ratio(matching.fMeasure)))
+        if !onsets {
+            let score = BeatScore(reference: reference.times, estimate: estimate.times, from: start)
+            figures += [
+                Figure("cemgil", "Cemgil", .number(score.cemgil)), Figure("cmlc", "CMLc", .number(score.correctLevelContinuity)),
+                Figure("cmlt", "CMLt", .number(score.correctLevelTotal)), Figure("amlc", "AMLc", .number(score.allowedLevelContinuity)),
+                Figure("amlt", "AMLt", .number(score.allowedLevelTotal)),
+            ]
+            if let annotated = reference.downbeats, let found = estimate.downbeats {
+                figures.append(Figure("downbeat_f", "downbeat F", .number(matching(annotated, found).fMeasure)))
+            }
         }
         if let actionable = estimate.actionable {
-            let late = Self.matching(reference.times, actionable, from: start, window: BeatScore.window)
-            figures.append(Figure(key: "f_when_emitted", name: "F when emitted", value: .ratio(late.fMeasure)))
+            figures.append(Figure("f_when_emitted", "F when emitted", .number(matching(reference.times, actionable).fMeasure)))
         }
         return figures
-    }
-
-    private static func matching(_ reference: [Double], _ estimate: [Double], from start: Double, window: Double) -> EventMatching {
-        EventMatching(reference: reference.filter { $0 >= start }, estimate: estimate.filter { $0 >= start }, window: window)
-    }
-
-    private static func figures(of matching: EventMatching) -> [Figure] {
-        [
-            Figure(key: "f", name: "F", value: .ratio(matching.fMeasure)),
-            Figure(key: "precision", name: "precision", value: .ratio(matching.precision)),
-            Figure(key: "recall", name: "recall", value: .ratio(matching.recall)),
-        ]
     }
 
     static func table(_ figures: [Figure]) -> String {
         let width = figures.map(\.name.count).max() ?? 0
         return figures.map { figure in
-            let value =
-                switch figure.value {
-                case .count(let count): "\(count)"
-                case .ratio(let ratio): ratio.fixed(places: 3)
-                }
+            let value = if case .integer(let count) = figure.value { "\(count)" } else { figure.value.double?.fixed(places: 3) ?? "" }
             return "\(figure.name.padded(to: width))  \(value)\n"
         }.joined()
     }
 
-    static func json(_ figures: [Figure]) -> JSONValue {
-        .object(
-            figures.map { figure in
-                switch figure.value {
-                case .count(let count): .init(figure.key, .integer(count))
-                case .ratio(let ratio): .init(figure.key, .number(ratio))
-                }
-            })
-    }
+    static func json(_ figures: [Figure]) -> JSONValue { .object(figures.map { .init($0.key, $0.value) }) }
 }
 
 extension Double {
