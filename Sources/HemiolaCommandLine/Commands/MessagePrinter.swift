@@ -1,5 +1,4 @@
 internal import Hemiola
-internal import Synchronization
 
 /// Writes messages, and a status line below them, on a separate thread: a terminal that is paused with Ctrl-S or a full pipe
 /// blocks no other thread. Thread-safe; only `finish` waits, for a bounded time.
@@ -22,6 +21,8 @@ final class MessagePrinter: @unchecked Sendable {
         var statusLine: String?
         /// Whether the status line differs from the one on the screen.
         var isStatusNew = false
+        /// Whether a status line is on the screen, after what is being written.
+        var isStatusShown = false
         /// Whether the status line was removed for good.
         var isStatusOver = false
         var isWriting = false
@@ -35,44 +36,51 @@ final class MessagePrinter: @unchecked Sendable {
 
         var isPending: Bool { showHeld == nil && (isWriting || dropped > 0 || !messages.isEmpty || isStatusNew) }
 
+        /// What is written next, one after the other.
+        ///
         /// - Returns: nil when nothing is pending, or another thread is writing.
-        mutating func takeChunk(_ size: Int) -> Chunk? {
+        mutating func takeChunk(_ size: Int) -> [Piece]? {
             guard !isWriting, isPending else { return nil }
             isWriting = true
-            var chunk = Chunk()
+            var text = ""
             var taken = 0
-            while taken < messages.count, taken == 0 || chunk.text.utf8.count < size {
-                chunk.text += messages[taken]
+            while taken < messages.count, taken == 0 || text.utf8.count < size {
+                text += messages[taken]
                 taken += 1
             }
             messages.removeFirst(taken)
-            byteCount -= chunk.text.utf8.count
+            byteCount -= text.utf8.count
             if messages.isEmpty, dropped > 0 {
                 let messages = dropped == 1 ? "1 message was" : "\(dropped) messages were"
-                chunk.text += "hemiola: \(messages) not printed: the terminal or pipe accepted no text\n"
+                text += "hemiola: \(messages) not printed: the terminal or pipe accepted no text\n"
                 dropped = 0
             }
             // The status line is drawn again below the messages.
-            if messages.isEmpty, isStatusNew || statusLine != nil && !chunk.text.isEmpty {
-                chunk.statusLine = .some(statusLine)
-                isStatusNew = false
+            let drawsStatus = messages.isEmpty && (isStatusNew || statusLine != nil && !text.isEmpty)
+            var pieces: [Piece] = []
+            if isStatusShown, !text.isEmpty || drawsStatus && statusLine == nil {
+                pieces.append(.status(MessagePrinter.erasingSequence))
+                isStatusShown = false
             }
-            return chunk
+            if !text.isEmpty { pieces.append(.messages(text)) }
+            if drawsStatus, let statusLine {
+                pieces.append(.status(MessagePrinter.statusSequence(statusLine)))
+                isStatusShown = true
+            }
+            if drawsStatus { isStatusNew = false }
+            return pieces
         }
     }
 
     /// The text of one write.
-    private struct Chunk {
-        var text = ""
-        /// nil: the status line has not changed.
-        var statusLine: String??
+    private enum Piece {
+        case messages(String)
+        case status(String)
     }
 
     /// Signals that text is pending, or that a chunk was written.
     private let condition = Condition()
     private var state = State()
-    /// Whether a status line is on the screen. Changed only by the thread that is writing.
-    private let isStatusShown = Atomic<Bool>(false)
     private let hasThread: Bool
     private let write: @Sendable (String) -> Void
     private let writeStatus: @Sendable (String) -> Void
@@ -188,32 +196,18 @@ final class MessagePrinter: @unchecked Sendable {
 
     private func writeAll() {
         while let chunk = condition.locked({ state.takeChunk(Self.chunk) }) {
-            write(chunk)
+            for piece in chunk {
+                switch piece {
+                case .messages(let text): write(text)
+                case .status(let text): writeStatus(text)
+                }
+            }
             condition.locked {
                 state.isWriting = false
                 state.writtenChunks += 1
                 condition.broadcast()
             }
         }
-    }
-
-    private func write(_ chunk: Chunk) {
-        var isShown = isStatusShown.load(ordering: .relaxed)
-        if !chunk.text.isEmpty {
-            if isShown { writeStatus(Self.erasingSequence) }
-            isShown = false
-            write(chunk.text)
-        }
-        switch chunk.statusLine {
-        case .some(.some(let line)):
-            writeStatus(Self.statusSequence(line))
-            isShown = true
-        case .some(.none):
-            if isShown { writeStatus(Self.erasingSequence) }
-            isShown = false
-        case .none: break
-        }
-        isStatusShown.store(isShown, ordering: .relaxed)
     }
 
     /// Leaves the cursor at the start of the line: when a narrower window wraps the old line, "erase below" removes all of it.
