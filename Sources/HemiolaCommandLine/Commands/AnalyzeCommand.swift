@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import Hemiola
 internal import HemiolaEngine
 
-/// `hemiola analyze FILE…`
 struct AnalyzeCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "analyze",
@@ -127,7 +126,7 @@ struct AnalyzeCommand: Command {
             throw Failure(
                 "--start and --duration apply to file arguments only; set them in --capture, as in file:song.flac,start=5,duration=20")
         }
-        try builder.addCaptures(captures)
+        try builder.add(captures, to: .captures)
         builder.configuration.isPaced = realtime
         builder.configuration.usesLookAhead = lookAhead.usesLookAhead
         builder.configuration.jobCount = input.jobCount

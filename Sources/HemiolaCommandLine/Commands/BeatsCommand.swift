@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import Hemiola
 
-/// `hemiola beats FILE…`
 struct BeatsCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "beats",
@@ -68,7 +67,6 @@ struct BeatsCommand: Command {
         completion: .file())
     var outputs: [String] = []
 
-    /// The only output path.
     var output: String? { outputs.first }
 
     @OptionGroup var writing: WritingOptions

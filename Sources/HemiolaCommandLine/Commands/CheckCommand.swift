@@ -3,7 +3,6 @@ internal import Hemiola
 internal import HemiolaEngine
 internal import HemiolaFieldMaps
 
-/// `hemiola check [PIPELINE]`
 struct CheckCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "check",

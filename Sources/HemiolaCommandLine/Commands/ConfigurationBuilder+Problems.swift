@@ -6,22 +6,18 @@ extension ConfigurationBuilder {
         guard let place = problem.place else { return problem.message }
         let message = problem.message
         switch (place.list, place.index) {
-        case (.captures, let index?) where texts[.capture(index)] != nil:
-            return Self.line("--capture", texts[.capture(index)], configuration.captures[index], place.key, message)
-        case (.captures, let index?) where configuration.captures.indices.contains(index):
-            return "\(configuration.captures[index].primary?.text ?? ""): \(message)"
-        case (.analyzers, let index?) where configuration.analyzers.indices.contains(index):
-            return Self.line("--analyzer", texts[.analyzer(index)], configuration.analyzers[index], place.key, message)
-        case (.sinks, let index?) where index == outputIndex && (place.key ?? "path") == "path":
-            let path = (configuration.sinks[index].primary ?? configuration.sinks[index].settings["path"])?.text ?? ""
-            return "--output \(path): \(message)"
-        case (.sinks, let index?) where configuration.sinks.indices.contains(index):
-            return Self.line("--sink", texts[.sink(index)], configuration.sinks[index], place.key, message)
-        case (.controls, let index?) where configuration.controls.indices.contains(index):
-            return Self.line("--control", texts[.control(index)], configuration.controls[index], place.key, message)
-        case (.captures, nil), (.analyzers, nil), (.sinks, nil), (.controls, nil): return message
-        case (.select, nil): return "--select: \(message)"
         case (nil, _) where ["batch", "rate", "seed", "jobs"].contains(place.key): return "--\(place): \(message)"
+        case (.select, nil): return "--select: \(message)"
+        case (let list?, nil) where list.specs != nil: return message
+        case (let list?, let index?):
+            guard let specs = list.specs, configuration[keyPath: specs].indices.contains(index) else { return problem.description }
+            let spec = configuration[keyPath: specs][index]
+            let text = texts[Place(list, index)]
+            if list == .captures, text == nil { return "\(spec.primary?.text ?? ""): \(message)" }
+            if list == .sinks, index == outputIndex, (place.key ?? "path") == "path" {
+                return "--output \((spec.primary ?? spec.settings["path"])?.text ?? ""): \(message)"
+            }
+            return Self.line(list.option, text, spec, place.key, message)
         default: return problem.description
         }
     }

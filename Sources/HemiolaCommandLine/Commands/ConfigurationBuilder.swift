@@ -53,10 +53,9 @@ struct ConfigurationBuilder {
         try select(options.select)
         configuration.syncsFiles = options.durability.sync
         try setSinks(options.sinks, output: options.output, defaultSink: defaultSink, isAdded: isAdded)
-        try addControls(options.controls)
+        try add(options.controls, to: .controls)
     }
 
-    /// Selects the items of `--select`.
     mutating func select(_ texts: [String]) throws(Failure) {
         configuration.selection = []
         for text in texts {
@@ -74,19 +73,12 @@ struct ConfigurationBuilder {
         configuration.faults = faults
     }
 
-    /// Adds the captures of `--capture`.
-    mutating func addCaptures(_ options: [String]) throws(Failure) {
+    /// Adds the plugins of `--capture`, `--sink` or `--control`.
+    mutating func add(_ options: [String], to list: Place.List) throws(Failure) {
+        guard let specs = list.specs else { return }
         for text in options {
-            texts[.capture(configuration.captures.count)] = text
-            configuration.captures.append(try Self.spec(text, of: "--capture"))
-        }
-    }
-
-    /// Adds the control sources of `--control`.
-    mutating func addControls(_ options: [String]) throws(Failure) {
-        for text in options {
-            texts[.control(configuration.controls.count)] = text
-            configuration.controls.append(try Self.spec(text, of: "--control"))
+            texts[Place(list, configuration[keyPath: specs].count)] = text
+            configuration[keyPath: specs].append(try Self.spec(text, of: list.option))
         }
     }
 
@@ -143,11 +135,9 @@ struct ConfigurationBuilder {
     /// A named sink replaces the default one. The output path is given to the sink that uses standard output; without such a sink,
     /// the path's extension selects a sink.
     private mutating func setSinks(_ options: [String], output: String?, defaultSink: String, isAdded: Bool) throws(Failure) {
-        for text in options {
-            texts[.sink(configuration.sinks.count)] = text
-            let spec = try Self.spec(text, of: "--sink")
-            if spec.id == "parquet" { throw Failure("--sink \(text): \(Self.parquetRemedy("FILE.jsonl"))") }
-            configuration.sinks.append(spec)
+        try add(options, to: .sinks)
+        if let index = configuration.sinks.firstIndex(where: { $0.id == "parquet" }) {
+            throw Failure("--sink \(options[index]): \(Self.parquetRemedy("FILE.jsonl"))")
         }
         try Self.check(output: output)
         let addsDefault = isAdded && !configuration.sinks.contains { $0.id == defaultSink }
@@ -296,6 +286,22 @@ struct ConfigurationBuilder {
             throw Failure(error.all.map(line(for:)))
         }
     }
+}
+
+extension Place.List {
+    /// The list of a configuration; nil: it is none of plugins.
+    var specs: WritableKeyPath<PipelineConfiguration, [PluginSpec]>? {
+        switch self {
+        case .captures, .inputs: \.captures
+        case .analyzers: \.analyzers
+        case .sinks: \.sinks
+        case .controls: \.controls
+        case .select: nil
+        }
+    }
+
+    /// The option that names an element: `--sink`.
+    var option: String { "--\(rawValue.dropLast())" }
 }
 
 extension SinkPlugin {

@@ -20,19 +20,13 @@ struct DefaultsFile {
     }
 
     let path: String
-    /// nil: the file does not set it, as below.
-    var device: String?
-    var analyzers: [PluginSpec]?
-    var sinks: [PluginSpec]?
-    var controls: [PluginSpec]?
-
     /// The keys that the file sets.
-    var keys: [String] {
-        [
-            device == nil ? nil : "device", analyzers == nil ? nil : "analyzers", sinks == nil ? nil : "sinks",
-            controls == nil ? nil : "controls",
-        ].compactMap { $0 }
-    }
+    let keys: [String]
+    /// nil: the file does not set it, as below.
+    let device: String?
+    let analyzers: [PluginSpec]?
+    let sinks: [PluginSpec]?
+    let controls: [PluginSpec]?
 
     /// The path of the file; nil when the environment has neither `XDG_CONFIG_HOME` nor `HOME`.
     ///
@@ -90,14 +84,14 @@ struct DefaultsFile {
     init(_ text: String, path: String, title: String, _ registry: PluginRegistry) throws(Failure) {
         let file = try PipelineFile(checking: text, kind: .defaults, title: title, registry)
         self.path = path
+        keys = PipelineFile.Kind.defaults.keys.filter(file.given.contains)
         device = file.device
-        if file.given.contains("analyzers") { analyzers = file.configuration.analyzers }
-        if file.given.contains("sinks") { sinks = file.configuration.sinks }
-        if file.given.contains("controls") { controls = file.configuration.controls }
+        analyzers = keys.contains("analyzers") ? file.configuration.analyzers : nil
+        sinks = keys.contains("sinks") ? file.configuration.sinks : nil
+        controls = keys.contains("controls") ? file.configuration.controls : nil
     }
 }
 
-/// `--no-defaults`
 struct DefaultsOptions: ParsableArguments {
     @Flag(help: "Ignore ~/.config/hemiola/defaults.yaml.")
     var noDefaults = false

@@ -1,14 +1,9 @@
 internal import ArgumentParser
 internal import Hemiola
 
-/// `hemiola demo`
 struct DemoCommand: Command {
     /// The tempo of the loop, in BPM.
     static let tempo = 174.0
-    /// The range of the loop's seed.
-    private static let seeds: ClosedRange<Int> = 0...Int(Int32.max)
-    /// The range of `--seconds`.
-    private static let durations = 0.1...86_400
 
     static let configuration = CommandConfiguration(
         commandName: "demo",
@@ -52,10 +47,10 @@ struct DemoCommand: Command {
     @OptionGroup var console: ConsoleOptions
 
     func validate() throws {
-        if let seconds, !Self.durations.contains(seconds) {
+        if let seconds, !(0.1...86_400).contains(seconds) {
             throw ValidationError("--seconds: \(seconds) is outside 0.1...86400 seconds")
         }
-        guard Self.seeds.contains(seed) else { throw ValidationError("--seed: \(seed) is outside 0...2147483647") }
+        guard (0...2_147_483_647).contains(seed) else { throw ValidationError("--seed: \(seed) is outside 0...2147483647") }
     }
 
     /// The capture that generates the loop.

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import Hemiola
 
-/// `hemiola devices`
 struct DevicesCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "devices",

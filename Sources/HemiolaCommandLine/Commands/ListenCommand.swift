@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import Hemiola
 
-/// `hemiola listen`
 struct ListenCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "listen",
@@ -120,14 +119,14 @@ struct ListenCommand: Command {
         try builder.set(
             options, defaultSink: defaultSink, analyzers: display == SinkPlugin.terminalID ? registry.viewAnalyzers : [])
         if !capture.captures.isEmpty {
-            try builder.addCaptures(capture.captures)
+            try builder.add(capture.captures, to: .captures)
             try builder.checkThatNoInputIsOverwritten()
             // A capture that is not live runs at real-time speed too.
             builder.configuration.isPaced = true
             builder.configuration.waitsForWriters = true
         }
         builder.configuration.sampleRate = rate.sampleRate
-        builder.configuration.duration = try duration.map { text throws(Failure) in try InputOptions.seconds(text, of: "--duration") }
+        builder.configuration.duration = try InputOptions.seconds(duration, of: "--duration")
         if let sinks = defaults?.sinks, applied.contains("sinks") { try builder.add(sinks, besides: defaultSink) }
         if let controls = defaults?.controls, applied.contains("controls") { builder.configuration.controls += controls }
         if json { builder.addStandardOutputSink(SinkPlugin.jsonLinesID) }
@@ -160,7 +159,6 @@ struct ListenCommand: Command {
         console.remark("using \(keys.joined(separator: ", ")) of \(PathText.shown(defaults.path)); --no-defaults ignores it")
     }
 
-    /// The command without options.
     static func withoutOptions() throws(Failure) -> ListenCommand {
         guard case .command(let command as ListenCommand) = try Root.parsed([configuration.commandName ?? ""]) else {
             throw Failure("\"hemiola listen\" cannot be parsed")
@@ -183,38 +181,21 @@ struct ListenCommand: Command {
     }
 }
 
-/// `--rate`: a number of hertz, the default rate of the sound server, or the rate of the device.
-enum SampleRateOption: ExpressibleByArgument, Hashable {
-    case server
-    case hertz(Int)
-    case native
+/// `--rate`: a number of hertz, `server` for the default rate of the sound server, or `native` for that of the device.
+struct SampleRateOption: ExpressibleByArgument {
+    /// The value in a pipeline's configuration.
+    private(set) var sampleRate: Int?
 
     init?(argument: String) {
-        if argument == "server" {
-            self = .server
-        } else if argument == "native" || argument == "0" {
-            self = .native
-        } else if let rate = Int(argument) {
-            self = .hertz(rate)
-        } else {
-            return nil
-        }
+        if argument == "server" { return }
+        guard let rate = argument == "native" ? 0 : Int(argument) else { return nil }
+        sampleRate = rate
     }
 
-    var defaultValueDescription: String {
-        switch self {
-        case .server: "server"
-        case .hertz(let rate): "\(rate)"
-        case .native: "native"
-        }
-    }
+    private init() {}
 
-    /// The value in a pipeline's configuration.
-    var sampleRate: Int? {
-        switch self {
-        case .server: nil
-        case .hertz(let rate): rate
-        case .native: 0
-        }
-    }
+    static let server = SampleRateOption()
+
+    /// No other one is a default.
+    var defaultValueDescription: String { "server" }
 }

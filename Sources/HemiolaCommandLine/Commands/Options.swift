@@ -56,7 +56,6 @@ struct InputOptions: ParsableArguments {
         throw ValidationError("--jobs: \(jobs) is outside 0...256 files at a time; 0 is one per processor")
     }
 
-    /// The number of files to analyse in parallel.
     var jobCount: Int { jobs.map { $0 == 0 ? CurrentProcess.processorCount : $0 } ?? Self.defaultJobCount }
 
     /// All processors less one, so that the computer stays responsive.
@@ -136,8 +135,8 @@ extension InputOptions {
 
     /// Makes the capture of a file.
     func spec() throws(Failure) -> @Sendable (String) throws(Failure) -> PluginSpec {
-        let start = try start.map { text throws(Failure) in try Self.seconds(text, of: "--start") }
-        let duration = try duration.map { text throws(Failure) in try Self.seconds(text, of: "--duration") }
+        let start = try Self.seconds(start, of: "--start")
+        let duration = try Self.seconds(duration, of: "--duration")
         return { [raw] name throws(Failure) in
             var spec = captureSpec(for: name, raw: raw)
             if start != nil || duration != nil {
@@ -153,8 +152,9 @@ extension InputOptions {
         }
     }
 
-    /// Seconds from `90`, `1:30` or `1:02:03.5`.
-    static func seconds(_ text: String, of option: String) throws(Failure) -> Double {
+    /// Seconds from `90`, `1:30` or `1:02:03.5`; nil: the option is not given.
+    static func seconds(_ text: String?, of option: String) throws(Failure) -> Double? {
+        guard let text else { return nil }
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         let numbers = parts.compactMap { part in
             part.allSatisfy { $0.isASCII && ($0.isNumber || $0 == ".") } ? Double(part) : nil
@@ -237,7 +237,6 @@ struct OutputOptions: ParsableArguments {
             valueName: "spec"), completion: Completions.controlSource)
     var controls: [String] = []
 
-    /// The only output path.
     var output: String? { outputs.first }
 
     /// Whether a run in real time shows the view: standard output is a terminal that can move its cursor, and no option says what to

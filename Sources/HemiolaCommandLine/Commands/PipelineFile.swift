@@ -106,13 +106,9 @@ struct PipelineFile {
             let hint = entry.key.nearest(in: kind.keys).map { "did you mean \($0)?" } ?? "keys: \(kind.keys.joined(separator: ", "))"
             return report(entry.key.asPlace, "unknown key; \(hint)")
         }
+        if let list = Place.List(rawValue: entry.key), let specs = list.specs { return read(list, specs, entry) }
         switch entry.key {
         case "min_version": checkVersion(entry)
-        case "captures": read(.captures, entry)
-        case "inputs": read(.inputs, entry)
-        case "analyzers": read(.analyzers, entry)
-        case "sinks": read(.sinks, entry)
-        case "controls": read(.controls, entry)
         case "batch": read(entry, "a whole number of frames", into: \.batchFrames) { Int($0) }
         case "rate":
             read(entry, "a whole number of hertz or native", into: \.sampleRate) { SampleRateOption(argument: $0).map(\.sampleRate) }
@@ -125,8 +121,12 @@ struct PipelineFile {
         case "sync": read(entry, "true or false", into: \.syncsFiles) { Bool($0) }
         case "whole_file": read(entry, "true or false", into: \.usesLookAhead) { Bool($0).map(Optional.some) }
         case "select":
-            if let items = texts(ofSelection: entry.node) {
-                configuration.selection = items.flatMap { $0.split { "+, ".contains($0) }.map(String.init) }
+            for (index, item) in items(of: entry).enumerated() {
+                guard case .value(let value) = item.content else {
+                    report(Place(.select, index), "\(item.shown) is not text")
+                    continue
+                }
+                configuration.selection += value.text.split { "+, ".contains($0) }.map(String.init)
             }
         case "device":
             guard case .value(let value) = entry.node.content, !value.text.isEmpty else {
@@ -160,54 +160,34 @@ struct PipelineFile {
         configuration[keyPath: property] = value
     }
 
-    private mutating func texts(ofSelection node: YAMLNode) -> [String]? {
-        switch node.content {
-        case .value(let value): return [value.text]
-        case .list(let items):
-            var texts: [String] = []
-            for (index, item) in items.enumerated() {
-                guard case .value(let value) = item.content else {
-                    report(Place(.select, index), "\(item.shown) is not text")
-                    continue
-                }
-                texts.append(value.text)
-            }
-            return texts
+    /// The elements of a list; a value alone is a list of one.
+    private mutating func items(of entry: YAMLNode.Entry) -> [YAMLNode] {
+        switch entry.node.content {
+        case .list(let nodes): return nodes
+        case .value: return [entry.node]
         default:
-            report(Place(.select), "\(node.shown) is not a list")
-            return nil
+            report(entry.key.asPlace, "\(entry.node.shown) is not a list")
+            return []
         }
     }
 
     // MARK: - Plugins
 
-    private mutating func read(_ list: Place.List, _ entry: YAMLNode.Entry) {
-        let role: (list: Place.List, specs: WritableKeyPath<PipelineConfiguration, [PluginSpec]>) =
-            switch list {
-            case .analyzers: (.analyzers, \.analyzers)
-            case .sinks: (.sinks, \.sinks)
-            case .controls: (.controls, \.controls)
-            default: (.captures, \.captures)
-            }
+    private mutating func read(
+        _ list: Place.List, _ specs: WritableKeyPath<PipelineConfiguration, [PluginSpec]>, _ entry: YAMLNode.Entry
+    ) {
+        let role = list == .inputs ? .captures : list
         // A given list replaces the default, even when it is empty. captures and inputs are joined.
-        if role.list != .captures {
-            configuration[keyPath: role.specs] = []
-            elements[role.list] = []
+        if role != .captures {
+            configuration[keyPath: specs] = []
+            elements[role] = []
         }
-        let items: [YAMLNode]
-        switch entry.node.content {
-        case .list(let nodes): items = nodes
-        case .value: items = [entry.node]
-        default:
-            report(Place(list), "\(entry.node.shown) is not a list")
-            return
-        }
-        for (index, item) in items.enumerated() {
+        for (index, item) in items(of: entry).enumerated() {
             let place = Place(list, index)
             positions[place] = item.place
             guard let spec = list == .inputs ? input(item, place) : spec(item, place) else { continue }
-            configuration[keyPath: role.specs].append(spec)
-            elements[role.list]?.append(place)
+            configuration[keyPath: specs].append(spec)
+            elements[role]?.append(place)
         }
     }
 
@@ -351,12 +331,9 @@ extension HemiolaVersion {
 
     private static func numbers(_ text: String) -> [Int]? {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        let isValid =
-            parts.count == 3
-            && parts.allSatisfy { part in
-                (1...9).contains(part.utf8.count) && part.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-            }
-        return isValid ? parts.compactMap { Int($0) } : nil
+        let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+        let numbers = parts.compactMap { $0.utf8.count < 10 && $0.utf8.allSatisfy(digits.contains) ? Int($0) : nil }
+        return parts.count == 3 && numbers.count == 3 ? numbers : nil
     }
 }
 
@@ -389,15 +366,8 @@ extension String {
 
     /// A JSON string, with escapes also for the characters that YAML does not allow in text.
     private var doubleQuoted: String {
-        var text = ""
-        for scalar in JSONValue.quoted(self).unicodeScalars {
-            switch scalar.value {
-            case 0xFEFF, 0xFFFE, 0xFFFF:
-                let digits = String(scalar.value, radix: 16)
-                text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: text.unicodeScalars.append(scalar)
-            }
-        }
-        return text
+        JSONValue.quoted(self).unicodeScalars.map { scalar in
+            [0xFEFF, 0xFFFE, 0xFFFF].contains(scalar.value) ? "\\u\(String(scalar.value, radix: 16))" : String(scalar)
+        }.joined()
     }
 }

@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import Hemiola
 internal import VampAnalyzer
 
-/// `hemiola plugins [NAME]`
 struct PluginsCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "plugins",

@@ -4,7 +4,6 @@ internal import HemiolaEngine
 internal import HemiolaFiles
 internal import HemiolaPictures
 
-/// `hemiola render FILE… -o PICTURE`
 struct RenderCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "render",
@@ -46,7 +45,6 @@ struct RenderCommand: Command {
             valueName: "path"), completion: .file())
     var outputs: [String] = []
 
-    /// The only output path.
     var output: String? { outputs.first }
 
     @OptionGroup(title: "Picture") var picture: PictureArguments
@@ -132,12 +130,8 @@ struct RenderCommand: Command {
         if lookAhead.usesLookAhead != nil {
             throw Failure("--causal and --whole-file apply to sound files; a recording has the beats that were recorded")
         }
-        spec.settings["start_s"] = try input.start.map { text throws(Failure) in
-            .number(min(try InputOptions.seconds(text, of: "--start"), 1e9))
-        }
-        spec.settings["duration_s"] = try input.duration.map { text throws(Failure) in
-            .number(min(try InputOptions.seconds(text, of: "--duration"), 1e9))
-        }
+        spec.settings["start_s"] = try InputOptions.seconds(input.start, of: "--start").map { .number(min($0, 1e9)) }
+        spec.settings["duration_s"] = try InputOptions.seconds(input.duration, of: "--duration").map { .number(min($0, 1e9)) }
         return spec
     }
 }
@@ -207,14 +201,14 @@ struct PictureArguments: ParsableArguments {
         }
         var settings: [String: ParameterValue] = [
             "format": .text(try pictureFormat(for: output).rawValue), "width": .integer(width), "height": .integer(height),
-            "range_db": .number(range), "color_map": .text(try Self.choice(colorMap, of: "--color-map", ColorMap.self)),
-            "scale": .text(try Self.choice(scale, of: "--scale", FrequencyScale.self)),
-            "theme": .text(try Self.choice(theme, of: "--theme", PictureOptions.Theme.self)),
+            "range_db": .number(range), "color_map": .text(try Self.choice(colorMap, of: "--color-map", ColorMap.self).rawValue),
+            "scale": .text(try Self.choice(scale, of: "--scale", FrequencyScale.self).rawValue),
+            "theme": .text(try Self.choice(theme, of: "--theme", PictureOptions.Theme.self).rawValue),
         ]
         if panels != nil {
             settings["panels"] = .list(
                 try panelNames.map { name throws(Failure) in
-                    .text(try Self.choice(String(name), of: "--panels", PictureOptions.Panel.self))
+                    .text(try Self.choice(String(name), of: "--panels", PictureOptions.Panel.self).rawValue)
                 })
         }
         settings["dpi"] = dpi.map { .integer($0) }
@@ -224,9 +218,7 @@ struct PictureArguments: ParsableArguments {
     }
 
     private func pictureFormat(for output: String) throws(Failure) -> PictureOptions.Format {
-        if let format {
-            return try PictureOptions.Format(rawValue: Self.choice(format, of: "--format", PictureOptions.Format.self)) ?? .png
-        }
+        if let format { return try Self.choice(format, of: "--format", PictureOptions.Format.self) }
         if OutputTarget(output).isSpecial { return .png }
         let ending = PathTemplate.ending(of: output).lowercased()
         guard let format = PictureOptions.Format(rawValue: String(ending.dropFirst())) else {
@@ -238,9 +230,9 @@ struct PictureArguments: ParsableArguments {
 
     private static func choice<Choice: RawRepresentable<String> & CaseIterable>(
         _ text: String, of option: String, _: Choice.Type
-    ) throws(Failure) -> String {
+    ) throws(Failure) -> Choice {
+        if let choice = Choice(rawValue: text) { return choice }
         let names = Choice.allCases.map(\.rawValue)
-        if names.contains(text) { return text }
         let hint = text.nearest(in: names).map { "did you mean \($0)?" } ?? "there are: \(names.joined(separator: ", "))"
         throw Failure("\(option): there is no \"\(text)\"; \(hint)")
     }

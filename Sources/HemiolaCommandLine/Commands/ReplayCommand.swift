@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import Hemiola
 internal import HemiolaEngine
 
-/// `hemiola replay RECORDING`
 struct ReplayCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "replay",

@@ -77,7 +77,7 @@ struct Root: ParsableCommand {
     static func parsed(_ arguments: [String], columns: Int = 80) throws(Failure) -> Request {
         if arguments.isEmpty { return .text(firstSteps) }
         if VersionReport.isRequested(by: arguments) { return .versionReport }
-        if let unknown = UnknownCommand(in: arguments) { throw Failure(unknown.message) }
+        if let message = UsageError.unknownCommand(in: arguments) { throw Failure(message) }
         let options = arguments.prefix { $0 != "--" }.filter { $0.hasPrefix("-") && $0 != "-" }
         // A shell replaces *.flac by all names, and -dash.flac contains the option -h.
         if let name = options.first(where: FileSystem.exists) { throw UsageError.dash(name) }
@@ -117,32 +117,6 @@ struct Root: ParsableCommand {
     }
 }
 
-/// The first argument, when it is neither an option nor the name of a subcommand.
-struct UnknownCommand {
-    private var name: String
-    /// Whether `help` precedes the name.
-    private var isHelpRequest: Bool
-
-    /// - Returns: nil when the arguments name a subcommand, or begin with an option.
-    init?(in arguments: [String]) {
-        isHelpRequest = arguments.first == "help"
-        guard let name = isHelpRequest ? arguments.dropFirst().first : arguments.first,
-            !name.hasPrefix("-"), !Root.commandNames.contains(name)
-        else { return nil }
-        self.name = name
-    }
-
-    var message: String {
-        if let nearest = name.nearest(in: Root.commandNames) {
-            return "unknown command \"\(name)\"; did you mean \(nearest)?"
-        }
-        if !isHelpRequest, (try? FileSystem.status(of: name).kind) == .file {
-            return "unknown command \"\(name)\"; to analyse that file: hemiola analyze \(name)"
-        }
-        return "unknown command \"\(name)\"; commands: \(Root.commandNames.joined(separator: ", "))"
-    }
-}
-
 /// Converts a message of the argument parser to one line.
 enum UsageError {
     /// What leads to the result that an option of another program, or a likely one, names.
@@ -153,6 +127,22 @@ enum UsageError {
         "--key": "for the key of songs: hemiola analyze --summary --select key FILE",
         "--live": "for live sound: hemiola listen",
     ]
+
+    /// The message for a first argument that is neither an option nor the name of a subcommand, also after `help`; nil: it is one.
+    static func unknownCommand(in arguments: [String]) -> String? {
+        let isHelpRequest = arguments.first == "help"
+        guard let name = arguments.dropFirst(isHelpRequest ? 1 : 0).first, !name.hasPrefix("-"), !Root.commandNames.contains(name)
+        else { return nil }
+        let hint =
+            if let nearest = name.nearest(in: Root.commandNames) {
+                "did you mean \(nearest)?"
+            } else if !isHelpRequest, (try? FileSystem.status(of: name).kind) == .file {
+                "to analyse that file: hemiola analyze \(name)"
+            } else {
+                "commands: \(Root.commandNames.joined(separator: ", "))"
+            }
+        return "unknown command \"\(name)\"; \(hint)"
+    }
 
     /// The fault of a file name that the parser takes for options.
     static func dash(_ name: String) -> Failure {

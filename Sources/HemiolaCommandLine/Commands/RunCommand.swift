@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import Hemiola
 internal import HemiolaEngine
 
-/// `hemiola run PIPELINE`
 struct RunCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "run",

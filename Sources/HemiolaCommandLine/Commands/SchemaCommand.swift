@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import Hemiola
 internal import HemiolaEngine
 
-/// `hemiola schema`
 struct SchemaCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "schema",
@@ -38,11 +37,8 @@ struct SchemaCommand: Command {
         try Root.print(text(with: registry))
     }
 
-    private func declared(
-        by pipeline: Pipeline, sampleRate: Int, channelCount: Int
-    ) throws(Failure) -> SchemaText.Analyzers {
-        let format = StreamFormat(sampleRate: sampleRate, channelCount: channelCount)
-        return try pipeline.describedAnalyzers(for: format).map { ($0.name, $0.outputs.features) }
+    private func declared(by pipeline: Pipeline, for format: StreamFormat) throws(Failure) -> SchemaText.Analyzers {
+        try pipeline.describedAnalyzers(for: format).map { ($0.name, $0.outputs.features) }
     }
 
     func text(with registry: PluginRegistry) throws(Failure) -> String {
@@ -55,15 +51,14 @@ struct SchemaCommand: Command {
         let items = builder.configuration.selection
         let selection = items.isEmpty ? Selection.all : Selection(items: items, catalog: registry.catalog)
         let pipeline = try builder.assemble()
-        let format = StreamFormat(sampleRate: 48_000, channelCount: 2)
         var values = pipeline.summary
         // Starts analyzers that are other programs, whose outputs are not known before.
-        if values?.isComplete == false { values?.complete(with: try pipeline.describedAnalyzers(for: format)) }
+        if values?.isComplete == false { values?.complete(with: try pipeline.describedAnalyzers(for: PluginPage.format)) }
         if columns, let values { return SchemaText.columns(ofSummary: values) }
-        let features = try declared(by: pipeline, sampleRate: 48_000, channelCount: 2)
+        let features = try declared(by: pipeline, for: PluginPage.format)
         if columns { return SchemaText.columns(analyzers: features, selection: selection, catalog: registry.catalog) }
         // The format of future input is unknown: whatever differs between two formats is left open in the schema.
-        let other = try declared(by: pipeline, sampleRate: 44_100, channelCount: 1)
+        let other = try declared(by: pipeline, for: StreamFormat(sampleRate: 44_100, channelCount: 1))
         if let values { return SchemaText.jsonSchema(ofSummary: values, otherFormats: [other]) }
         return SchemaText.jsonSchema(analyzers: features, otherFormats: [other], selection: selection, catalog: registry.catalog)
     }

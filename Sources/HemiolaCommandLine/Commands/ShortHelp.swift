@@ -46,18 +46,6 @@ enum ShortHelp {
         }
         if text.isEmpty { text = clause }
         if let last = text.last, ".;".contains(last) { text.removeLast() }
-        var lines = [""]
-        for word in text.split(separator: " ") {
-            let line = lines[lines.count - 1]
-            if line.isEmpty {
-                lines[lines.count - 1] = String(word)
-            } else if line.count + word.count < width {
-                lines[lines.count - 1] += " " + word
-            } else {
-                lines.append(String(word))
-            }
-        }
-        let space = String(repeating: " ", count: start)
-        return name + space.dropLast(name.count) + lines.joined(separator: "\n" + space)
+        return name + text.wrapped(indent: start, columns: columns).dropFirst(name.count).dropLast()
     }
 }

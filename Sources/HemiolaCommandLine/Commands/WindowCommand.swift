@@ -77,17 +77,12 @@ struct WindowCommand: Command {
 
     /// The arguments of the program: as given, and the path of this program. Values are checked by the program.
     func arguments(hemiola: String?) -> [String] {
-        var arguments: [String] = []
-        func add(_ name: String, _ value: String?) { if let value { arguments += [name, value] } }
-        func add(_ name: String, _ isSet: Bool) { if isSet { arguments.append(name) } }
-        add("--hemiola", hemiola)
-        add("--socket", socket)
-        add("--monitor", monitor.map(String.init))
-        add("--fullscreen", fullscreen)
-        add("--size", size)
-        add("--memory-limit", memoryLimit.map(String.init))
-        add("--inspect", inspect)
-        add("--no-restore", noRestore)
+        let given = [
+            hemiola.map { ["--hemiola", $0] }, socket.map { ["--socket", $0] }, monitor.map { ["--monitor", "\($0)"] },
+            fullscreen ? ["--fullscreen"] : nil, size.map { ["--size", $0] }, memoryLimit.map { ["--memory-limit", "\($0)"] },
+            inspect ? ["--inspect"] : nil, noRestore ? ["--no-restore"] : nil,
+        ]
+        let arguments = given.compactMap { $0 }.flatMap { $0 }
         return pages.isEmpty ? arguments : arguments + ["--"] + pages
     }
 
