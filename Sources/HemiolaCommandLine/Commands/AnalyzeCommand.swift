@@ -110,11 +110,8 @@ struct AnalyzeCommand: Command {
         try builder.set(
             options, defaultSink: summary ? "summary" : showsView ? SinkPlugin.terminalID : SinkPlugin.jsonLinesID, isAdded: summary,
             analyzers: summary ? registry.summaryAnalyzers : showsView ? registry.viewAnalyzers : [])
-        if summary {
-            let isDefault = options.writing.sinks.isEmpty && options.writing.output == nil
-            if isDefault, FileDescriptor.standardOutput.isTerminal {
-                builder.configuration.sinks = [PluginSpec("summary", settings: ["format": .text("text")])]
-            }
+        if summary, options.writing.sinks.isEmpty, options.writing.output == nil, FileDescriptor.standardOutput.isTerminal {
+            builder.configuration.sinks = [PluginSpec("summary", settings: ["format": .text("text")])]
         }
         let captures = capture.captures
         // An output file that is also an input is found only if all inputs are known before the run.

@@ -63,31 +63,20 @@ struct CheckCommand: Command {
     }
 
     func text(with registry: PluginRegistry) throws(Failure) -> String {
-        if let map { return try textOfBuiltIn(map, with: registry) }
+        if let map { return try checked(map, with: registry) { () throws(Problem) in try FieldMap.text(ofBuiltIn: map) } }
         guard let path else { return try textOfDefaults(with: registry) }
         let title = CommandInput.title(of: path)
         let text = try PipelineFile.text(at: path, title: title)
         // A text that is no YAML is reported as a pipeline file.
-        if let direction = FieldMap.direction(of: text) {
-            return try checked(title, with: registry) { () throws(Problem) in
-                return (text, direction, try FieldMap(text, title: title, direction))
-            }
-        }
+        if let direction = FieldMap.direction(of: text) { return try checked(title, with: registry) { (direction, text) } }
         let file = try PipelineFile(checking: text, title: title, registry)
         return print ? try Self.text(of: ConfigurationBuilder(registry, file.configuration), title: title, registry) : "\(title): valid\n"
-    }
-
-    private func textOfBuiltIn(_ name: String, with registry: PluginRegistry) throws(Failure) -> String {
-        try checked(name, with: registry) { () throws(Problem) in
-            let (direction, text) = try FieldMap.text(ofBuiltIn: name)
-            return (text, direction, try FieldMap(text, title: name, direction))
-        }
     }
 
     /// Resolves a field map against what the program declares.
     private func checked(
         _ title: String, with registry: PluginRegistry,
-        _ read: () throws(Problem) -> (text: String, direction: FieldMap.Direction, map: FieldMap)
+        _ read: () throws(Problem) -> (direction: FieldMap.Direction, text: String)
     ) throws(Failure) -> String {
         let pages = PluginPage.all(of: registry).filter { $0.role == .analyzer }
         let analyzers = pages.compactMap { page in
@@ -99,7 +88,8 @@ struct CheckCommand: Command {
             source: StreamSource(format: PluginPage.format, kind: "", name: ""), isLive: false, batching: .standard, seed: 0,
             analyzers: analyzers, catalog: registry.catalog)
         do throws(Problem) {
-            let (text, direction, map) = try read()
+            let (direction, text) = try read()
+            let map = try FieldMap(text, title: title, direction)
             switch direction {
             case .output: _ = try FieldRoutes(map, for: header)
             case .input: _ = try ControlRoutes(map, controls: registry.catalog.controls)

@@ -51,11 +51,11 @@ struct Completions: Sendable {
         let word = words.indices.contains(index) ? words[index] : prefix
         let found: [String] =
             switch words.first(where: { PageRequest.types.contains($0) }) {
-            case "import": paths(startingWith: word) + ["name=", "page="]
+            case "import": paths(besides: word) + ["name=", "page="]
             case "call": ["function=", "arguments=", "page="]
-            case "tabs": paths(startingWith: word)
+            case "tabs": paths(besides: word)
             case "wait": ["ready"]
-            case "window" where words.contains("snapshot"): paths(startingWith: word)
+            case "window" where words.contains("snapshot"): paths(besides: word)
             case "window" where words.contains("fullscreen"): ["true", "false"]
             case "window": PageRequest.windowRequests
             default: completions.registry.catalog.fieldsOfControls.map { "\($0.name)=" }
@@ -63,12 +63,11 @@ struct Completions: Sendable {
         return found.filter { $0.hasPrefix(word) }
     }
 
-    /// The files and folders whose paths start with a text; folders end with a slash.
-    private static func paths(startingWith prefix: String) -> [String] {
+    /// The files and folders in the folder of a path; folders end with a slash.
+    private static func paths(besides prefix: String) -> [String] {
         let folder = prefix.lastIndex(of: "/").map { String(prefix[...$0]) } ?? ""
         let entries = (try? FileSystem.entries(of: folder.isEmpty ? "." : folder)) ?? []
-        let paths = entries.map { folder + $0.name + ($0.kind == .folder ? "/" : "") }
-        return paths.filter { $0.hasPrefix(prefix) }.sorted()
+        return entries.map { folder + $0.name + ($0.kind == .folder ? "/" : "") }.sorted()
     }
 
     // MARK: - Candidates
