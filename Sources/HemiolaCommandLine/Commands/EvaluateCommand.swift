@@ -84,14 +84,14 @@ struct EvaluateCommand: Command {
         func matching(_ reference: [Double], _ estimate: [Double]) -> EventMatching {
             EventMatching(reference: reference.filter { $0 >= start }, estimate: estimate.filter { $0 >= start }, window: window)
         }
-        let all = matching(reference.times, estimate.times)
+        let score = onsets ? nil : BeatScore(reference: reference.times, estimate: estimate.times, from: start)
+        let all = score?.matching ?? matching(reference.times, estimate.times)
         var figures = [
             Figure("reference", "annotated", .integer(reference.times.count { $0 >= start })),
             Figure("estimate", "estimated", .integer(estimate.times.count { $0 >= start })), Figure("f", "F", .number(all.fMeasure)),
             Figure("precision", "precision", .number(all.precision)), Figure("recall", "recall", .number(all.recall)),
         ]
-        if !onsets {
-            let score = BeatScore(reference: reference.times, estimate: estimate.times, from: start)
+        if let score {
             figures += [
                 Figure("cemgil", "Cemgil", .number(score.cemgil)), Figure("cmlc", "CMLc", .number(score.correctLevelContinuity)),
                 Figure("cmlt", "CMLt", .number(score.correctLevelTotal)), Figure("amlc", "AMLc", .number(score.allowedLevelContinuity)),
