@@ -167,8 +167,11 @@ import Testing
         (.sinkFailed(sink: "socket", Problem("cannot write x: no")), ["cannot write x: no"]),
         (.sinkTrouble(sink: "socket", Problem("cannot write x: no")), ["cannot write x: no"]), (.sinkRecovered(sink: "socket"), ["socket"]),
         (.pacing(sink: "socket"), ["socket", "real time"]),
-        (.finished(input: "a.wav", StreamSummary(frames: 9, batches: 1, reason: .endOfInput)), ["a.wav", "1 batch"]),
-        (.finished(input: "a.wav", StreamSummary(frames: 9, batches: 2, reason: .interrupted)), ["a.wav", "2 batches", "interrupted"]),
+        (.finished(input: "a.wav", StreamSummary(frames: 9, batches: 1, reason: .endOfInput), seconds: 1), ["a.wav", "1 batch"]),
+        (
+            .finished(input: "a.wav", StreamSummary(frames: 9, batches: 2, reason: .interrupted), seconds: 1),
+            ["a.wav", "2 batches", "interrupted"]
+        ),
     ])
     func `notice: one line with the input and what happened`(notice: PipelineNotice, parts: [String]) {
         #expect(!notice.text.contains("\n"))

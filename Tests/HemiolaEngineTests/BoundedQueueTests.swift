@@ -8,7 +8,7 @@ import Testing
 
 /// The queue between the analysis and one sink, which waits or drops the oldest.
 @Suite(.mayNotHang) struct BoundedQueueTests {
-    private typealias Queue = BoundedQueue<StreamItem>
+    private typealias Queue = BoundedQueue
 
     private func block(_ number: Int64, events: Int = 1) -> BatchBlock {
         let storage = BatchStorage(capacity: 1, width: 1, samplesPerBatch: 0, channelCount: 1)
@@ -131,8 +131,8 @@ import Testing
 
     private func event(_ number: Int) -> Event { Event(at: Double(number), SpeedChange(Double(number))) }
 
-    @Test(arguments: [BoundedQueue<StreamItem>.Policy.wait, .dropOldest])
-    func `events outside a batch: keep their place among the blocks`(policy: BoundedQueue<StreamItem>.Policy) {
+    @Test(arguments: [BoundedQueue.Policy.wait, .dropOldest])
+    func `events outside a batch: keep their place among the blocks`(policy: BoundedQueue.Policy) {
         let queue = Queue(capacity: 8, policy)
         queue.put(.begin(header))
         queue.put(.events(EventBuffer([event(0)])))
@@ -220,9 +220,9 @@ import Testing
         #expect(drain(queue) == [])
     }
 
-    @Test(arguments: [BoundedQueue<StreamItem>.Policy.wait, .dropOldest])
+    @Test(arguments: [BoundedQueue.Policy.wait, .dropOldest])
     func `abandoned queue that counts the rest: the item that failed, those that wait and those that follow`(
-        policy: BoundedQueue<StreamItem>.Policy
+        policy: BoundedQueue.Policy
     ) throws {
         let queue = Queue(capacity: 4, policy)
         for number in 0..<3 { queue.put(.batches(block(Int64(number)))) }

@@ -51,16 +51,15 @@ final class NoticePrinter: Sendable {
             console.warning(notice.text)
         case .device(_, let device):
             device.state == .lost ? console.warning(notice.text) : console.remark(notice.text)
-        case .finished(let input, let summary):
+        case .finished(let input, let summary, let seconds):
             if saysEnd, summary.reason == .endOfInput {
-                console.remark("\(input): ended after \(pipeline.progress.seconds.rounded(toPlaces: 2)) s")
+                console.remark("\(input): ended after \(seconds.rounded(toPlaces: 2)) s")
             }
             let now = pipeline.clock.now
             let took = lastEnd.withLock { last in
                 defer { last = now }
                 return now - last
             }
-            let seconds = pipeline.progress.seconds
             let speed = took > 0 && seconds > 0 ? ", \(ProgressLine.speedText(seconds / took))" : ""
             console.note("\(notice.text), \(seconds.rounded(toPlaces: 2)) s of sound\(speed)")
         }

@@ -118,7 +118,7 @@ extension PluginRegistry {
         let pipeline = Pipeline(
             configuration, batching: batching, catalog: catalog, inputs: inputs,
             supply: source.map { source in
-                Pipeline.Supply(source: source) { [self] spec throws(Problem) in try suppliedInput(spec) }
+                Pipeline.Supply(source: source) { [self] in suppliedInput($0) }
             },
             analyzerEntries: analyzerEntries,
             sinkEntries: sinkEntries.map(\.entry), replay: replay, clock: clock)
@@ -137,44 +137,47 @@ extension PluginRegistry {
 
     // MARK: - Inputs
 
-    /// An input of a source.
-    private func suppliedInput(_ spec: PluginSpec) throws(Problem) -> Pipeline.Input {
+    private func assembleInputs(
+        _ configuration: PipelineConfiguration, _ problems: inout [Problem]
+    ) -> [Pipeline.Input] {
+        if configuration.captures.isEmpty { problems.append(Problem("no input; name a capture", at: .capture())) }
+        let otherUse = configuration.captures.count > 1 ? "must be the only capture" : nil
+        return configuration.captures.enumerated().compactMap { index, spec in
+            let fault = spec.primary.flatMap { configuration.faults[$0.text] }
+            return input(SourceInput(number: index, capture: spec, error: fault), at: .capture(index), refusingLive: otherUse, &problems)
+        }
+    }
+
+    /// An input of a source. One that cannot be made fails when it has its turn.
+    private func suppliedInput(_ given: SourceInput) -> Pipeline.Input {
         var problems: [Problem] = []
-        let inputs = assembleInputs(PipelineConfiguration(captures: [spec]), &problems)
-        guard let input = inputs.first, problems.isEmpty else { throw Problem(problems) }
-        if input.capture.read(\.isLive) == true {
-            throw Problem([Problem("\(spec.id) is a live capture, which is no file", at: .capture(0))])
+        let input = input(given, at: .capture(0), refusingLive: "is no file", &problems)
+        guard let input, problems.isEmpty else {
+            let error = given.error ?? Problem(problems)
+            return Pipeline.Input(given: given, capture: PluginInstance(failing: error))
         }
         return input
     }
 
-    private func assembleInputs(
-        _ configuration: PipelineConfiguration, _ problems: inout [Problem]
-    ) -> [Pipeline.Input] {
-        var inputs: [Pipeline.Input] = []
-        for (index, spec) in configuration.captures.enumerated() {
-            let place = Place.capture(index)
-            guard let plugin = found(spec.id, in: captures, role: "capture", place, &problems),
-                let (values, common) = values(from: spec, of: plugin.about, Self.commonSettings, place, &problems)
-            else { continue }
-            let make = plugin.make
-            do throws(Problem) {
-                let capture = try PluginInstance { () throws(Problem) in try make(values) }
-                if capture.read(\.isLive) == true && configuration.captures.count > 1 {
-                    problems.append(Problem("\(spec.id) is a live capture, which must be the only capture", at: place))
-                }
-                inputs.append(
-                    Pipeline.Input(
-                        name: spec.primary.map { PathText.shown($0.text) } ?? spec.name, path: spec.primary?.text, capture: capture,
-                        fault: spec.primary.flatMap { configuration.faults[$0.text] }, policy: Self.policy(values, common)))
-            } catch {
-                problems += error.all.map { $0.below(place) }
+    /// - Parameter remark: What is wrong with a live capture; nil: it may be one.
+    private func input(
+        _ given: SourceInput, at place: Place, refusingLive remark: String?, _ problems: inout [Problem]
+    ) -> Pipeline.Input? {
+        let spec = given.capture
+        guard let plugin = found(spec.id, in: captures, role: "capture", place, &problems),
+            let (values, common) = values(from: spec, of: plugin.about, Self.commonSettings, place, &problems)
+        else { return nil }
+        let make = plugin.make
+        do throws(Problem) {
+            let capture = try PluginInstance { () throws(Problem) in try make(values) }
+            if let remark, capture.read(\.isLive) == true {
+                problems.append(Problem("\(spec.id) is a live capture, which \(remark)", at: place))
             }
+            return Pipeline.Input(given: given, capture: capture, policy: Self.policy(values, common))
+        } catch {
+            problems += error.all.map { $0.below(place) }
+            return nil
         }
-        if configuration.captures.isEmpty {
-            problems.append(Problem("no input; name a capture", at: .capture()))
-        }
-        return inputs
     }
 
     // MARK: - Analyzers

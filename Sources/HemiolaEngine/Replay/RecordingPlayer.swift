@@ -132,7 +132,8 @@ final class RecordingPlayer {
         summary.lateEvents = stream.finish()
         self.stream = nil
         dispatcher.receive(.end(summary))
-        report(.finished(input: stream.header.source.name, summary))
+        let seconds = stream.header.format.seconds(at: stream.position)
+        report(.finished(input: stream.header.source.name, summary, seconds: seconds))
     }
 
     // MARK: - Batches

@@ -1,17 +1,7 @@
 internal import Hemiola
 
-/// The analyzers of one thread, which analyses inputs one after another and keeps them from one input to the next.
+/// Analyses inputs one after another, on one thread, with analyzers of its own that it keeps from one input to the next.
 final class AnalysisJob {
-    /// An input to analyse.
-    struct Assignment: Sendable {
-        /// Its place in the order of the run, 0….
-        var index: Int
-        /// The input; a failure: it cannot be analysed.
-        var input: Result<Pipeline.Input, Problem>
-        /// As the source of the pipeline supplied it; nil: the pipeline has no source.
-        var source: SourceInput?
-    }
-
     let pipeline: Pipeline
     let directors: [PipelineDirector]
     let replay: ControlReplay
@@ -49,33 +39,30 @@ final class AnalysisJob {
         }
     }
 
-    /// Analyses an input to its end and passes its streams and its end to the receiver.
-    ///
-    /// - Returns: Whether the input was taken to its end, or failed.
-    @discardableResult
-    func analyze(_ assignment: Assignment, for receiver: any StreamReceiver) -> Bool {
-        let report: @Sendable (PipelineNotice) -> Void = { [report, inTurn = receiver.inTurn] notice in inTurn { report(notice) } }
-        let end: InputEnd
-        var isSkippable = false
-        switch assignment.input {
-        case .success(let input):
-            isSkippable = input.policy == .skip
-            var analysis = InputAnalysis(input, index: assignment.index, of: self, for: receiver, report: report)
-            end = analysis.run()
-        case .failure(let error):
-            let path = assignment.source?.capture.primary?.text ?? ""
-            let notice = PipelineNotice.captureFailed(input: PathText.shown(path), error)
-            report(notice)
-            end = InputEnd(
-                file: PathText.shown(path), fileBytes: PathText.nonUTF8Bytes(of: path), error: notice.text, streamCount: 0)
+    /// Analyses the inputs of the pipeline as the only job of these sinks.
+    func run(for dispatcher: SinkDispatcher) {
+        while !dispatcher.isOver, let input = pipeline.nextInput() { analyze(input, for: dispatcher) }
+    }
+
+    /// Analyses inputs of the pipeline beside other jobs of the same sinks.
+    func run(in turns: InputTurns) {
+        while let (input, turn) = turns.next(of: pipeline) {
+            analyze(input, for: turn)
+            turn.finish()
         }
-        let completion = InputCompletion(end, isSkippable: isSkippable, sinks: pipeline.sinkEntries.count) {
-            [pipeline, source = assignment.source] written in
+    }
+
+    /// Analyses an input to its end and passes its streams and its end to the receiver.
+    private func analyze(_ input: Pipeline.Input, for receiver: any StreamReceiver) {
+        let report: @Sendable (PipelineNotice) -> Void = { [report, inTurn = receiver.inTurn] notice in inTurn { report(notice) } }
+        var analysis = InputAnalysis(input, index: input.given.number, of: self, for: receiver, report: report)
+        let end = analysis.run()
+        let completion = InputCompletion(end, isSkippable: input.policy == .skip, sinks: pipeline.sinkEntries.count) {
+            [pipeline] written in
             if end.error == nil, written.error != nil { pipeline.noteLostResult() }
-            if let source, let supply = pipeline.supply { supply.source.inputEnded(source, written) }
+            pipeline.supply?.source.inputEnded(input.given, written)
         }
         receiver.receive(.inputEnd(completion))
-        return !end.wasInterrupted
     }
 
     /// The analyzers and the spectra of one stream, and its header. An analyzer that refuses the stream and is skipped is not among them.
@@ -131,8 +118,8 @@ final class AnalysisJob {
         var header = StreamHeader(
             source: source, file: path.map(PathText.shown), fileBytes: path.flatMap(PathText.nonUTF8Bytes), isLive: pipeline.isLive,
             batching: pipeline.batching, seed: pipeline.seed, analyzers: analyzers, catalog: pipeline.catalog)
-        header.relativePath = input.relativePath
-        header.fingerprint = input.fingerprint
+        header.relativePath = input.given.relativePath
+        header.fingerprint = input.given.fingerprint
         return Preparation(header: header, slots: active, bank: bank(requests, sampleRate: source.format.sampleRate))
     }
 

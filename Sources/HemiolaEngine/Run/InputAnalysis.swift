@@ -360,7 +360,7 @@ struct InputAnalysis {
             }
         }
         if producer.nonFinite > 0 { report(.nonFinite(input: name, samples: producer.nonFinite)) }
-        report(.finished(input: name, summary))
+        report(.finished(input: name, summary, seconds: producer.seconds))
         return ending
     }
 }

@@ -2,14 +2,14 @@ public import Hemiola
 
 /// Supplies the inputs of pipelines while they run: paths that arrive on a pipe, or the files of a folder.
 ///
-/// Thread-safe. Several pipelines can share one source; each input goes to one of them.
+/// Thread-safe: the jobs of a pipeline share its source, and each input goes to one of them.
 public protocol InputSource: Sendable {
     /// The form of the results.
     var results: ResultForm { get }
 
     /// The next input; nil: there is none, or the source was cancelled. May block until an input arrives.
     ///
-    /// Called on analysis threads; one pipeline calls it on one thread at a time.
+    /// Called on the threads of the jobs: by one at a time if they share an output, and the order of the inputs is that of its records.
     func next() -> SourceInput?
 
     /// Ends the source: a blocked `next` returns nil, and so do all later calls.
@@ -20,16 +20,21 @@ public protocol InputSource: Sendable {
     func inputEnded(_ input: SourceInput, _ end: InputEnd)
 }
 
+extension InputSource {
+    /// Does nothing.
+    public func inputEnded(_ input: SourceInput, _ end: InputEnd) {}
+}
+
 /// The form of the results of an ``InputSource``.
 public enum ResultForm: Sendable, Hashable {
     /// One output of all inputs, in their order, which another program may read meanwhile: every line names its file, an input without
     /// streams has a record `failure`, and the output is flushed at the end of each input.
     case sharedOutput
-    /// A file per input, which names no file in its lines. The file of an interrupted input is removed.
+    /// A file per input, which names no file in its lines. The file of an interrupted input is removed. Each job has sinks of its own.
     case filePerInput
 }
 
-/// An input of an ``InputSource``.
+/// An input as an ``InputSource`` or a configuration names it.
 public struct SourceInput: Sendable {
     /// Its place in the order of the source, 0….
     public var number: Int

@@ -7,29 +7,26 @@ internal import Synchronization
 ///     let outcome = pipeline.run { notice in … }
 ///
 /// Audio runs one way: capture → hop → spectrum → analyzers → row, events → directors → batch ⇒ queue ⇒ sink. Everything up
-/// to the queue happens on the thread that calls `run`; each sink has a thread of its own. With several jobs, files are analysed ahead
-/// of their turn on threads of their own, and passed to the queues in order.
+/// to the queue happens on the thread that calls `run`; each sink has a thread of its own. With several jobs, each further one has a thread
+/// too.
 public final class Pipeline: Sendable {
-    /// An input and its capture.
+    /// An input with its capture.
     struct Input: Sendable {
-        var name: String
-        /// The path as given, where it was given one.
-        var path: String?
+        var given: SourceInput
         var capture: PluginInstance<any Capture>
-        /// The path below the folder that is analysed; nil: there is no such folder.
-        var relativePath: String?
-        /// As in `SourceInput`.
-        var fingerprint: String?
-        /// Why it cannot be opened, where that is known before the run: it has no result.
-        var fault: Problem?
-        var policy: FailurePolicy
+        var policy = FailurePolicy.fail
+
+        var name: String { path.map(PathText.shown) ?? given.capture.name }
+        /// The path as given, where it was given one.
+        var path: String? { given.capture.primary?.text }
+        /// Why it cannot be opened, where that is known before: it has no result.
+        var fault: Problem? { given.error }
     }
 
     /// Where inputs come from while the pipeline runs.
     struct Supply: Sendable {
         var source: any InputSource
-        /// Makes the capture of an input.
-        var makeInput: @Sendable (PluginSpec) throws(Problem) -> Input
+        var makeInput: @Sendable (SourceInput) -> Input
     }
 
     /// An analyzer with its settings.
@@ -88,9 +85,6 @@ public final class Pipeline: Sendable {
         var derivedTypes: Set<String>
     }
 
-    /// Blocks that wait for a slow sink: from a file four of up to 64 batches, live one second of one batch each.
-    private static let offlineBlocks = 4
-    private static let liveSeconds = 1.0
     /// The header carries the seed as a JSON number: beyond this a reader may lose its last digits.
     static let largestSeed: UInt64 = (1 << 53) - 1
 
@@ -112,13 +106,13 @@ public final class Pipeline: Sendable {
     let replay: Replay?
 
     private let isStopping = Atomic<Bool>(false)
+    /// How many of `inputs` were taken.
+    private let takenInputs = Atomic<Int>(0)
     /// Whether every input was taken to its end, or as far as it could be read.
-    private let isComplete = Atomic<Bool>(false)
-    /// Sinks that need nothing more.
-    private let closedSinks = Atomic<Int>(0)
+    let isComplete = Atomic<Bool>(false)
     private let position = Atomic<Int64>(0)
     /// Inputs that were analysed, and whose results cannot be written.
-    private let lostResults = Atomic<Int>(0)
+    let lostResults = Atomic<Int>(0)
     private let place = Mutex(PipelineProgress(seconds: 0, duration: nil, streamIndex: 0, streamCount: 0, streamName: ""))
     private let sampleRate = Atomic<Int>(1)
     private let activityCount = Atomic<Int64>(0)
@@ -221,151 +215,29 @@ public final class Pipeline: Sendable {
     /// The inputs of which one is being read, and none is between two reads: where this stays so after ``stop()``, a decoder does not end.
     public var inputsBeingRead: [String] { readerCount.load(ordering: .relaxed) > 0 ? openInputs.withLock { $0 } : [] }
 
-    /// Runs all inputs on the calling thread; the sinks get them one after another. Call once.
-    ///
-    /// - Parameters:
-    ///   - replay: Controls of an earlier run, which are applied again.
-    ///   - report: Receives the notices of the run, on several threads.
-    public func run(
-        replaying replay: ControlReplay = ControlReplay(), report: @escaping @Sendable (PipelineNotice) -> Void = { _ in }
-    ) -> RunOutcome {
-        var outcome = RunOutcome()
-        if let sink = sinkEntries.first(where: \.needs.realTime), !isLive, !configuration.isPaced {
-            report(.pacing(sink: sink.name))
-        }
-        let startTime = Int(clock.now + MonotonicTime.wallClockOffset)
-        if let (sink, error) = firstUnwritableOutput(startTime: startTime) {
-            report(.sinkFailed(sink: sink, error))
-            outcome.failedSinks += 1
-            return outcome
-        }
-        let inbox = ControlInbox(capacity: isLive || isPaced ? ControlInbox.liveCapacity : ControlInbox.fileCapacity)
-        defer { inbox.close() }
-        var sinks: [SinkThread] = []
-        var directors: [PipelineDirector] = []
-        let scope = makeScope(startTime: startTime)
-        for (index, entry) in sinkEntries.enumerated() {
-            let context = context(of: index, in: scope, inbox: inbox, report: report)
-            let queue = BoundedQueue<StreamItem>(capacity: isLive ? liveBlocks : Self.offlineBlocks, isLive ? .dropOldest : .wait)
-            do throws(Problem) {
-                let runner = SinkRunner(
-                    try entry.take(), context: context, events: entry.selection.adding(types: entry.needs.events.map(\.name)),
-                    lead: entry.needs.schedulesEvents ? nil : entry.lead, policy: entry.policy, hasFilePerInput: hasFilePerInput(entry),
-                    queue: queue, report: report)
-                let director = try runner.open()
-                sinks.append(
-                    try SinkThread(runner) { [self] in
-                        // The next input may arrive much later, or never.
-                        if closedSinks.add(1, ordering: .relaxed).newValue == sinkEntries.count { supply?.source.cancel() }
-                    })
-                if let director { directors.append(PipelineDirector(director, entry.about)) }
-            } catch {
-                report(.sinkFailed(sink: entry.name, error))
-                outcome.failedSinks += 1
-                for sink in sinks {
-                    sink.queue.abandon()
-                    sink.queue.finish()
-                    _ = sink.join()
-                }
-                return outcome
-            }
-        }
-        inbox.setPreparers(
-            directors.enumerated().compactMap { index, director in
-                (director.director as? any PreparedDirector).map { (index, $0.preparer) }
-            })
-        let dispatcher = SinkDispatcher(self, sinks: sinks, inbox: inbox)
-        if InputScheduler(pipeline: self, dispatcher: dispatcher, directors: directors, replay: replay, report: report).run() {
-            isComplete.store(true, ordering: .releasing)
-        }
-        inbox.close()
-        for sink in sinks { sink.queue.finish() }
-        let ends = sinks.map { $0.join() }
-        outcome = dispatcher.outcome
-        outcome.failedInputs += lostResults.load(ordering: .acquiring)
-        outcome.failedSinks += ends.count { $0 == .failed }
-        outcome.skippedSinks = ends.count { $0 == .skipped }
-        for sink in sinks where sink.queue.isSkipped {
-            report(.sinkLosses(sink: sink.name, batches: sink.queue.loss.batches))
-        }
-        if outcome.skippedSinks > 0, ends.allSatisfy({ $0 == .skipped || $0 == .failed }) {
-            // Nothing has the results.
-            report(.noSinkLeft)
-            outcome.failedSinks += 1
-        }
-        outcome.readerIsGone = ends.contains(.readerIsGone) && !ends.contains(.done)
-        outcome.wasStopped = shouldStop
-        return outcome
-    }
-
-    /// `run` on a thread of its own, for callers that must not block theirs.
-    public func run(
-        replaying replay: ControlReplay = ControlReplay(), report: @escaping @Sendable (PipelineNotice) -> Void = { _ in }
-    ) async -> RunOutcome {
-        await withCheckedContinuation { (continuation: CheckedContinuation<RunOutcome, Never>) in
-            do throws(Problem) {
-                try startThread(for: "the run") { [self] in
-                    let outcome: RunOutcome = run(replaying: replay, report: report)
-                    continuation.resume(returning: outcome)
-                }
-            } catch {
-                report(.runFailed(error))
-                var outcome = RunOutcome()
-                outcome.failedInputs = max(1, inputs.count)
-                continuation.resume(returning: outcome)
-            }
-        }
-    }
-
     /// Whether there is, or may be, more than one input.
     var hasSeveralInputs: Bool { supply != nil || inputs.count > 1 }
 
     /// Whether every line names its file.
     var namesFiles: Bool { supply.map { $0.source.results == .sharedOutput } ?? (inputs.count > 1) }
 
-    /// Whether inputs may be analysed ahead of their turn: a director processes the streams in their order, and so do all sinks in real time.
-    var mayRunAhead: Bool { !isRealTime && !sinkEntries.contains(where: \.hasDirector) }
+    // MARK: - For the jobs
 
-    /// The batch rate is known only when the source is open; the capacity is computed for 48 kHz.
-    private var liveBlocks: Int { max(4, Int(Self.liveSeconds * 48_000 / Double(batching.batchFrames))) }
+    var shouldStop: Bool { isStopping.load(ordering: .acquiring) }
 
-    /// Sinks may keep it for longer than the pipeline.
-    private func makeScope(startTime: Int) -> RunScope {
-        RunScope(
-            startTime: startTime, syncsFiles: configuration.syncsFiles, answersInputs: supply?.source.results == .sharedOutput,
-            keepsInterruptedResults: supply?.source.results != .filePerInput,
-            isComplete: { [weak self] in self?.isComplete.load(ordering: .acquiring) ?? false }, end: { [weak self] in self?.stop() })
-    }
-
-    private func context(
-        of index: Int, in scope: RunScope, inbox: ControlInbox, report: @escaping @Sendable (PipelineNotice) -> Void
-    ) -> SinkContext {
-        let entry = sinkEntries[index]
-        let name = entry.name
-        // One sink writes to standard output: the one that needs it, else the first that can use it.
-        let writer = sinkEntries.firstIndex(where: \.needs.standardOutput) ?? sinkEntries.firstIndex(where: \.needs.spareStandardOutput)
-        return SinkContext(
-            name: name,
-            records: RecordChoice(
-                catalog: catalog, selection: entry.selection, summary: entry.summary,
-                mayUseStandardOutput: writer == nil || writer == index),
-            timing: SinkTiming(
-                isLive: isLive || isPaced, clock: clock, lead: entry.needs.schedulesEvents ? entry.lead ?? 0 : 0),
-            controls: inbox.port(of: index),
-            messages: SinkMessages(
-                warn: { report(.sinkWarning(sink: name, $0)) }, inform: { report(.sinkInformation(sink: name, $0, figure: $1)) },
-                announce: { report(.sinkAddress(sink: name, $0, figure: $1)) }, relay: { report(.sinkOutput(sink: name, $0)) }),
-            run: scope)
+    /// The next input: of the configuration, or of the source, where it may block until one arrives; nil at the end, or when the run was
+    /// stopped.
+    func nextInput() -> Input? {
+        if shouldStop { return nil }
+        if let supply { return supply.source.next().map(supply.makeInput) }
+        let index = takenInputs.add(1, ordering: .relaxed).oldValue
+        return index < inputs.count ? inputs[index] : nil
     }
 
     /// Notes an input that was analysed, and whose result cannot be written.
     func noteLostResult() {
         lostResults.add(1, ordering: .acquiringAndReleasing)
     }
-
-    // MARK: - For the analysis thread
-
-    var shouldStop: Bool { isStopping.load(ordering: .acquiring) }
 
     func note(_ source: StreamSource, index: Int) {
         sampleRate.store(source.format.sampleRate, ordering: .relaxed)

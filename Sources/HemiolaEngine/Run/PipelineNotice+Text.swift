@@ -76,7 +76,7 @@ extension PipelineNotice {
             return remark
         case .controlRefused(let input, let control, let reason):
             return "\(input): the control \(control.control.name) at frame \(control.frame) had no effect: \(reason)"
-        case .finished(let input, let summary):
+        case .finished(let input, let summary, _):
             return "\(input): \(summary.batches) batch\(summary.batches == 1 ? "" : "es")"
                 + (summary.reason == .endOfInput ? "" : " (\(summary.reason.rawValue))")
         }

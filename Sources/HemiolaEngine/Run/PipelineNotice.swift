@@ -62,8 +62,8 @@ public enum PipelineNotice: Sendable {
     case recording(String)
     /// A replayed control had no effect; reported once per reason and stream.
     case controlRefused(input: String, StampedControl, reason: String)
-    /// A stream is over.
-    case finished(input: String, StreamSummary)
+    /// A stream is over, after so many seconds.
+    case finished(input: String, StreamSummary, seconds: Double)
 }
 
 /// The progress of a run. Cheap to read, from any thread.

@@ -2,7 +2,7 @@ internal import Hemiola
 internal import Synchronization
 
 /// A capture, analyzer or sink of a pipeline. It is made once, when the pipeline is assembled, which checks its settings; the run uses that
-/// instance. Only analysis of several files at a time makes further ones.
+/// instance. Only further jobs make further ones.
 final class PluginInstance<Value>: Sendable {
     private let made: Mutex<Value?>
     private let make: @Sendable () throws(Problem) -> Value
@@ -11,6 +11,12 @@ final class PluginInstance<Value>: Sendable {
     init(_ make: @escaping @Sendable () throws(Problem) -> Value) throws(Problem) {
         self.make = make
         made = Mutex(try make())
+    }
+
+    /// An instance that cannot be made.
+    init(failing error: Problem) {
+        make = { () throws(Problem) in throw error }
+        made = Mutex(nil)
     }
 
     /// Takes the instance, or makes another when it was taken before.

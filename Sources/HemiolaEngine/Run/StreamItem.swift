@@ -24,7 +24,7 @@ extension StreamItem {
             if index == 0 { new.append(contentsOf: earlier.events) }
             new.append(contentsOf: old)
         }
-        return .batches(block)
+        return .batches(block, after: EventBuffer(replies: earlier.replies))
     }
 }
 
@@ -121,10 +121,11 @@ extension Event {
 
 /// In the queue of a sink. A lossless one holds four blocks. A live one holds a second of them; beyond that the oldest is dropped, and its
 /// events wait for the next block of its stream: at most so many that the cost of a drop and the memory stay small.
-extension StreamItem: BoundedQueueElement {
+extension StreamItem {
     /// The weight of the events outside blocks that wait at most: an hour of music, at ten events a second.
     static let eventLimit = 36_000
 
+    /// Its part of the capacity of a queue. The writer never waits to add an item of size 0.
     var size: Int {
         switch self {
         case .batches, .events, .inputEnd: 1
@@ -132,10 +133,14 @@ extension StreamItem: BoundedQueueElement {
         }
     }
 
+    /// What is lost if the item is not read.
     var loss: QueueLoss {
         if case .batches(let block, _) = self { QueueLoss(batches: Int64(block.count)) } else { QueueLoss() }
     }
 
+    /// Drops the oldest items of a full queue.
+    ///
+    /// - Returns: What is lost with them.
     static func dropOldest(from items: inout [StreamItem], capacity: Int) -> QueueLoss {
         items.joinLastEvents()
         var loss = QueueLoss()

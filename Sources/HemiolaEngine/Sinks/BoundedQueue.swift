@@ -1,14 +1,14 @@
 internal import HemiolaSystem
 
-/// A queue between two threads: bounded, in order. It holds what does not fit back, or drops the oldest of it.
+/// The queue between the analysis and a sink: bounded, in order. It holds what does not fit back, or drops the oldest of it.
 ///
 /// `@unchecked Sendable`: everything below the lock is touched only under it.
-final class BoundedQueue<Element: BoundedQueueElement>: @unchecked Sendable {
+final class BoundedQueue: @unchecked Sendable {
     /// What happens when the queue is full.
     enum Policy: Sendable {
         /// The writer waits.
         case wait
-        /// The oldest elements are dropped, and what is lost with them is counted.
+        /// The oldest items are dropped, and what is lost with them is counted.
         case dropOldest
     }
 
@@ -16,7 +16,7 @@ final class BoundedQueue<Element: BoundedQueueElement>: @unchecked Sendable {
     private let capacity: Int
 
     private let condition = Condition()
-    private var elements: [Element] = []
+    private var items: [StreamItem] = []
     private var waitingSize = 0
     private var lost = QueueLoss()
     /// The writer has finished.
@@ -26,7 +26,7 @@ final class BoundedQueue<Element: BoundedQueueElement>: @unchecked Sendable {
     /// The reader has stopped, and what it does not get is counted.
     private var countsRest = false
 
-    /// - Parameter capacity: The size of the elements that wait at most, in the unit of `Element.size`.
+    /// - Parameter capacity: The size of the items that wait at most, in the unit of `StreamItem.size`.
     init(capacity: Int, _ policy: Policy) {
         self.capacity = capacity
         self.policy = policy
@@ -43,24 +43,24 @@ final class BoundedQueue<Element: BoundedQueueElement>: @unchecked Sendable {
 
     // MARK: - The writer
 
-    /// Adds an element.
+    /// Adds an item.
     ///
     /// - Returns: Whether there is a reader for it.
     @discardableResult
-    func put(_ element: Element) -> Bool {
+    func put(_ item: StreamItem) -> Bool {
         condition.lock()
-        if policy == .wait, element.size > 0 {
+        if policy == .wait, item.size > 0 {
             while waitingSize >= capacity && !isAbandoned { condition.wait() }
         }
         let isRead = !isAbandoned
         if isRead {
-            elements.append(element)
+            items.append(item)
             switch policy {
-            case .wait: waitingSize += element.size
-            case .dropOldest: lost += Element.dropOldest(from: &elements, capacity: capacity)
+            case .wait: waitingSize += item.size
+            case .dropOldest: lost += StreamItem.dropOldest(from: &items, capacity: capacity)
             }
         } else if countsRest {
-            lost += element.loss
+            lost += item.loss
         }
         condition.unlock()
         condition.broadcast()
@@ -75,54 +75,36 @@ final class BoundedQueue<Element: BoundedQueueElement>: @unchecked Sendable {
 
     // MARK: - The reader
 
-    /// The next element, or nil when all were read and none follows. Waits for it.
-    func next() -> Element? {
+    /// The next item, with the events of batches that were dropped before it, or nil when all were read and none follows. Waits for it.
+    func next() -> StreamItem? {
         condition.lock()
-        while elements.isEmpty && !isFinished { condition.wait() }
-        let element = elements.isEmpty ? nil : elements.removeFirst()
-        if policy == .wait, let element { waitingSize -= element.size }
+        while items.isEmpty && !isFinished { condition.wait() }
+        let item = items.isEmpty ? nil : items.removeFirst()
+        if policy == .wait, let item { waitingSize -= item.size }
         condition.unlock()
         condition.broadcast()
-        return element
+        return item?.joined
     }
 
-    /// The reader stops: elements that wait or follow are discarded, and the writer no longer waits.
+    /// The reader stops: items that wait or follow are discarded, and the writer no longer waits.
     ///
     /// - Parameters:
     ///   - countsRest: Whether what is discarded is counted as lost.
-    ///   - element: The element that was read last, and is lost too.
-    /// - Returns: The discarded elements.
+    ///   - item: The item that was read last, and is lost too.
+    /// - Returns: The discarded items.
     @discardableResult
-    func abandon(countsRest: Bool = false, at element: Element? = nil) -> [Element] {
+    func abandon(countsRest: Bool = false, at item: StreamItem? = nil) -> [StreamItem] {
         condition.lock()
         isAbandoned = true
         self.countsRest = countsRest
-        let rest = (element.map { [$0] } ?? []) + elements
-        elements = []
+        let rest = (item.map { [$0] } ?? []) + items
+        items = []
         waitingSize = 0
-        if countsRest { for element in rest { lost += element.loss } }
+        if countsRest { for item in rest { lost += item.loss } }
         condition.unlock()
         condition.broadcast()
         return rest
     }
-}
-
-/// An element of a `BoundedQueue`. By default each counts as one, and nothing is dropped.
-protocol BoundedQueueElement: Sendable {
-    /// Its part of the capacity of a queue. The writer never waits to add an element of size 0.
-    var size: Int { get }
-    /// What is lost if the element is not read.
-    var loss: QueueLoss { get }
-    /// Drops the oldest elements of a full queue.
-    ///
-    /// - Returns: What is lost with them.
-    static func dropOldest(from elements: inout [Self], capacity: Int) -> QueueLoss
-}
-
-extension BoundedQueueElement {
-    var size: Int { 1 }
-    var loss: QueueLoss { QueueLoss() }
-    static func dropOldest(from elements: inout [Self], capacity: Int) -> QueueLoss { QueueLoss() }
 }
 
 /// What was lost in a queue.

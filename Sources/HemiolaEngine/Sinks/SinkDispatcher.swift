@@ -7,6 +7,8 @@ final class SinkDispatcher: StreamReceiver {
 
     private(set) var outcome = RunOutcome()
     private(set) var hasReader = true
+    /// Whether an input was not taken to its end, although it did not fail.
+    private var wasInterrupted = false
 
     private let pipeline: Pipeline
     private let sinks: [SinkThread]
@@ -30,6 +32,9 @@ final class SinkDispatcher: StreamReceiver {
         self.sinks = sinks
         self.inbox = inbox
     }
+
+    /// Whether no further input is analysed.
+    var isOver: Bool { pipeline.shouldStop || wasInterrupted || !hasReader }
 
     var inTurn: @Sendable (@escaping @Sendable () -> Void) -> Void { { $0() } }
 
@@ -59,7 +64,7 @@ final class SinkDispatcher: StreamReceiver {
             summary.dropped = sums(with: summary.dropped)
             item = .end(summary)
         case .inputEnd(let completion):
-            if !completion.end.wasInterrupted { outcome.inputs += 1 }
+            if completion.end.wasInterrupted { wasInterrupted = true } else { outcome.inputs += 1 }
             if completion.end.error != nil { noteFailedInput(isSkippable: completion.isSkippable) }
             if sinks.isEmpty { completion.sinkHasEnded() }
         }

@@ -3,7 +3,7 @@ internal import Hemiola
 /// A sink on its own thread, as the analysis thread knows it.
 struct SinkThread: Sendable {
     let name: String
-    let queue: BoundedQueue<StreamItem>
+    let queue: BoundedQueue
     private let thread: WorkerThread<SinkRunner.Outcome>
 
     /// Starts the thread.
@@ -52,7 +52,7 @@ final class SinkRunner {
     private static let silentAttempts = 3
 
     private let sink: any Sink
-    fileprivate let queue: BoundedQueue<StreamItem>
+    fileprivate let queue: BoundedQueue
     fileprivate let context: SinkContext
     private let policy: FailurePolicy
     /// Whether each input has files of its own, so that one which cannot be written does not concern the others.
@@ -68,7 +68,7 @@ final class SinkRunner {
 
     init(
         _ sink: any Sink, context: SinkContext, events: Selection, lead: Double?, policy: FailurePolicy, hasFilePerInput: Bool,
-        queue: BoundedQueue<StreamItem>, report: @escaping @Sendable (PipelineNotice) -> Void
+        queue: BoundedQueue, report: @escaping @Sendable (PipelineNotice) -> Void
     ) {
         self.sink = sink
         self.context = context
@@ -102,7 +102,7 @@ final class SinkRunner {
         var outcome = queue.isSkipped ? Outcome.skipped : .done
         while outcome == .done, let next = queue.next() {
             // Once per item, not per attempt: the schedule delivers each event only once.
-            let item = schedule?.apply(to: next.joined) ?? next.joined
+            let item = schedule?.apply(to: next) ?? next
             do throws(Problem) {
                 try deliver(item)
             } catch {
