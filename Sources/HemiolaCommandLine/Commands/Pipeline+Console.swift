@@ -3,9 +3,9 @@ internal import HemiolaEngine
 
 extension Pipeline {
     /// Time limit for sinks to finish after a signal, in seconds.
-    static let grace = 5.0
+    private static let grace = 5.0
     /// Time limit for a reader to return after a signal, in seconds. Nothing stops a decoder in the middle of a call.
-    static let readerGrace = 1.0
+    private static let readerGrace = 1.0
 
     /// Runs the pipeline: stops it on a signal, prints its notices and shows its progress.
     ///
@@ -14,9 +14,10 @@ extension Pipeline {
     ///   - controls: Recorded controls to replay.
     ///   - showsProgress: Whether the run has an end, so that a progress bar makes sense.
     ///   - saysEnd: Whether the end of an input is said: a view on the terminal would end without a word.
+    ///   - corpus: The progress and the end of a run with one result per input; nil: of any other run.
     func run(
         on console: Console, usesStandardOutput: Bool, replaying controls: ControlReplay = ControlReplay(), showsProgress: Bool = true,
-        saysEnd: Bool = false
+        saysEnd: Bool = false, of corpus: CorpusReport? = nil
     ) -> CommandStatus {
         let showsBar =
             showsProgress && !console.verbosity.isQuiet
@@ -24,16 +25,17 @@ extension Pipeline {
                 standardError: FileDescriptor.standardError.destination,
                 standardOutput: usesStandardOutput ? FileDescriptor.standardOutput.destination : .nowhere,
                 terminal: EnvironmentVariable.value("TERM"))
-        let notifier = ServiceNotifier(self)
+        let notifier = corpus == nil ? ServiceNotifier(self) : nil
         if configuration.jobCount == 1 || configuration.captures.count == 1 { CurrentProcess.useOneArena() }
         printSettings(on: console)
         let listener = SignalListener()
         do throws(Problem) {
             try startThread(for: "signals and progress") { [self] in
-                handleSignals(from: listener, notifier, on: console, showsBar: showsBar)
+                handleSignals(from: listener, notifier, on: console, showsBar: showsBar, corpus)
             }
         } catch {
             // Before anything is written: a run that a signal does not end in order would leave partial output.
+            stop()
             notifier?.stop()
             console.error(error.message)
             console.finish()
@@ -45,13 +47,14 @@ extension Pipeline {
         notifier?.stop()
         console.endBar()
         printer.finish()
+        let status = corpus?.end(outcome, signal: listener.signal, on: console) ?? CommandStatus(outcome, signal: listener.signal)
         if summary != nil, max(outcome.inputs, configuration.captures.count) > 1,
             FileDescriptor.standardError.isTerminal
         {
             console.remark(outcome.text(of: configuration.captures.count))
         }
         console.finish()
-        return CommandStatus(outcome, signal: listener.signal)
+        return status
     }
 
     private func printSettings(on console: Console) {
@@ -71,40 +74,52 @@ extension Pipeline {
 
     /// Waits for signals, draws the progress bar and notifies the service manager, on a separate thread.
     private func handleSignals(
-        from listener: SignalListener, _ notifier: ServiceNotifier?, on console: Console, showsBar: Bool
+        from listener: SignalListener, _ notifier: ServiceNotifier?, on console: Console, showsBar: Bool, _ corpus: CorpusReport?
     ) {
+        // Where no bar can be shown, that of a corpus is a line now and then.
+        var interval = showsBar ? ProgressLine.interval : .infinity
+        if corpus != nil, !showsBar, !console.verbosity.isQuiet { interval = CorpusProgress.plainInterval }
         var meter = ProgressMeter(start: clock.now)
         // Made with the first line: comparing strings takes more of a short run than all else on this thread.
         lazy var style = TerminalStyle(environment: EnvironmentVariable.value)
-        var showsBar = showsBar
         var signalTime = Double.infinity
         while true {
-            let timeout = showsBar ? ProgressLine.interval : signalTime == .infinity ? signalTime : 0.1
             let notification = notifier?.update() ?? .infinity
-            switch listener.next(timeout: min(timeout, notification, 3600)) {
+            switch listener.next(timeout: min(interval, notification, 3600)) {
             case .finish:
                 return
             case .signal(let number):
                 stop()
                 notifier?.stop()
-                showsBar = false
                 console.endBar()
                 console.note("ending on signal \(number)")
                 signalTime = clock.now
-            case .nothing where clock.now >= signalTime + Self.readerGrace && !inputsBeingRead.isEmpty:
-                let names = inputsBeingRead.map { PathText.shown($0).onOneLine }.joined(separator: ", ")
-                console.error("\(names): the reader did not stop within \(Int(Self.readerGrace)) s; exiting without it")
-                console.finish()
-                CurrentProcess.exitAtOnce(CommandStatus.signal(listener.signal ?? 0).rawValue)
-            case .nothing where clock.now >= signalTime + Self.grace:
-                console.error("a sink did not finish within \(Int(Self.grace)) s; exiting without it")
-                console.finish()
-                CurrentProcess.exitAtOnce(CommandStatus.signal(listener.signal ?? 0).rawValue)
+                interval = 0.1
             case .nothing:
-                guard showsBar, let line = meter.line(for: progress, at: clock.now) else { continue }
-                console.show(bar: line.rendered(width: FileDescriptor.standardError.columns, style: style))
+                if signalTime < .infinity {
+                    exitIfLate(after: signalTime, of: listener, on: console, hint: corpus == nil ? "" : "; to continue, add --resume")
+                    continue
+                }
+                let width = FileDescriptor.standardError.columns
+                if let corpus {
+                    let text = corpus.progress.text
+                    showsBar ? console.show(bar: text.shortened(to: width - 1, style)) : console.remark(text)
+                } else if showsBar, let line = meter.line(for: progress, at: clock.now) {
+                    console.show(bar: line.rendered(width: width, style: style))
+                }
             }
         }
+    }
+
+    /// Ends the process where a reader or a sink takes too long to end after a signal.
+    private func exitIfLate(after signalTime: Double, of listener: SignalListener, on console: Console, hint: String) {
+        let inputs = inputsBeingRead.map { PathText.shown($0).onOneLine }
+        let limit = inputs.isEmpty ? Self.grace : Self.readerGrace
+        guard clock.now >= signalTime + limit else { return }
+        let late = inputs.isEmpty ? "a sink did not finish" : "\(inputs.joined(separator: ", ")): the reader did not stop"
+        console.error("\(late) within \(Int(limit)) s; exiting without it\(hint)")
+        console.finish()
+        CurrentProcess.exitAtOnce(CommandStatus.signal(listener.signal ?? 0).rawValue)
     }
 }
 

@@ -3,7 +3,7 @@ internal import HemiolaEngine
 
 /// Analyses each input into a result of its own, below a folder.
 ///
-/// Each job is a pipeline, which keeps its analyzers from one input to the next; all of them take their inputs from one source.
+/// Each job has analyzers and sinks of its own; all of them take their inputs from one source.
 struct CorpusRun {
     /// The pipeline, without inputs and sinks.
     var builder: ConfigurationBuilder
@@ -44,12 +44,10 @@ struct CorpusRun {
         let source = CorpusSource(
             inputs, folder: output.path, ending: ending, check: check, resumes: resumes, failures: failures,
             spec: try input.spec(), report: { console.error($0) })
-        builder.configuration.jobCount = 1
-        var pipelines: [Pipeline] = []
-        for _ in 0..<min(input.jobCount, inputs.count ?? .max) {
-            pipelines.append(try builder.assemble(inputs: source))
-        }
-        return CorpusSession(pipelines, source, failures, console: console).run()
+        builder.configuration.jobCount = min(input.jobCount, inputs.count ?? .max)
+        let pipeline = try builder.assemble(inputs: source)
+        let report = CorpusReport(source: source, failures: failures, clock: pipeline.clock, start: pipeline.clock.now)
+        return pipeline.run(on: console, usesStandardOutput: false, of: report)
     }
 
     /// Everything that determines the result of an input besides the input: version, analyzers with their settings and versions, batch
@@ -83,5 +81,4 @@ private struct NoInputs: InputSource {
 
     func next() -> SourceInput? { nil }
     func cancel() {}
-    func inputEnded(_ input: SourceInput, _ end: InputEnd) {}
 }

@@ -2,7 +2,7 @@ internal import Hemiola
 internal import HemiolaEngine
 internal import Synchronization
 
-/// The inputs of a run with one result per input, which several pipelines share. Skips inputs whose result is current, and collects
+/// The inputs of a run with one result per input, which its jobs share. Skips inputs whose result is current, and collects
 /// failures. Thread-safe.
 final class CorpusSource: InputSource {
     /// How far the run is.

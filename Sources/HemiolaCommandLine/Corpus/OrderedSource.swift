@@ -74,6 +74,4 @@ final class OrderedSource: InputSource, @unchecked Sendable {
         isCancelled.store(true, ordering: .releasing)
         wakeUp.signal()
     }
-
-    func inputEnded(_ input: SourceInput, _ end: InputEnd) {}
 }
