@@ -99,7 +99,7 @@ extension Pipeline {
             let context = context(of: index, in: scope, inbox: inbox, report: report)
             do throws(Problem) {
                 let runner = SinkRunner(
-                    try entry.take(), context: context, events: entry.selection.adding(types: entry.needs.events.map(\.name)),
+                    try entry.sink.take(), context: context, events: entry.selection.adding(types: entry.needs.events.map(\.name)),
                     lead: entry.needs.schedulesEvents ? nil : entry.lead, policy: entry.policy, hasFilePerInput: hasFilePerInput(entry),
                     queue: queues[index], report: report)
                 let director = try runner.open()

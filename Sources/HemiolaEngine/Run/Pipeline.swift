@@ -58,20 +58,15 @@ public final class Pipeline: Sendable {
         var sink: PluginInstance<any Sink>
         /// Whether it is a `DirectingSink`.
         var hasDirector: Bool
-        var selection: Selection
+        var selection = Selection.all
         /// The items that select values of summaries; empty: all, or it writes none.
-        var summaryItems: [String]
+        var summaryItems: [String] = []
         /// The values of summaries that it writes; nil: it writes none.
         var summary: SummarySelection?
         /// Seconds that events are delivered ahead of their time; nil: as soon as they are detected.
         var lead: Double?
         var needs: SinkPlugin.Needs
         var policy: FailurePolicy
-
-        /// The sink, which belongs to the caller from then on.
-        func take() throws(Problem) -> sending any Sink {
-            return try sink.take()
-        }
     }
 
     /// A recording that is sent to the sinks instead of the analysis of inputs.

@@ -39,3 +39,57 @@ extension Pipeline {
         return nil
     }
 }
+
+extension PluginRegistry {
+    /// Reports sinks and inputs whose results would be written to the same path.
+    func checkOutputs(
+        _ sinkEntries: [(place: Place, entry: Pipeline.SinkEntry)], inputs: [Pipeline.Input], hasSeveralInputs: Bool,
+        _ problems: inout [Problem]
+    ) {
+        /// By file: the sink that writes it, and the input of the result; nil: the result of all inputs.
+        var owners: [String: (sink: Int, input: String?)] = [:]
+        var folders: [String: String] = [:]
+        sinkEntries: for (index, (place, entry)) in sinkEntries.enumerated() {
+            for output in entry.needs.outputs {
+                guard let template = try? PathTemplate(output.path, isNumbered: true) else { continue }
+                if !output.takesSeveralInputs, !template.isPerInput, hasSeveralInputs {
+                    let name = OutputTarget(output.path).name
+                    let count = inputs.isEmpty ? "several" : "\(inputs.count)"
+                    let message =
+                        "\(name) is for the result of one input, but there are \(count); write a file for each, with {stem} in the "
+                        + "path of -o, or use --output-dir"
+                    problems.append(Problem(message, at: place))
+                    continue sinkEntries
+                }
+                for input in template.isPerInput ? inputs.map({ $0.path ?? $0.name }) : [nil] {
+                    let file = template.path(PathTemplate.Values(input: input ?? "", time: "{time}", number: 0))
+                    // Descriptors, devices and pipes accept several results.
+                    if OutputTarget(file).isSpecial { continue }
+                    let identity = OutputTarget.identity(of: file, folders: &folders)
+                    guard let owner = owners.updateValue((index, input), forKey: identity) else { continue }
+                    let message =
+                        if owner.sink == index, let input, let other = owner.input {
+                            input == other
+                                ? "\(input) is given twice, and both results would be written to \(file); give it once"
+                                : "the results of \(other) and \(input) would both be written to \(file); "
+                                    + "use {dir} or {name} in the path"
+                        } else {
+                            "another sink also writes to \(file); use another path for one of them"
+                        }
+                    problems.append(Problem(message, at: place))
+                    continue sinkEntries
+                }
+            }
+        }
+    }
+
+    func checkStandardOutput(_ sinkEntries: [Pipeline.SinkEntry], _ problems: inout [Problem]) {
+        let writers = sinkEntries.filter(\.needs.standardOutput)
+        if writers.count > 1 {
+            problems.append(
+                Problem(
+                    "\(writers.map(\.name).joined(separator: " and ")) both write to standard output; use a path for one of them",
+                    at: .sink()))
+        }
+    }
+}
