@@ -35,8 +35,6 @@ cwebpage_file cwebpage_file_at(unsigned number) {
 #include EMBED
 #define PAGE_FILE "app/picture.js"
 #include EMBED
-#define PAGE_FILE "app/playlist.js"
-#include EMBED
 #define PAGE_FILE "app/presetcontrol.js"
 #include EMBED
 #define PAGE_FILE "app/presetlist.js"

@@ -202,6 +202,8 @@ public struct SinkPlugin: Plugin {
     public struct Needs: Sendable, Hashable {
         /// Analyzers that must run; `assemble` adds those that are missing.
         public var analyzers: [PluginSpec]
+        /// Sinks that run too where the program has them, unless the pipeline names one of their id or is a replay.
+        public var sinks: [PluginSpec]
         /// Batches carry the audio itself.
         public var samples: Bool
         /// A file is paced to real time.
@@ -223,11 +225,12 @@ public struct SinkPlugin: Plugin {
 
         /// The needs of a sink: rows and events, and what is named.
         public init(
-            analyzers: [PluginSpec] = [], samples: Bool = false, realTime: Bool = false, standardOutput: Bool = false,
-            spareStandardOutput: Bool = false, schedulesEvents: Bool = false, events: [RecordType] = [], summaries: Bool = false,
-            outputs: [Output] = []
+            analyzers: [PluginSpec] = [], sinks: [PluginSpec] = [], samples: Bool = false, realTime: Bool = false,
+            standardOutput: Bool = false, spareStandardOutput: Bool = false, schedulesEvents: Bool = false, events: [RecordType] = [],
+            summaries: Bool = false, outputs: [Output] = []
         ) {
             self.analyzers = analyzers
+            self.sinks = sinks
             self.samples = samples
             self.realTime = realTime
             self.standardOutput = standardOutput

@@ -114,7 +114,7 @@ import Testing
         _ = try process.finish()
     }
 
-    @Test func `sinks web and socket without presets: each control is handled once`() throws {
+    @Test func `sinks web and socket: each control is handled once`() throws {
         let process = try start("web:0", "socket:s")
         let address = try address()
         let (web, unix) = (try client(address), try SocketClient(folder("s")))

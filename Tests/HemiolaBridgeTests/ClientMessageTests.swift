@@ -22,6 +22,7 @@ import Testing
             Control(.loadPreset, .text("a \"b\" \\ </script> 😀\n"))
         ),
         (#"{"type":"lockPreset","locked":true}"#, Control(.lockPreset, .boolean(true))),
+        (#"{"type":"setFavourites","names":["x"]}"#, Control(.setFavourites, .texts(["x"]))),
         (#"{"type":"setSpeed","speed":0.5}"#, Control(.setSpeed, .number(0.5))),
         (#"{"type":"setSpeed","speed":1}"#, Control(.setSpeed, .number(1))),
         (#"{"type":"lockTempo","bpm":128}"#, Control(.lockTempo, .number(128))),

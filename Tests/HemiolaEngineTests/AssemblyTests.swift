@@ -191,6 +191,19 @@ import Testing
         #expect(try problems(sinks: ["collecting"], needs: need) == [])
     }
 
+    @Test(arguments: [
+        (["needy", "needy:as=b"], "collecting", ["needy", "b", "collecting"]),
+        (["needy", "collecting:as=own"], "collecting", ["needy", "own"]),
+        (["collecting:as=own", "needy"], "collecting", ["own", "needy"]), (["needy"], "missing", ["needy"]),
+    ])
+    func `sink that another one wants: added if the program has it and the pipeline does not`(
+        sinks: [String], id: String, names: [String]
+    ) throws {
+        let pipeline = try registry(needs: SinkPlugin.Needs(sinks: [PluginSpec(id)])).assemble(
+            PipelineConfiguration(captures: [PluginSpec("scripted")], sinks: try sinks.map(PluginSpec.init(parsing:))))
+        #expect(pipeline.sinkNames == names)
+    }
+
     @Test func `two sinks write to standard output: a problem`() throws {
         #expect(
             try problems(sinks: ["needy", "needy:as=b"], needs: SinkPlugin.Needs(standardOutput: true)) == [

@@ -67,6 +67,14 @@ import Testing
         #expect(stream.header.format.sampleRate == 44_100 && !stream.header.isLive)
     }
 
+    @Test func `sink that another one wants: not added to a replay`() async throws {
+        let path = try folder.write([Self.header(), Self.batch(0), Self.end(1024)].map { $0 + "\n" }.joined(), to: "r.jsonl")
+        let other = SinkPlugin.collecting(CollectingSink(), as: "other")
+        let registry = PluginRegistry(sinks: [.collecting(sink, needs: SinkPlugin.Needs(sinks: [PluginSpec("other")])), other])
+        let configuration = PipelineConfiguration(captures: [], sinks: [PluginSpec("collecting")])
+        #expect(try registry.assemble(replaying: try Recording(path, registry), configuration).sinkNames == ["collecting"])
+    }
+
     @Test func `partial batch before a gap: its length is that up to the gap`() async throws {
         try await replay([
             Self.header(), Self.batch(0, partial: true),

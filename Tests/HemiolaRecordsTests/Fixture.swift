@@ -94,6 +94,7 @@ enum Fixture {
                 Control(.setDownbeat), Control(.resetTempo), Control(.nextPreset), Control(.previousPreset), Control(.randomPreset),
                 Control(.loadPreset, .text("x")), Control(.lockPreset, .boolean(true)), Control(.toggleCycle),
                 Control(.setSpeed, .number(0.5)), Control(.ready, .texts(["a", "b"])), Control(.presetNames, .texts([])),
+                Control(.setFavourites, .texts(["p"])),
                 Control(.presetHandler, .text("y")), Control(.presetRefused, .text("y")), Control(.pageClosed),
                 Control(.speedHandler, .number(1)),
             ] + keys.map(\.control) + clapControls

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from conftest import KEEP_SHOWN, until, wait, wait_for_presets
+from conftest import KEEP_SHOWN, wait, wait_for_presets
 
 NOTE_KEYS = "awsedftgyhujkolp"
 OPTIONS = "document.querySelectorAll('#preset-options [role=option]').length"
@@ -84,37 +84,39 @@ def test_speed_slider_has_steps_of_5_percent_from_10_to_100_each_reported(use):
     assert page.evaluate("[...document.querySelectorAll('#speed')].map(e => [e.min, e.max, e.step])") == [["0.1", "1", "0.05"]]
 
 
-def test_next_previous_and_random_without_a_preset_cycler_change_the_preset_and_report_it(use):
-    program, page = use()
+@pytest.mark.parametrize("sinks", [[], ["presets:mode=timer,time_s=600,order=sequential,state=none"]])
+def test_next_previous_random_and_cycle_make_the_program_change_the_preset(sinks, use):
+    program, page = use(sinks=sinks)
     names = preset_names(page)
-    # The page reports its first preset.
-    program.next("preset", reason="page")
-    for button in ["#next", "#previous", "#random"]:
+    # The page reports its first preset, unless the sink has one.
+    program.next("preset", reason="start" if sinks else "page")
+    for button, control in [("#next", "nextPreset"), ("#previous", "previousPreset"), ("#random", "randomPreset")]:
         before = page.evaluate("getCurrentPreset()")
         page.click(button)
-        name = program.next("control", control="presetHandler")["name"]
+        program.next("control", control=control)
+        name = program.next("preset", reason="request")["name"]
         assert name != before and name in names
         wait_for_preset(page, name)
     page.keyboard.press("r")
-    program.next("control", control="presetHandler")
+    program.next("control", control="randomPreset")
     page.keyboard.press("c")
-    wait_for_state(page, "cycle", True)
-    assert program.status()["preset"] == page.evaluate("getCurrentPreset()")
-
-
-def test_next_random_and_cycle_with_a_preset_cycler_make_the_program_change_the_preset(use):
-    program, page = use(sinks=["presets:mode=timer,time_s=600,order=sequential,state=none"])
-    name = preset_names(page)[0]
-    until(lambda: program.send("loadPreset", f"name={name}").returncode == 0, "the presets of the page in the cycler")
-    for button, control in [("#next", "nextPreset"), ("#previous", "previousPreset"), ("#random", "randomPreset")]:
-        page.click(button)
-        program.next("control", control=control)
-        wait_for_preset(page, program.next("preset")["name"])
-    before = program.status()["cycling"]
-    page.click("#cycle")
     program.next("control", control="toggleCycle")
-    until(lambda: program.status()["cycling"] != before, "the change of cycling")
-    wait_for_state(page, "cycle", program.status()["cycling"])
+    wait_for_state(page, "cycle", not sinks)
+    assert program.status()["cycling"] == (not sinks)
+
+
+
+def test_without_a_connection_the_page_shows_random_presets_by_itself_and_no_others(use):
+    program, page = use()
+    program.next("preset", reason="page")
+    page.evaluate("hemiola.disconnect()")
+    wait(page, "!hemiola.connected")
+    before = page.evaluate("getCurrentPreset()")
+    page.keyboard.press("ArrowRight")
+    wait(page, "document.getElementById('message').textContent === 'not connected to Hemiola'")
+    assert page.evaluate("getCurrentPreset()") == before
+    page.keyboard.press("r")
+    wait(page, f"getCurrentPreset() !== {json.dumps(before)}")
 
 
 def test_note_keys_send_keydown_and_keyup_and_other_keys_and_typed_text_none(use):
@@ -170,8 +172,8 @@ def test_tap_lock_half_and_double_are_applied_to_the_tempo(use):
     wait_for_state(page, "tempo-range", False)
 
 
-def test_hidden_controls_return_and_favourites_stay_after_a_reload(use):
-    _, page = use()
+def test_hidden_controls_return_and_favourites_stay_after_a_reload_and_for_the_next_run(use):
+    program, page = use()
     name = page.evaluate("getCurrentPreset()")
     page.click("#favourite")
     wait_for_state(page, "favourite", True)
@@ -182,6 +184,11 @@ def test_hidden_controls_return_and_favourites_stay_after_a_reload(use):
     page.keyboard.press("Enter")
     wait(page, "!document.getElementById('dock').hidden")
     page.reload()
+    wait_for_preset(page, name)
+    wait_for_state(page, "favourite", True)
+    # Another browser, and another run.
+    program.stop()
+    _, page = use(folder=program.folder)
     wait_for_preset(page, name)
     wait_for_state(page, "favourite", True)
 

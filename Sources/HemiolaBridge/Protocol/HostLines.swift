@@ -102,7 +102,7 @@ extension JSONBuffer {
         append("}\n")
     }
 
-    /// The members `preset`, `speed`, `cycling` and `next_in_s` at a stream time, separated by commas. Unknown values are null.
+    /// The members `preset`, `speed`, `cycling`, `next_in_s` and `favourites` at a stream time. Unknown values are null.
     mutating func appendMembers(of state: VisualizerState, at time: Double) {
         append(#""preset":"#)
         appendText(state.preset)
@@ -112,6 +112,8 @@ extension JSONBuffer {
         append(state.isCycling.map { $0 ? "true" : "false" } ?? "null")
         append(#","next_in_s":"#)
         append(fixed: state.nextIn(from: time) ?? .nan, decimals: 6)
+        append(#","favourites":"#)
+        append(bytes: Array(JSONValue.list(state.favourites.map { .text($0) }).line.utf8))
     }
 
     /// A string, or null.

@@ -11,6 +11,8 @@ struct VisualizerState: Sendable, Hashable {
     private(set) var speed: Double?
     /// Whether presets change automatically, as the last automatic change or toggle says.
     private(set) var isCycling: Bool?
+    /// The names of the user's favourites.
+    private(set) var favourites: [String] = []
     /// Stream time of the next scheduled preset change, in seconds.
     private var nextPresetTime: Double?
     /// The last beat: beats per minute, and its stream time in seconds.
@@ -22,7 +24,7 @@ struct VisualizerState: Sendable, Hashable {
     /// Begins a stream.
     mutating func begin(_ stream: StreamHeader) {
         (nextPresetTime, tempo) = (nil, nil)
-        // For every file the preset cycler starts anew.
+        // Without pages the preset cycler starts anew for every file.
         if !stream.isLive { isCycling = nil }
     }
 
@@ -41,6 +43,7 @@ struct VisualizerState: Sendable, Hashable {
             switch stamped.control.type {
             case .toggleCycle: (isCycling, nextPresetTime) = (stamped.isOn, nil)
             case .lockPreset: nextPresetTime = nil
+            case .setFavourites: favourites = stamped.control["names"].items?.compactMap(\.string) ?? []
             default: break
             }
         }

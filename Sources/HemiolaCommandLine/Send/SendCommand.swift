@@ -21,8 +21,8 @@ struct SendCommand: Command {
                   hemiola send call function=setText arguments='["Hello",2]'
                   hemiola send window snapshot picture.png
 
-                nextPreset, previousPreset, randomPreset, lockPreset and toggleCycle require the sink presets in the run: "hemiola \
-                listen --sink socket --sink presets".
+                nextPreset, previousPreset, randomPreset, lockPreset, toggleCycle and setFavourites require the sink presets in the \
+                run, which web adds: "hemiola listen --sink socket --sink presets".
 
                 Controls, with their fields:
                 \(controlList)

@@ -2,16 +2,22 @@ internal import Hemiola
 
 extension PluginRegistry {
     func assembleSinks(
-        _ configuration: PipelineConfiguration, _ catalog: RecordCatalog, _ problems: inout [Problem]
+        _ configuration: PipelineConfiguration, isReplay: Bool, _ catalog: RecordCatalog, _ problems: inout [Problem]
     ) -> [(place: Place, entry: Pipeline.SinkEntry)] {
         var entries: [(place: Place, entry: Pipeline.SinkEntry)] = []
         var names = SinkNames()
-        for (index, spec) in configuration.sinks.enumerated() {
+        var specs = configuration.sinks[...]
+        var index = -1
+        while let spec = specs.popFirst() {
+            index += 1
             let place = Place.sink(index)
             guard let plugin = foundSink(spec.id, place, &problems),
                 let (values, commonValues) = values(from: spec, of: plugin.about, Self.commonSinkSettings, place, &problems),
                 var entry = sinkEntry(plugin, values, commonValues, named: spec.name, &names, place, &problems)
             else { continue }
+            for other in entry.needs.sinks where !isReplay && sinks.first(id: other.id) != nil {
+                if !(configuration.sinks + specs).contains(where: { $0.id == other.id }) { specs.append(other) }
+            }
             let common = CommonSinkSettings(commonValues)
             let items = common.select.isEmpty ? configuration.selection : common.select
             // Beside other sinks, the items of the pipeline are their records and features.

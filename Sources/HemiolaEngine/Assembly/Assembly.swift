@@ -94,7 +94,7 @@ extension PluginRegistry {
         let hasCaptures = source == nil && (recording == nil || !configuration.captures.isEmpty)
         let captures = hasCaptures ? assembleInputs(configuration, &problems) : []
         let inputs = recording == nil ? captures : []
-        var sinkEntries = assembleSinks(configuration, catalog, &problems)
+        var sinkEntries = assembleSinks(configuration, isReplay: recording != nil, catalog, &problems)
         let required = recording == nil ? sinkEntries.flatMap(\.entry.needs.analyzers) : []
         var analyzerEntries = assembleAnalyzers(configuration, catalog, required: required, &problems)
         if recording == nil {

@@ -16,6 +16,9 @@ extension ControlType {
         fields: [.boolean("locked", "True: the preset stays.")])
     /// Starts or stops the automatic changes.
     public static let toggleCycle = ControlType("toggleCycle", "Starts or stops the automatic changes of presets.")
+    /// Marks the presets `names`, and no others, as the user's favourites.
+    public static let setFavourites = ControlType(
+        "setFavourites", "Marks these presets, and no others, as favourites.", fields: [.texts("names", "The presets.")])
     /// Sets the visualizer's `speed`.
     public static let setSpeed = ControlType("setSpeed", "Sets the visualizer's speed.", fields: [speed])
 
@@ -49,7 +52,7 @@ extension ControlType {
 
     /// The controls that a preset cycler handles.
     public static let presetControls: [ControlType] = [
-        nextPreset, previousPreset, randomPreset, loadPreset, lockPreset, toggleCycle, setSpeed, ready, presetNames, presetHandler,
-        presetRefused, pageClosed, speedHandler,
+        nextPreset, previousPreset, randomPreset, loadPreset, lockPreset, toggleCycle, setFavourites, setSpeed, ready, presetNames,
+        presetHandler, presetRefused, pageClosed, speedHandler,
     ]
 }

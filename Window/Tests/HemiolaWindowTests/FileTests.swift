@@ -98,7 +98,7 @@ extension WindowTests {
                 to: folder.appendingPathComponent("\(name).json"), atomically: true, encoding: .utf8)
         }
         try "<p>".write(to: folder.appendingPathComponent("page.html"), atomically: true, encoding: .utf8)
-        // The sink begins with the first preset of the list, which is not the one that fails.
+        // Nothing but the controls below changes the preset.
         try fixture.startHemiola(sinks: ["presets:mode=manual,order=sequential"])
         let window = try fixture.window([])
         defer { window.stop() }

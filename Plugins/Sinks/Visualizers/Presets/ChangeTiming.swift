@@ -42,9 +42,6 @@ struct ChangeTiming: Sendable, Equatable {
     /// Blend time of a requested change, in seconds.
     var requestBlend: Double
 
-    /// Whether any automatic change is possible.
-    var isAutomatic: Bool { duration != nil || maximum != nil || trigger != .none }
-
     /// Random time until the timer changes the next preset, within the minimum and maximum; nil: no timer.
     func randomDuration(using generator: inout SplitMix64) -> Double? {
         let seconds = duration.map { max(minimum, $0.random(using: &generator)) }

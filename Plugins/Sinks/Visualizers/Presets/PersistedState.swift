@@ -6,6 +6,8 @@ struct PersistedState: Sendable, Equatable {
     var preset: String?
     /// The last speed, 0.1…1.0.
     var speed: Double?
+    /// The names of the user's favourites; nil: not known, those in the file.
+    var favourites: [String]?
 
     /// More bytes than the name of a preset has.
     private static let maximumBytes = 1 << 20
@@ -48,7 +50,10 @@ struct PersistedState: Sendable, Equatable {
     /// Writes a state file atomically: a reader sees the old file or the new one.
     func write(to path: String) throws(SystemCallError) {
         // Without the members that are nil.
-        let members = [preset.map { JSONValue.Member("preset", .text($0)) }, speed.map { .init("speed", .number($0)) }].compactMap(\.self)
+        let members = [
+            preset.map { JSONValue.Member("preset", .text($0)) }, speed.map { .init("speed", .number($0)) },
+            favourites.map { .init("favourites", .list($0.map { .text($0) })) },
+        ].compactMap(\.self)
         try FileSystem.createFolder(FileSystem.folder(of: path))
         try PartialFile.write(Array(JSONValue.object(members).line.utf8), to: path)
     }
@@ -58,6 +63,8 @@ extension PersistedState {
     private init(json: [UInt8]) throws(Problem) {
         let state = try JSONValue(json)
         guard state.members != nil else { throw Problem("not a JSON object") }
-        self.init(preset: try state.optionalText("preset"), speed: try state.optionalNumber("speed"))
+        self.init(
+            preset: try state.optionalText("preset"), speed: try state.optionalNumber("speed"),
+            favourites: state["favourites"] == nil ? nil : try state.texts("favourites"))
     }
 }

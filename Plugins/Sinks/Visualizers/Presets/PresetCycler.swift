@@ -31,15 +31,17 @@ final class PresetCycler: DirectingSink {
     /// Whether no list is set and no visualizer has shown a preset yet.
     private var isWithoutPresets = false
     private var warn: @Sendable (String) -> Void = { _ in }
+    private var controls = ControlPort.closed
 
     init(_ settings: PresetSettings, plan: PathTemplate) {
         self.settings = settings
         planPath = plan
-        schedule = ScheduleSettings(timing: settings.timing, order: settings.order)
+        schedule = ScheduleSettings(timing: settings.timing, order: settings.order, cycles: settings.cycles)
     }
 
     func open(_ context: SinkContext) throws(Problem) {
         warn = context.messages.warn
+        controls = context.controls
         try readLists()
         // A plan is input for programs, so none is written to a terminal.
         if planPath.target.isTerminal || planPath.target.isStandardOutput && !context.records.mayUseStandardOutput { return }
@@ -53,8 +55,8 @@ final class PresetCycler: DirectingSink {
     }
 
     func makeDirector() throws(Problem) -> sending any Director {
-        let (path, warn) = (settings.state, warn)
-        return PresetDirector(schedule) { stream in
+        let (path, warn, controls) = (settings.state, warn, controls)
+        return PresetDirector(schedule, controls) { stream in
             PersistedState.path(path, for: stream).map { PersistedState.read($0) { warn("presets: \($0)") } } ?? PersistedState()
         }
     }
@@ -113,7 +115,7 @@ final class PresetCycler: DirectingSink {
             )
             // A visualizer may report its presets at any time, so that their absence is known at the end.
             guard settings.list != nil || !settings.names.isEmpty else {
-                isWithoutPresets = true
+                isWithoutPresets = settings.cycles
                 return
             }
             let names = PresetList.unique(listed + settings.names)
@@ -141,6 +143,8 @@ final class PresetCycler: DirectingSink {
             persisted.preset = change.name
         } else if let change = SpeedChange(event) {
             persisted.speed = change.speed
+        } else if let control = event.control?.control, control.type == .setFavourites {
+            persisted.favourites = control["names"].items?.compactMap(\.string)
         }
         if persisted != before { isSaved = false }
     }
@@ -149,6 +153,7 @@ final class PresetCycler: DirectingSink {
     private func save() {
         guard !isSaved, let path = statePath else { return }
         isSaved = true
+        if persisted.favourites == nil { persisted.favourites = PersistedState.read(path) { _ in }.favourites }
         do throws(SystemCallError) {
             try persisted.write(to: path)
         } catch {

@@ -2,8 +2,8 @@ internal import Hemiola
 
 /// The director of the sink `presets`: derives `preset` and `speed` events from feature rows and beats, on the analysis thread.
 ///
-/// Every file starts a new schedule, so that its plan does not depend on the files before it. In a live run the schedule continues
-/// when the format changes.
+/// Every file starts a new schedule, so that its plan does not depend on the files before it. For pages, and in a live run when the
+/// format changes, the schedule continues.
 final class PresetDirector: PreparedDirector {
     /// The names of the analyzers that the director reads.
     static let beat = "beat"
@@ -13,6 +13,9 @@ final class PresetDirector: PreparedDirector {
     private let controlPreparer: PresetControlPreparer
     /// Reads the persisted state. It is called once, when the first stream begins.
     private let persisted: (StreamHeader) -> PersistedState
+    private let controls: ControlPort
+    /// The favourites of the last run, which become those of this one with the first page.
+    private var favourites: [String]?
     private var schedule: PresetSchedule?
     private var isLive = false
     private var format = StreamFormat(sampleRate: 1, channelCount: 1)
@@ -23,19 +26,23 @@ final class PresetDirector: PreparedDirector {
     private var level: SoundLevel?
     private var confidence: FeatureHandle?
 
-    init(_ settings: ScheduleSettings, persisted: @escaping (StreamHeader) -> PersistedState = { _ in PersistedState() }) {
+    init(
+        _ settings: ScheduleSettings, _ controls: ControlPort = .closed,
+        persisted: @escaping (StreamHeader) -> PersistedState = { _ in PersistedState() }
+    ) {
         self.settings = settings
+        self.controls = controls
         controlPreparer = PresetControlPreparer(settings)
         self.persisted = persisted
     }
 
     func prepare(_ stream: StreamHeader) {
-        if schedule != nil, isLive, stream.isLive {
-            schedule?.rebase(by: end)
+        if let schedule, schedule.hasPages || isLive && stream.isLive {
+            self.schedule?.rebase(by: end)
         } else {
-            schedule = PresetSchedule(
-                settings, preparer: controlPreparer, persisted: schedule == nil ? persisted(stream) : PersistedState(),
-                seed: stream.seed)
+            let state = schedule == nil ? persisted(stream) : PersistedState()
+            favourites = state.favourites ?? favourites
+            schedule = PresetSchedule(settings, preparer: controlPreparer, persisted: state, seed: stream.seed)
         }
         isLive = stream.isLive
         end = 0
@@ -69,6 +76,10 @@ final class PresetDirector: PreparedDirector {
     }
 
     private func handle(_ control: StampedControl, _ preparation: PresetControlPreparer.Preparation?) -> ControlReply {
+        if control.control.type == .ready, let names = favourites {
+            controls.submit(Control(.setFavourites, .texts(names)), from: "presets")
+            favourites = nil
+        }
         let time = format.seconds(at: control.frame)
         return schedule?.handle(control.control, from: control.origin, at: time, preparation: preparation)
             ?? .refused("no stream has begun")

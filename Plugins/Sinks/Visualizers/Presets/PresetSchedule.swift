@@ -4,6 +4,8 @@ internal import Hemiola
 struct ScheduleSettings: Sendable, Equatable {
     var timing: ChangeTiming
     var order: PresetOrder.Kind = .shuffle
+    /// Whether presets change by themselves from the start.
+    var cycles = true
     /// The user's list; nil: the page's list is used.
     var names: [String]?
     /// Automatic changes use these presets only, as far as they are in the list; empty: all.
@@ -55,6 +57,8 @@ struct PresetSchedule: Sendable {
     private var isSpeedPending: Bool
     private var isLocked = false
     private var isCycling: Bool
+    /// Whether the first preset is the one that a page shows: no list is set, and only requests change it.
+    private let followsPage: Bool
     private let preparer: PresetControlPreparer
     /// The presets that can be loaded, and those of automatic changes.
     private(set) var library: PresetLibrary
@@ -78,9 +82,16 @@ struct PresetSchedule: Sendable {
         persistedPreset = persisted.preset
         speed = persisted.speed.flatMap(Self.steppedSpeed) ?? 1
         isSpeedPending = persisted.speed != nil
-        isCycling = settings.timing.isAutomatic
+        isCycling = settings.cycles
+        followsPage = settings.names == nil && !settings.cycles
         order.replace(library.chosen)
     }
+
+    /// Whether a page is connected.
+    var hasPages: Bool { !pages.isEmpty }
+
+    /// Whether what is persisted is for a page that has not connected yet.
+    private var waitsForPage: Bool { followsPage && !hasPages }
 
     /// Seconds until the next change that can be foreseen; nil: there is none.
     private func nextIn(from time: Double) -> Double? {
@@ -127,19 +138,19 @@ struct PresetSchedule: Sendable {
         defer { hasBegun = true }
         let time = hasBegun ? batch.end : batch.start
         emitSpeed(at: time, into: &events)
-        guard order.current == nil, pending.isEmpty, let name = firstPreset() else { return }
+        guard order.current == nil, pending.isEmpty, !waitsForPage, let name = firstPreset() else { return }
         order.select(name)
         timer.restart(at: time)
         emit(name, ScheduledChange(time: time, blend: 0, reason: .start), into: &events)
     }
 
     private mutating func emitSpeed(at time: Double, into events: inout EventList) {
-        guard isSpeedPending else { return }
+        guard isSpeedPending, !waitsForPage else { return }
         events.append(SpeedChange(speed), at: time)
         isSpeedPending = false
     }
 
-    /// The persisted preset if the list contains it or no list is known, else the first of the order.
+    /// The persisted preset if the list contains it or no list is known, else the first of the order; nil: that of a page is followed.
     private mutating func firstPreset() -> String? {
         if let name = persistedPreset {
             if library.known.isEmpty || library.known.index(of: name) != nil {
@@ -148,7 +159,7 @@ struct PresetSchedule: Sendable {
             }
             if !library.chosen.isEmpty { persistedPreset = nil }
         }
-        return library.chosen.isEmpty ? nil : order.next()
+        return library.chosen.isEmpty || followsPage ? nil : order.next()
     }
 
     private mutating func emitPending(at time: Double, into events: inout EventList) {
@@ -205,10 +216,11 @@ struct PresetSchedule: Sendable {
             isLocked = locks
             return .done
         case .toggleCycle:
-            guard timer.timing.isAutomatic else { return .refused("there are no automatic preset changes in mode manual") }
             isCycling.toggle()
             if isCycling { timer.restart(at: time) }
             return .switched(isCycling)
+        // Its record tells pages and the state file.
+        case .setFavourites: return .done
         case .setSpeed, .speedHandler: return set(control["speed"].number ?? .nan)
         case .ready, .presetNames:
             let error = updateLists(after: control, from: origin, preparation).error

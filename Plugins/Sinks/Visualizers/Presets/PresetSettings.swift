@@ -72,6 +72,9 @@ struct PresetSettings: PluginSettings {
         )
     }
 
+    /// Whether presets change by themselves from the start.
+    var cycles: Bool { mode != .manual }
+
     private var mode: ChangeMode { chosenMode ?? (bars != nil ? .bars : beats != nil ? .beats : .timer) }
 
     /// When presets change, with the defaults of the mode's original program.
@@ -80,7 +83,7 @@ struct PresetSettings: PluginSettings {
             duration: .uniform(time ?? 15, extra: spread ?? 0), minimum: minimum ?? 0, maximum: maximum, blend: blend ?? 1,
             requestBlend: blend ?? 1)
         switch mode {
-        case .timer: break
+        case .timer, .manual: break
         case .milkDrop:
             timing.blend = blend ?? 2.7
             timing.requestBlend = blend ?? 1.7
@@ -100,7 +103,6 @@ struct PresetSettings: PluginSettings {
             timing.maximum = maximum ?? 60
             timing.trigger = mode == .drop ? .drop(decibels: rise) : .segments
             if mode == .drop { timing.blend = blend ?? 0 }
-        case .manual: (timing.duration, timing.maximum) = (nil, nil)
         }
         return timing
     }

@@ -19,11 +19,25 @@ extension SinkPlugin {
                 primary: "port", declares: .init(records: [.preset, .speed, .key, .message], fallbackControls: PageDirector.controls),
                 uses: .init(libraries: [.qrencode], network: true)),
             settings: WebSettings.self,
-            needs: { _ in Needs(samples: true, realTime: true, events: [.beat, .control, .device, .dropped, .gap, .preset, .speed]) },
+            needs: { _ in
+                Needs(
+                    sinks: [presetCycler], samples: true, realTime: true,
+                    events: [.beat, .control, .device, .dropped, .gap, .preset, .speed])
+            },
             make: { settings throws(Problem) in
                 try settings.check()
                 return WebSink(settings, tokenFile: tokenFile(), presets: presets(), browser: settings.opensBrowser ? browser() : nil)
             })
+    }
+
+    /// The sink that changes the presets of pages when their user asks for it, and keeps what the user has chosen for the next run.
+    private static var presetCycler: PluginSpec {
+        var spec = PluginSpec(
+            "presets", primary: .text("/dev/null"),
+            settings: ["mode": .text("manual"), "time_s": .number(20), "select": .texts(["preset", "speed", "control"])])
+        // Its file of live runs.
+        spec.settings["state"] = EnvironmentVariable.stateFolder().map { .text("\($0)/visualizer.json") }
+        return spec
     }
 }
 

@@ -13,11 +13,14 @@ import Testing
 
     private func director(_ names: [String]?) -> PresetDirector {
         let director = PresetDirector(settings(names))
-        director.prepare(
-            StreamHeader(
-                source: StreamSource(format: StreamFormat(sampleRate: 44_100, channelCount: 2), kind: "test", name: "test"),
-                isLive: true, batching: .standard, seed: 0, analyzers: []))
+        director.prepare(header(isLive: true))
         return director
+    }
+
+    private func header(isLive: Bool) -> StreamHeader {
+        StreamHeader(
+            source: StreamSource(format: StreamFormat(sampleRate: 44_100, channelCount: 2), kind: "test", name: "test"),
+            isLive: isLive, batching: .standard, seed: 0, analyzers: [])
     }
 
     /// The events of a batch.
@@ -96,6 +99,23 @@ import Testing
         #expect(schedule.handle(first, from: "web/1", at: 0, preparation: early) == .done)
         #expect(schedule.handle(second, from: "web/2", at: 0, preparation: late) == .done)
         #expect(schedule.library.chosen.names.sorted() == ["a", "x"])
+    }
+
+    @Test func `next file: the schedule goes on for a page, and begins anew without one`() {
+        let director = PresetDirector(settings(nil))
+        for hasPage in [false, true] {
+            director.prepare(header(isLive: false))
+            if hasPage { _ = director.handle(StampedControl(Control(.ready, .texts(["a", "b"])), at: 0, from: "web/1")) }
+            #expect(events(director).presets.map(\.name) == (hasPage ? ["a"] : []))
+        }
+        director.prepare(header(isLive: false))
+        #expect(events(director).isEmpty)
+        _ = director.handle(StampedControl(Control(.nextPreset), at: 0, from: "web/1"))
+        #expect(events(director).presets.map(\.name) == ["b"])
+        _ = director.handle(StampedControl(Control(.pageClosed), at: 0, from: "web/1"))
+        director.prepare(header(isLive: false))
+        _ = director.handle(StampedControl(Control(.ready, .texts(["a", "b"])), at: 0, from: "web/2"))
+        #expect(events(director).presets.map(\.name) == ["a"])
     }
 
     @Test func `unknown name of 1 kB: quoted truncated and without a suggestion`() {

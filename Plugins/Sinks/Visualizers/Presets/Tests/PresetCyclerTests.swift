@@ -231,6 +231,24 @@ import Testing
         #expect(try folder.text(of: "state.json.damaged") == "{\"pre")
     }
 
+    @Test func `favourites: kept, and set again with the first page of the next run`() async throws {
+        func run(_ control: Control) async throws -> [Control] {
+            let pipeline = PipelineFixture(
+                steps: [.samples(TestSignal.silence(frames: 3 * 44_100))],
+                settings: "\(folder("plan")),mode=manual,state=\(folder("state.json"))",
+                replay: ControlReplay([StampedControl(control, at: 44_100, from: "web/1")]))
+            let run = try await pipeline.run()
+            #expect(run.notices == [])
+            return run.streams[0].events.compactMap(\.control?.control)
+        }
+        let favourites = Control(.setFavourites, .texts(["b", "Élan"]))
+        #expect(try await run(favourites) == [favourites])
+        #expect(try folder.text(of: "state.json") == #"{"favourites":["b","Élan"]}"# + "\n")
+        #expect(try await run(Control(.loadPreset, .text("x"))) == [Control(.loadPreset, .text("x"))])
+        #expect(try folder.text(of: "state.json") == #"{"preset":"x","favourites":["b","Élan"]}"# + "\n")
+        #expect(try await run(Control(.ready, .texts(["a"]))) == [Control(.ready, .texts(["a"])), favourites])
+    }
+
     @Test func `state file not writable: one warning, and the run continues`() async throws {
         _ = try folder.write("x", to: "file")
         let pipeline = PipelineFixture(
@@ -274,7 +292,7 @@ import Testing
         #expect(
             try timing("beats=12,confidence=0.5")
                 == ChangeTiming(duration: .uniform(15), trigger: .beats(.beats(12), confidence: 0.5), blend: 1, requestBlend: 1))
-        #expect(try !timing("mode=manual,max_s=5").isAutomatic)
+        #expect(try timing("mode=manual,time_s=5") == ChangeTiming(duration: .uniform(5), blend: 1, requestBlend: 1))
     }
 
     @Test(arguments: ["presets:\"\"", "presets:-,list=", "presets:-,mode=drop,max_s=3", "presets:-,min_s=5,max_s=4", "presets:-,state="])

@@ -5,14 +5,14 @@ import Testing
 
 @Suite struct PresetScheduleTests {
     private func settings(
-        _ names: [String]? = names(6), duration: Double? = 15, order: PresetOrder.Kind = .sequential
+        _ names: [String]? = names(6), order: PresetOrder.Kind = .sequential, cycles: Bool = true
     ) -> ScheduleSettings {
         ScheduleSettings(
-            timing: ChangeTiming(duration: duration.map { .uniform($0) }, blend: 1, requestBlend: 1.7), order: order, names: names)
+            timing: ChangeTiming(duration: .uniform(15), blend: 1, requestBlend: 1.7), order: order, cycles: cycles, names: names)
     }
 
-    private func schedule(_ names: [String]? = names(6), duration: Double? = 15) -> PresetSchedule {
-        PresetSchedule(settings(names, duration: duration), seed: 0)
+    private func schedule(_ names: [String]? = names(6)) -> PresetSchedule {
+        PresetSchedule(settings(names), seed: 0)
     }
 
     @Test func `timer: the first preset at 0, then one every 15 s`() {
@@ -113,13 +113,26 @@ import Testing
         #expect(schedule.run(&batches, until: 56).presets.map(\.reason) == [.timer])
     }
 
-    @Test func `mode manual: only requests change the preset`() {
-        var (schedule, batches) = (schedule(duration: nil), BatchSequence())
-        #expect(schedule.run(&batches, until: 100).presets.map(\.reason) == [.start])
-        #expect(
-            schedule.handle(Control(.toggleCycle), at: batches.time) == .refused("there are no automatic preset changes in mode manual"))
+    @Test func `mode manual: only requests change the preset, until one starts the timer`() {
+        var (schedule, batches) = (PresetSchedule(settings(cycles: false), seed: 0), BatchSequence())
+        let first = schedule.run(&batches, until: 100).presets
+        #expect(first.map(\.reason) == [.start] && first[0].nextIn == nil)
         #expect(schedule.handle(Control(.nextPreset), at: batches.time) == .done)
         #expect(schedule.step(&batches).presets.map(\.name) == ["p1"])
+        #expect(schedule.handle(Control(.toggleCycle), at: batches.time) == .switched(true))
+        #expect(schedule.run(&batches, until: batches.time + 16).presets.map(\.reason) == [.timer])
+    }
+
+    @Test(arguments: [nil, "c"])
+    func `mode manual without a list: the first preset is the persisted one, or that of the page`(preset: String?) {
+        let state = PersistedState(preset: preset, speed: 0.5)
+        var (schedule, batches) = (PresetSchedule(settings(nil, cycles: false), persisted: state, seed: 0), BatchSequence())
+        #expect(schedule.run(&batches, until: 5).isEmpty)
+        _ = schedule.handle(Control(.ready, .texts(["a", "b", "c"])), from: "web/1", at: batches.time)
+        let events = schedule.step(&batches)
+        #expect(events.presets.map(\.name) == (preset.map { [$0] } ?? []) && events.speeds == [0.5])
+        _ = schedule.handle(Control(.presetHandler, .text(preset ?? "b")), from: "web/1", at: batches.time)
+        #expect(schedule.step(&batches).presets.map(\.reason) == (preset == nil ? [.page] : []))
     }
 
     @Test(arguments: [(0.5, 0.5), (0.02, 0.1), (7, 1), (0.33, 0.35), (0.32, 0.3), (-1, 0.1)])

@@ -11,7 +11,7 @@ import Testing
     @Test func `written state is read back`() throws {
         let folder = try TemporaryFolder()
         let path = folder("new/folder/visualizer.json")
-        let state = PersistedState(preset: "Geiss / \"Élan\"\n", speed: 0.35)
+        let state = PersistedState(preset: "Geiss / \"Élan\"\n", speed: 0.35, favourites: ["Élan", "b"])
         try state.write(to: path)
         #expect(PersistedState.read(path) { _ in Issue.record("unexpected warning for an intact file") } == state)
         try PersistedState(preset: "p", speed: nil).write(to: path)
@@ -26,7 +26,7 @@ import Testing
         #expect(state == PersistedState())
     }
 
-    @Test(arguments: ["", "{\"preset\":", "[1]", "{\"preset\":7}", "\u{0}\u{1}"])
+    @Test(arguments: ["", "{\"preset\":", "[1]", "{\"preset\":7}", "{\"favourites\":[7]}", "\u{0}\u{1}"])
     func `damaged file: renamed, with a warning`(damage: String) throws {
         let folder = try TemporaryFolder()
         let path = folder("visualizer.json")

@@ -54,20 +54,25 @@ import Testing
         try await fixture.close()
     }
 
-    @Test func `client that connects later: hello has preset, speed and cycling`() async throws {
+    @Test func `client that connects later: hello has preset, speed, cycling and favourites`() async throws {
         let fixture = try await SocketSinkFixture()
         try await fixture.begin()
         let early = try fixture.client()
         let hello = try early.line()
         #expect(hello.int("schema") == 2 && hello.int("sample_rate") == 44_100 && hello.int("batch_frames") == 1024)
         #expect(hello.object("source")["name"] as? String == "fixture \"1\"")
-        #expect(hello.object("visualizer").values.allSatisfy { $0 is NSNull } && hello.object("visualizer").count == 4)
+        let unknown = hello.object("visualizer").filter { $0.key != "favourites" }
+        #expect(unknown.values.allSatisfy { $0 is NSNull } && unknown.count == 4)
+        #expect(hello.object("visualizer")["favourites"] as? [String] == [])
+        let favourites = StampedControl(Control(.setFavourites, .texts(["\"x\"", "y"])), at: 0, from: "socket/1")
         try await fixture.play(events: [Self.preset("one")])
-        try await fixture.play(events: [Self.preset("two", .request), SpeedChange(0.25)], controls: [Self.toggle(isOn: false)])
+        try await fixture.play(
+            events: [Self.preset("two", .request), SpeedChange(0.25)], controls: [Self.toggle(isOn: false), favourites])
         #expect(try early.line(except: "resumeAudio").type == "pushSamples")
         let late = try fixture.client()
         let state = try late.line().object("visualizer")
         #expect(state["preset"] as? String == "two" && state["speed"] as? Double == 0.25 && state["cycling"] as? Bool == false)
+        #expect(state["favourites"] as? [String] == ["\"x\"", "y"])
         try await fixture.close()
     }
 
@@ -289,7 +294,7 @@ import Testing
         try client.send(#"{"type":"status","id":1}"#)
         #expect(
             try client.line().text
-                == #"{"type":"status","preset":null,"speed":null,"cycling":null,"next_in_s":null,"bpm":null,"source":"fixture \"1\"","device":null,"pages":0}"#
+                == #"{"type":"status","preset":null,"speed":null,"cycling":null,"next_in_s":null,"favourites":[],"bpm":null,"source":"fixture \"1\"","device":null,"pages":0}"#
         )
         #expect(try client.line().text == #"{"type":"reply","id":1,"ok":true,"error":null}"#)
         let opened = DeviceEvent(name: "hdmi.monitor", summary: "HDMI \"1\"", state: .opened, format: fixture.format)
@@ -298,7 +303,7 @@ import Testing
         ])
         // A device change is sent without a request.
         let text =
-            #"{"type":"status","preset":"one","speed":0.5,"cycling":true,"next_in_s":null,"bpm":120.5,"source":"fixture \"1\"","#
+            #"{"type":"status","preset":"one","speed":0.5,"cycling":true,"next_in_s":null,"favourites":[],"bpm":120.5,"source":"fixture \"1\"","#
             + #""device":{"name":"hdmi.monitor","description":"HDMI \"1\"","state":"opened"},"pages":0}"#
         #expect(try client.line().text == text)
         #expect(try client.line().type == "pushSamples")

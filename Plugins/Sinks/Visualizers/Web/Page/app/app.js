@@ -80,7 +80,7 @@ const visibility = new Visibility(options);
 const wakeLock = new WakeLock();
 const status = new StatusView(hemiola, options, (kind) => wakeLock.set(kind === "live"));
 const panels = new Panels({ hemiola, analysis, beats, isSlow }, storage(), subscribe);
-const presets = new PresetControl(hemiola, stage, { storage: storage(), pinned: options.preset !== null });
+const presets = new PresetControl(hemiola, stage, { pinned: options.preset !== null });
 const tempo = new TempoControl(hemiola);
 const speed = new SpeedSlider();
 connectDelaySlider(hemiola);
@@ -111,10 +111,9 @@ hemiola.addEventListener("beat", ({ detail }) => beats.add(detail));
 presets.loadFirst(options.preset);
 connectFiles(user, presets);
 
-const picture = new Picture({ hemiola, stage, analysis, beats, panels, visibility, speed, isSlow, fixed: options.size !== null }, (frame, dt) => {
+const picture = new Picture({ hemiola, stage, analysis, beats, panels, visibility, speed, isSlow, fixed: options.size !== null }, (frame) => {
     status.setSilent(frame.silent);
     tempo.show(frame.beat.bpm);
-    presets.advance(dt);
 });
 
 // A blackout is one of the lights too, from wherever it comes.
@@ -135,13 +134,11 @@ element("main").addEventListener("pointerup", ({ target }) => {
 });
 
 connectKeyboard({
-    previous: () => presets.change("previous"),
-    next: () => presets.change("next"),
-    random: () => presets.change("random"),
-    cycle: () => presets.toggleCycle(),
+    previous: () => presets.change("previousPreset"),
+    next: () => presets.change("nextPreset"),
+    random: () => presets.random(),
+    cycle: () => presets.change("toggleCycle"),
     favourite: () => presets.toggleFavourite(),
-    rateHigher: () => presets.rate(1),
-    rateLower: () => presets.rate(-1),
     tap: () => tempo.tap(),
     blackout,
     freeze,

@@ -20,8 +20,6 @@ export const SHORTCUTS = [
     { action: "fullScreen", key: "x", text: "Full screen" },
     { action: "tap", key: "b", midi: "note 36", text: "Tap the beat" },
     { action: "favourite", key: "m", text: "Favourite" },
-    { action: "rateHigher", key: "+", text: "Rate the preset higher, 5 is a favourite" },
-    { action: "rateLower", key: "-", shown: "−", text: "Rate the preset lower, 1 does not come by itself" },
     { action: "search", key: "/", text: "Search presets" },
     { action: "hide", key: "v", text: "Hide the controls, or show them" },
     { action: "show", key: "?", text: "Show the controls" },

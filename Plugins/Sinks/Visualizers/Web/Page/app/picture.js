@@ -8,7 +8,7 @@ import { pixelRatio } from "../panels/surface.js";
 const PLAIN_MILLISECONDS = 25;
 
 export class Picture {
-    /** `parts`: hemiola, stage, analysis, beats, panels, visibility, speed, isSlow, fixed; `drawn(frame, dt)` is called after each picture. */
+    /** `parts`: hemiola, stage, analysis, beats, panels, visibility, speed, isSlow, fixed; `drawn(frame)` is called after each picture. */
     constructor(parts, drawn) {
         this.parts = parts;
         this.drawn = drawn;
@@ -62,7 +62,7 @@ export class Picture {
         if (!this.isFrozen) stage.render(frame);
         if (visibility.isVisible) panels.draw(frame);
         if (beat) this.beatDrawn(beat);
-        this.drawn(frame, dt);
+        this.drawn(frame);
     }
 
     /** Reports that the picture of a beat was drawn: as an event, and as a mark in the browser's timeline. */

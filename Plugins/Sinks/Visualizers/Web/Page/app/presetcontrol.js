@@ -1,43 +1,35 @@
-// The preset and its changes. Hemiola's preset cycler is used where the pipeline has one; else this page changes the presets itself.
+// The preset and its changes: the preset cycler of Hemiola makes them, and the page asks for them and shows what comes.
 
 import { announce, element, onClick, setText, showMessage } from "./dom.js";
-import { Playlist, Ratings } from "./playlist.js";
 import { PresetList } from "./presetlist.js";
 
-const CYCLE_S = 20;
-const CYCLE_BLEND_S = 2.7;
 const REQUEST_BLEND_S = 1;
-
-/** Controls of the cycler, and what this page does without it. */
-const CONTROLS = { next: "nextPreset", previous: "previousPreset", random: "randomPreset" };
 
 export class PresetControl {
     /** `pinned`: presets that Hemiola requests are ignored until the user changes the preset. */
-    constructor(hemiola, stage, { storage, pinned }) {
+    constructor(hemiola, stage, { pinned }) {
         this.hemiola = hemiola;
         this.stage = stage;
         this.isPinned = pinned;
-        this.ratings = new Ratings(storage);
-        this.playlist = new Playlist(stage.names, (name) => this.ratings.share(name));
-        this.cycling = false;
-        this.elapsed = 0;
         /** The presets to begin with that are not in the list yet, the most wanted one first. */
         this.awaited = [];
-        /** Whether the pipeline has a preset cycler, which then changes the presets: null while unknown. */
-        this.hasCycler = null;
-        this.list = new PresetList(stage.presets, this.ratings, { load: (name) => this.choose(name), marked: () => this.show() });
-        onClick("next", () => this.change("next"));
-        onClick("previous", () => this.change("previous"));
-        onClick("random", () => this.change("random"));
-        onClick("cycle", () => this.toggleCycle());
+        this.list = new PresetList(stage.presets, { load: (name) => this.choose(name), toggle: (name) => this.toggleFavourite(name) });
+        onClick("next", () => this.change("nextPreset"));
+        onClick("previous", () => this.change("previousPreset"));
+        onClick("random", () => this.random());
+        onClick("cycle", () => this.change("toggleCycle"));
         onClick("favourite", () => this.toggleFavourite());
-        hemiola.addEventListener("hello", (event) => {
-            // A page that cycles goes on, until the cycler of the new stream changes a preset.
-            if (!event.detail.controls?.some((control) => control.name === "nextPreset")) this.hasCycler = false;
-            else if (!this.cycling || this.hasCycler) this.hasCycler = null;
-            this.readCycling(event.detail.visualizer ?? {});
+        hemiola.addEventListener("connection", () => this.setCycling(false));
+        hemiola.addEventListener("hello", ({ detail }) => {
+            const visualizer = detail.visualizer ?? {};
+            this.setFavourites(visualizer.favourites ?? []);
+            this.readCycling(visualizer);
         });
         for (const type of ["status", "preset"]) hemiola.addEventListener(type, (event) => this.readCycling(event.detail));
+        hemiola.addEventListener("control", ({ detail }) => {
+            if (detail.control === "setFavourites") this.setFavourites(detail.names);
+            else if (detail.control === "toggleCycle") hemiola.send({ type: "status" }).catch(() => {});
+        });
         // The stage without WebGL has no presets.
         const empty = stage.names.length === 0;
         for (const id of ["presets-button", "favourite", "next", "previous", "random", "cycle"]) element(id).disabled = empty;
@@ -48,7 +40,6 @@ export class PresetControl {
         const { presets, names } = this.stage;
         this.list.presets = presets;
         this.list.refresh();
-        this.playlist.names = names;
         if (this.stage.current && !names.includes(this.stage.current)) this.showAndReport(this.stage.lastOwn, REQUEST_BLEND_S);
         this.loadAwaited();
         if (this.hemiola.connected) this.hemiola.send({ type: "presetNames", names }).catch(() => {});
@@ -59,11 +50,9 @@ export class PresetControl {
         if (this.stage.current === name) this.showAndReport(this.stage.lastOwn, REQUEST_BLEND_S);
     }
 
-    /** Reads whether Hemiola changes the presets: from `cycling`, or from the time of the next change. Only a cycler gives them a value. */
+    /** Reads whether presets change by themselves: from `cycling`, or from the time of the next change. */
     readCycling({ cycling, next_in_s: nextChange }) {
-        if (typeof cycling !== "boolean" && typeof nextChange !== "number") return;
-        this.hasCycler = true;
-        this.setCycling(cycling ?? true);
+        if (typeof cycling === "boolean" || typeof nextChange === "number") this.setCycling(cycling ?? true);
     }
 
     /** Shows the preset that the page's address names, else Hemiola's last one, else the first. */
@@ -99,8 +88,6 @@ export class PresetControl {
     load(name, blendSeconds) {
         if (!this.stage.load(name, blendSeconds)) return false;
         this.awaited = [];
-        this.elapsed = 0;
-        this.playlist.shown(name);
         this.show();
         return true;
     }
@@ -118,55 +105,30 @@ export class PresetControl {
         if (this.showAndReport(name, blendSeconds)) announce(`Preset ${name}`);
     }
 
-    async change(kind) {
+    /** Sends a control of the cycler: `nextPreset`, `previousPreset` or `toggleCycle`. */
+    change(type) {
         this.isPinned = false;
-        if (await this.request(CONTROLS[kind])) return;
-        const { current } = this.stage;
-        if (kind === "next") this.choose(this.playlist.next(current));
-        else if (kind === "previous") this.choose(this.playlist.previous(current));
-        else this.choose(this.playlist.randomName(current));
+        return this.request({ type });
     }
 
-    /** Sends a control of the cycler. Returns false if there is no cycler or no connection. */
-    async request(type) {
-        if (this.hasCycler === false || !this.hemiola.connected) return false;
-        try {
-            const reply = await this.hemiola.send({ type });
-            if (reply.ok) {
-                this.hasCycler = true;
-            } else if (this.hasCycler) {
-                showMessage(reply.error);
-                return true;
-            } else {
-                this.hasCycler = false;
-            }
-            return reply.ok;
-        } catch {
-            return false;
-        }
+    /** A random preset: of the cycler, else, as with a recording, of this page. */
+    async random() {
+        this.isPinned = false;
+        const reply = await this.hemiola.send({ type: "randomPreset" }).catch(() => null);
+        if (reply?.ok) return;
+        const others = this.stage.names.filter((name) => name !== this.stage.current);
+        this.choose(others[Math.floor(Math.random() * others.length)]);
     }
 
-    async toggleCycle() {
-        if (await this.request("toggleCycle")) {
-            this.hemiola.send({ type: "status" }).catch(() => {});
-        } else {
-            this.setCycling(!this.cycling);
-            this.elapsed = 0;
-        }
+    /** Sends a control, and says why it has no effect. Returns whether it has one. */
+    async request(message) {
+        const { ok, error } = await this.hemiola.send(message).catch(({ message }) => ({ ok: false, error: message }));
+        if (!ok) showMessage(error);
+        return ok;
     }
 
     setCycling(cycling) {
-        this.cycling = cycling;
         element("cycle").setAttribute("aria-pressed", String(cycling));
-    }
-
-    /** Changes the preset when its time is over, if Hemiola does not. */
-    advance(dt) {
-        this.elapsed += dt;
-        if (!this.cycling || this.hasCycler !== false || this.elapsed < CYCLE_S) return;
-        const name = this.playlist.randomName(this.stage.current);
-        this.elapsed = 0;
-        this.showAndReport(name, CYCLE_BLEND_S);
     }
 
     /** Shows a preset that Hemiola has not requested, and reports it. Returns false if there is none of this name. */
@@ -176,22 +138,18 @@ export class PresetControl {
         return true;
     }
 
-    toggleFavourite() {
-        if (!this.stage.current) return;
-        const isMarked = this.ratings.toggleFavourite(this.stage.current);
-        this.list.refreshMarks();
-        this.show();
+    async toggleFavourite(name = this.stage.current) {
+        if (!name) return;
+        const names = new Set(this.list.favourites);
+        const isMarked = !names.delete(name);
+        if (isMarked) names.add(name);
+        if (!(await this.request({ type: "setFavourites", names: [...names] }))) return;
         announce(isMarked ? "Added to the favourites" : "Removed from the favourites");
     }
 
-    /** Rates the current preset one higher or lower. */
-    rate(step) {
-        const { current } = this.stage;
-        if (!current) return;
-        const rating = this.ratings.rate(current, this.ratings.of(current) + step);
-        this.list.refreshMarks();
+    setFavourites(names) {
+        this.list.setFavourites(names);
         this.show();
-        showMessage(`${"★".repeat(rating)}${"☆".repeat(5 - rating)} ${current}`);
     }
 
     show() {
@@ -200,7 +158,7 @@ export class PresetControl {
         const shown = this.stage.showsPlain ? "Plain picture" : name ?? "–";
         setText(element("preset-name"), shown);
         element("stage").setAttribute("aria-label", `Visualizer: ${shown}`);
-        element("favourite").setAttribute("aria-pressed", String(Boolean(name) && this.ratings.isFavourite(name)));
+        element("favourite").setAttribute("aria-pressed", String(Boolean(name) && this.list.favourites.has(name)));
         this.list.setCurrent(name);
     }
 }

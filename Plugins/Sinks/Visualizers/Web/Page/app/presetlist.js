@@ -8,12 +8,12 @@ const SVG = "http://www.w3.org/2000/svg";
 const ELEMENTS = 200;
 
 export class PresetList {
-    /** `presets`: [{name, description}]; `load(name)`: the user has chosen a preset; `marked()`: the favourites have changed. */
-    constructor(presets, ratings, { load, marked }) {
+    /** `presets`: [{name, description}]; `load(name)`: the user has chosen a preset; `toggle(name)`: has marked or unmarked it. */
+    constructor(presets, { load, toggle }) {
         this.presets = presets;
-        this.ratings = ratings;
+        this.favourites = new Set();
         this.load = load;
-        this.marked = marked;
+        this.toggle = toggle;
         this.input = element("search");
         this.options = element("preset-options");
         this.onlyFavourites = element("favourites-only");
@@ -41,7 +41,7 @@ export class PresetList {
     /** Shows the presets that match the search. */
     refresh() {
         const matches = searchNames(this.presets.map((preset) => preset.name), this.input.value).map((index) => this.presets[index]);
-        this.shown = this.onlyFavourites.checked ? matches.filter((preset) => this.ratings.isFavourite(preset.name)) : matches;
+        this.shown = this.onlyFavourites.checked ? matches.filter((preset) => this.favourites.has(preset.name)) : matches;
         this.options.replaceChildren();
         this.addElements(ELEMENTS);
         this.activate(this.input.value !== "" && this.shown.length > 0 ? 0 : -1);
@@ -84,7 +84,7 @@ export class PresetList {
         text.append(name);
         const description = document.createElement("span");
         description.className = "option-description";
-        description.dataset.text = preset.description;
+        description.textContent = preset.description;
         text.append(description);
         const mark = document.createElement("span");
         mark.className = "visually-hidden";
@@ -102,17 +102,13 @@ export class PresetList {
     }
 
     showMark(option) {
-        const rating = this.ratings.of(option.dataset.name);
-        const isFavourite = this.ratings.isFavourite(option.dataset.name);
+        const isFavourite = this.favourites.has(option.dataset.name);
         option.dataset.favourite = String(isFavourite);
         option.querySelector(".visually-hidden").textContent = isFavourite ? "Favourite" : "";
-        const description = option.querySelector(".option-description");
-        const stars = isFavourite || rating === 3 ? "" : "★".repeat(rating) + "☆".repeat(5 - rating);
-        description.textContent = [stars, description.dataset.text].filter(Boolean).join(" ");
     }
 
-    /** Shows changed ratings. */
-    refreshMarks() {
+    setFavourites(names) {
+        this.favourites = new Set(names);
         if (this.onlyFavourites.checked) return this.refresh();
         for (const option of this.options.children) this.showMark(option);
     }
@@ -156,11 +152,5 @@ export class PresetList {
         const { name } = option.dataset;
         if (event.target.closest(".option-star")) this.toggle(name);
         else this.load(name);
-    }
-
-    toggle(name) {
-        this.ratings.toggleFavourite(name);
-        this.refreshMarks();
-        this.marked();
     }
 }

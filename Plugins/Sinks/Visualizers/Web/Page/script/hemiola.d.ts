@@ -58,7 +58,9 @@ export interface HemiolaHello extends HemiolaMessage {
     analyzers: { id: string; plugin: string; outputs: { name: string; unit: string; count: number; [field: string]: unknown }[] }[];
     records: { name: string; description: string; fields: unknown[] }[];
     controls: { name: string; description: string; fields: unknown[] }[];
-    visualizer: { preset: string | null; speed: number | null; cycling: boolean | null; next_in_s: number | null };
+    visualizer: {
+        preset: string | null; speed: number | null; cycling: boolean | null; next_in_s: number | null; favourites: string[];
+    };
 }
 
 export interface HemiolaEventMap {
