@@ -12,8 +12,6 @@ enum LevelProfile: String, CaseIterable {
     /// The last 576 frames of the left channel under a periodic Hann window, zero-padded; bands are thirds of the lower half of
     /// the spectrum, 0…11 025 Hz at 44.1 kHz (MilkDrop 2, `DoCustomSoundAnalysis`).
     case milkdrop
-    /// As `milkdrop`, of the mono mix, as projectM since August 2026.
-    case projectm
 
     /// Length of the transform, in frames of 44.1 or 48 kHz.
     static let transformSize = 1024
@@ -37,7 +35,7 @@ enum LevelProfile: String, CaseIterable {
     var windowFrames: Int {
         switch self {
         case .butterchurn: Self.transformSize
-        case .milkdrop, .projectm: 576
+        case .milkdrop: 576
         }
     }
 
@@ -51,7 +49,7 @@ enum LevelProfile: String, CaseIterable {
                 min(max(Int((hertz / binWidth + 0.5).rounded(.down)) - 1, 0), Self.binCount - 1)
             }
             return zip(edges, edges.dropFirst()).map { $0..<$1 }
-        case .milkdrop, .projectm:
+        case .milkdrop:
             return (0..<3).map { Self.binCount * $0 / 6..<Self.binCount * ($0 + 1) / 6 }
         }
     }
@@ -69,7 +67,7 @@ enum LevelProfile: String, CaseIterable {
     func framesPerSecond(_ updates: Double, sampleRate: Int) -> Double {
         switch self {
         case .butterchurn: min(max(updates, 15), 144 * Double(Self.factor(at: sampleRate)))
-        case .milkdrop, .projectm: updates
+        case .milkdrop: updates
         }
     }
 
@@ -77,7 +75,7 @@ enum LevelProfile: String, CaseIterable {
     var initialAverage: Double {
         switch self {
         case .butterchurn: 1
-        case .milkdrop, .projectm: 0
+        case .milkdrop: 0
         }
     }
 }

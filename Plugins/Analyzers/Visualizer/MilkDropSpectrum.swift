@@ -1,8 +1,7 @@
 internal import HemiolaSignal
 
 /// The power spectrum of MilkDrop: the last 576 frames of the left channel (with more than two channels: of the left channel of the
-/// stereo downmix) under a periodic Hann window, zero-padded to 1024; multiples of both at high sample rates. That of projectM is the same of
-/// the mono mix.
+/// stereo downmix) under a periodic Hann window, zero-padded to 1024; multiples of both at high sample rates.
 ///
 /// It has its own transform, because the spectra of the pipeline are of the mono mix, and not zero-padded.
 ///
@@ -26,18 +25,18 @@ struct MilkDropSpectrum: ~Copyable {
     /// Processes a hop.
     ///
     /// - Parameters:
-    ///   - samples: Interleaved samples, without padding; or the mono mix.
-    ///   - channels: The weights of the channels in the left channel; nil: the samples are the mono mix.
+    ///   - samples: Interleaved samples, without padding.
+    ///   - channels: The weights of the channels in the left channel.
     ///   - hopFrames: Length of a full hop. Missing frames count as zeros.
-    mutating func advance(_ samples: Span<Float>, channels: ChannelMix?, hopFrames: Int) {
-        let channelCount = channels?.channelCount ?? 1
+    mutating func advance(_ samples: Span<Float>, channels: ChannelMix, hopFrames: Int) {
+        let channelCount = channels.channelCount
         let frames = samples.count / channelCount
         let count = min(history.count, hopFrames)
         let kept = history.count - count
         history.withUnsafeMutableBufferPointer { history in
             for index in 0..<kept { history[index] = history[count + index] }
             samples.withUnsafeBufferPointer { samples in
-                guard let channels, channelCount > 2 else {
+                guard channelCount > 2 else {
                     for index in 0..<count {
                         let frame = hopFrames - count + index
                         history[kept + index] = frame < frames ? samples[frame * channelCount] : 0

@@ -128,7 +128,7 @@ extension VisualizerAnalyzer {
         case .butterchurn:
             ownSpectrum = nil
             mixSpectrum = outputs.request(SpectrumRequest(size: factor * LevelProfile.transformSize, window: .rectangular))
-        case .milkdrop, .projectm:
+        case .milkdrop:
             ownSpectrum = MilkDropSpectrum(factor: factor, binCount: bands[2].upperBound)
             mixSpectrum = nil
         }
@@ -149,11 +149,7 @@ extension VisualizerAnalyzer {
         if let mixSpectrum {
             update(hop.spectra(mixSpectrum).power(0))
         } else {
-            if settings.profile == .milkdrop {
-                ownSpectrum?.advance(hop.samples, channels: channels, hopFrames: hopFrames)
-            } else {
-                ownSpectrum?.advance(hop.mono.extracting(first: hop.frameCount), channels: nil, hopFrames: hopFrames)
-            }
+            ownSpectrum?.advance(hop.samples, channels: channels, hopFrames: hopFrames)
             ownSpectrum?.withPower { update($0) }
         }
         updates += 1
