@@ -7,13 +7,12 @@ final class RecordedAudio {
     let name: String
     private let capture: any Capture
     private let header: StreamHeader
+    private let isCancelled: @Sendable () -> Bool
     /// The number of the next frame of the capture.
     private(set) var position: Int64
     private(set) var isAtEnd = false
     /// Frames of the current gap that were not passed on.
     private var gapFrames: Int64 = 0
-    private var isOpen = false
-    private var scratch: [Float]
 
     /// Opens the audio of a stream.
     ///
@@ -28,18 +27,17 @@ final class RecordedAudio {
         self.name = name
         self.capture = capture
         self.header = header
-        scratch = [Float](repeating: 0, count: header.batching.batchFrames * header.format.channelCount)
-        // The records may begin inside of the file.
-        position = -header.format.frame(at: min(max(0, header.source.start ?? 0), 1e9))
+        self.isCancelled = isCancelled
         let source = try capture.open(
             FormatRequest(
                 sampleRate: header.format.sampleRate, batchFrames: header.batching.batchFrames, isCancelled: isCancelled, warn: warn))
-        isOpen = true
+        // The records may begin inside of the file. From here on, an error closes the capture.
+        position = -header.format.frame(at: min(max(0, header.source.start ?? 0), 1e9))
         try check(source.format)
     }
 
     deinit {
-        if isOpen { capture.close() }
+        capture.close()
     }
 
     private func check(_ format: StreamFormat) throws(Problem) {
@@ -56,62 +54,36 @@ final class RecordedAudio {
     /// - Parameters:
     ///   - frame: The first frame, not before the last one that was read.
     ///   - samples: Receives a whole number of interleaved frames.
-    func read(at frame: Int64, into samples: inout MutableSpan<Float>, shouldStop: () -> Bool) throws(Problem) {
+    func read(at frame: Int64, into samples: inout MutableSpan<Float>) throws(Problem) {
         let channels = header.format.channelCount
-        try skip(to: frame, shouldStop)
-        let count = samples.count / channels
-        var filled = Int(min(Int64(count), max(0, position - frame)))
-        while filled < count, !isAtEnd, !shouldStop() {
+        let end = frame + Int64(samples.count / channels)
+        // For the frames before the batch.
+        var unused = [Float](repeating: 0, count: position < frame ? header.batching.batchFrames * channels : 0)
+        while position < end, !isAtEnd, !isCancelled() {
             if gapFrames > 0 {
-                let part = Int(min(gapFrames, Int64(count - filled)))
-                filled += part
-                pass(Int64(part))
-                continue
+                let passed = min(gapFrames, end - position)
+                position += passed
+                gapFrames -= passed
+            } else if position < frame {
+                var span = unused.mutableSpan
+                var front = span._mutatingExtracting(0..<Int(min(Int64(header.batching.batchFrames), frame - position)) * channels)
+                position += Int64(try next(into: &front))
+            } else {
+                var rest = samples._mutatingExtracting(Int(position - frame) * channels..<samples.count)
+                position += Int64(try next(into: &rest))
+                // As in an analysis.
+                _ = rest.silenceNonFinite()
             }
-            var rest = samples._mutatingExtracting(filled * channels..<count * channels)
-            let delivered = try next(into: &rest)
-            // As in an analysis.
-            _ = rest.silenceNonFinite()
-            filled += delivered
-            position += Int64(delivered)
         }
     }
 
     /// Whether the audio has frames after the last one that was read.
-    func hasMore(shouldStop: () -> Bool) throws(Problem) -> Bool {
-        while !isAtEnd, !shouldStop() {
-            if gapFrames > 0 { return true }
-            if try discard(header.batching.batchFrames) > 0 { return true }
-        }
-        return false
-    }
-
-    private func skip(to frame: Int64, _ shouldStop: () -> Bool) throws(Problem) {
-        while position < frame, !isAtEnd, !shouldStop() {
-            if gapFrames > 0 {
-                pass(min(gapFrames, frame - position))
-                continue
-            }
-            let count = min(Int64(header.batching.batchFrames), frame - position)
-            position += Int64(try discard(Int(count)))
-        }
-    }
-
-    /// Passes frames of the current gap.
-    private func pass(_ frames: Int64) {
-        position += frames
-        gapFrames -= frames
-    }
-
-    /// Reads frames without a use for them.
-    private func discard(_ count: Int) throws(Problem) -> Int {
-        // Moved out, because a span of a property cannot be passed on.
-        var buffer = scratch
-        scratch = []
-        defer { scratch = buffer }
-        var span = buffer.mutableSpan
-        var front = span._mutatingExtracting(0..<count * header.format.channelCount)
-        return try next(into: &front)
+    func hasMore() throws(Problem) -> Bool {
+        let last = position
+        var frame = [Float](repeating: 0, count: header.format.channelCount)
+        var span = frame.mutableSpan
+        try read(at: last, into: &span)
+        return position > last
     }
 
     /// - Returns: The number of frames that were read; 0 at the end, before a gap, and when none is available yet.

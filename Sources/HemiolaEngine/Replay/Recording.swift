@@ -22,15 +22,14 @@ public final class Recording: Sendable {
         let reader = try RecordingReader(path, catalog: registry.catalog, liveCaptures: Set(liveCaptures))
         name = reader.name
         while true {
-            switch reader.next() {
+            switch try reader.next() {
             case .idle: continue
-            case .begin(let header):
+            case .record(.header(let header), _):
                 self.header = header
-                reader.putBack(.begin(header))
+                reader.putBack(header)
                 self.reader = Mutex(reader)
                 return
-            case .over(let failure?): throw failure
-            case .batch, .end, .over(nil):
+            case .record, .end:
                 throw Problem("\(reader.name): no records; a recording is the output of hemiola analyze or listen")
             }
         }

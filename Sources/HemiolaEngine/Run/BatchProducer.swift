@@ -4,7 +4,7 @@ internal import Hemiola
 ///
 /// Used by the analysis thread only. After the first batch it does not allocate or lock, except when it passes a full block to the
 /// queues of the sinks. Uses raw buffers, because every access to an array of a class is checked for exclusivity.
-final class BatchProducer: ControllableStream {
+final class BatchProducer: StreamProducer {
     let header: StreamHeader
     /// The frame after the last analysed or lost one.
     private(set) var clock: Int64 = 0
@@ -17,10 +17,8 @@ final class BatchProducer: ControllableStream {
     private let directors: [PipelineDirector]
     private let bank: SpectrumBank
     private let aggregator: HopAggregator
-    private let publish: (BatchBlock) -> Void
-    private let pool: BlockPool
-    private var block: BatchStorage
-    private let carriesSamples: Bool
+    private let capture: any Capture
+    private let blocks: BlockWriter
 
     private let channelCount: Int
     private let channelMix: ChannelMix
@@ -45,17 +43,16 @@ final class BatchProducer: ControllableStream {
     private var hasDeviceEvent = false
     private(set) var isLost = false
 
-    /// - Parameter publish: Receives each full block: one batch live, up to 64 from a file.
     init(
-        _ preparation: AnalysisJob.Preparation, directors: [PipelineDirector], batchesPerBlock: Int, carriesSamples: Bool,
-        silence: SilenceDetector?, publish: @escaping (BatchBlock) -> Void
+        _ preparation: AnalysisJob.Preparation, from capture: any Capture, directors: [PipelineDirector], silence: SilenceDetector?,
+        blocks: BlockWriter
     ) {
         header = preparation.header
         slots = preparation.slots
         bank = preparation.bank
+        self.capture = capture
         self.directors = directors
-        self.publish = publish
-        self.carriesSamples = carriesSamples
+        self.blocks = blocks
         self.silence = silence
         channelCount = header.format.channelCount
         channelMix = ChannelMix(header.format)
@@ -63,10 +60,6 @@ final class BatchProducer: ControllableStream {
         hopFrames = header.batching.hopFrames
         hopsPerBatch = header.batching.hopsPerBatch
         aggregator = HopAggregator(header.layout, hopsPerBatch: hopsPerBatch)
-        pool = BlockPool(
-            capacity: batchesPerBlock, width: header.layout.width,
-            samplesPerBatch: carriesSamples ? header.batching.batchFrames * channelCount : 0, channelCount: channelCount)
-        block = pool.take()
         samples = .allocate(capacity: hopFrames * channelCount)
         samples.initialize(repeating: 0, count: hopFrames * channelCount)
         mono = .allocate(capacity: hopFrames)
@@ -79,19 +72,15 @@ final class BatchProducer: ControllableStream {
         mono.deallocate()
     }
 
-    /// Whether no batch has been started: controls are applied only between batches.
     var isBetweenBatches: Bool { hopsInBatch == 0 && filled == 0 }
 
     /// Whether the two channels have opposite polarity, so that their difference is analysed.
     var hasOppositePolarity: Bool { polarity.isOpposite }
 
-    /// Seconds of stream time up to now.
     var seconds: Double { header.format.seconds(at: clock) }
 
     /// Reads the rest of the hop from the capture and analyses the hop when it is complete.
-    ///
-    /// - Returns: The read result. Frames and gaps are processed here; the caller handles the rest.
-    func advance(_ capture: any Capture) throws(Problem) -> ReadResult {
+    func advance() throws(Problem) -> ReadResult {
         let delivery = try read(capture)
         switch delivery {
         case .frames:
@@ -138,7 +127,7 @@ final class BatchProducer: ControllableStream {
             // The next audio is not continuous with the last.
             bank.clear()
         }
-        publishBlock()
+        blocks.flush()
         if isControlled { directors.directPause(into: &eventsOfPause) }
         var waiting: [Event] = []
         if isBetweenBatches {
@@ -187,7 +176,6 @@ final class BatchProducer: ControllableStream {
         return reply ?? .refused("nothing in this pipeline handles \(control.name)")
     }
 
-    /// Adds the report of lost batches to the next batch.
     func report(_ drop: DropReport) {
         events.append(drop, at: seconds)
     }
@@ -201,7 +189,7 @@ final class BatchProducer: ControllableStream {
             events.setAnalyzer(slot.name)
             slot.analyzer.finish(into: &events)
         }
-        publishBlock()
+        blocks.flush()
         var late: [Event] = []
         events.drain(into: &late)
         return late
@@ -237,11 +225,11 @@ final class BatchProducer: ControllableStream {
         let wasOpposite = polarity.isOpposite
         let frames = takeHop()
         if polarity.isOpposite != wasOpposite { events.append(polarity.polarity, at: seconds) }
-        if carriesSamples {
-            let start = block.openSamples.baseAddress! + framesInBatch * channelCount
+        if blocks.carriesSamples {
+            let start = blocks.block.openSamples.baseAddress! + framesInBatch * channelCount
             start.update(from: samples, count: frames * channelCount)
         }
-        let row = block.openRow
+        let row = blocks.block.openRow
         let target = aggregator.target(row)
         // A loop by index, because an array's iterator allocates without optimisation.
         for index in slots.indices {
@@ -342,7 +330,7 @@ final class BatchProducer: ControllableStream {
     // MARK: - Batches
 
     private func completeBatch() {
-        let row = block.openRow
+        let row = blocks.block.openRow
         aggregator.convert(row)
         let start = clock - Int64(framesInBatch)
         if !directors.isEmpty {
@@ -351,7 +339,7 @@ final class BatchProducer: ControllableStream {
             events.setAnalyzer("")
             for director in directors { director.director.direct(moment, view, into: &events) }
         }
-        block.complete(
+        blocks.block.complete(
             BatchStorage.Info(
                 number: batchCount, frame: start, frameCount: framesInBatch,
                 isPartial: framesInBatch < header.batching.batchFrames),
@@ -360,35 +348,6 @@ final class BatchProducer: ControllableStream {
         batchCount += 1
         framesInBatch = 0
         hopsInBatch = 0
-        if block.isFull { publishBlock() }
-    }
-
-    private func publishBlock() {
-        guard block.count > 0 else { return }
-        publish(BatchBlock(block))
-        block = pool.take()
-    }
-}
-
-/// Reuses storages: a storage is free when no sink has a reference to it.
-final class BlockPool {
-    private let make: () -> BatchStorage
-    private var storages: [BatchStorage] = []
-
-    init(capacity: Int, width: Int, samplesPerBatch: Int, channelCount: Int) {
-        make = {
-            BatchStorage(capacity: capacity, width: width, samplesPerBatch: samplesPerBatch, channelCount: channelCount)
-        }
-    }
-
-    /// An empty storage without other references.
-    func take() -> BatchStorage {
-        for index in storages.indices where isKnownUniquelyReferenced(&storages[index]) {
-            storages[index].removeAll()
-            return storages[index]
-        }
-        let storage = make()
-        storages.append(storage)
-        return storage
+        if blocks.block.isFull { blocks.flush() }
     }
 }

@@ -2,14 +2,6 @@ internal import Hemiola
 
 /// The analysis of one input by a job: opens it, divides it into streams, and passes their batches on.
 struct InputAnalysis {
-    /// How a stream ended.
-    private enum Ending {
-        case over(StreamSummary.Reason)
-        case failed(Problem)
-        case newSource(StreamSource)
-        case noReaders
-    }
-
     /// A stream of the input.
     private struct Stream {
         let producer: BatchProducer
@@ -157,7 +149,7 @@ struct InputAnalysis {
 
     private mutating func analyze(
         _ source: StreamSource, from capture: any Capture, base: any Capture
-    ) throws(Problem) -> Ending {
+    ) throws(Problem) -> StreamEnding {
         var preparation: AnalysisJob.Preparation
         do throws(Problem) {
             preparation = try job.prepare(source, of: input, looksAhead: mayLookAhead, report: report)
@@ -165,31 +157,34 @@ struct InputAnalysis {
             fail(.analyzerRefused(input: source.name, error), of: source.name)
             return .over(.error)
         }
-        var producer = producer(preparation)
+        var producer = producer(preparation, capture)
         if preparation.looksAhead {
             let isComplete = try analyzeFirstPass(producer, base)
             // Of a stream that ends here, analyzers must not say what they have found ahead.
             if !isComplete || pipeline.shouldStop {
                 preparation.giveUpLookAhead()
-                producer = self.producer(preparation)
+                producer = self.producer(preparation, capture)
             }
         }
-        for director in job.directors { director.director.prepare(preparation.header) }
-        receiver.receive(.begin(preparation.header))
         streamCount += 1
         var stream = Stream(producer: producer, slots: preparation.slots, controls: job.replay.controls(for: source.name)[...])
-        let reached = drive(&stream, capture)
+        let reached = pipeline.drive(producer, job.directors, to: receiver) {
+            if hasReachedDuration(producer) { return false }
+            if !stream.controls.isEmpty { replayControls(&stream) }
+            return true
+        } note: { result throws(Problem) in
+            try note(result, of: &stream)
+        }
         let ending = finish(stream, reached)
         silence = producer.silence
         secondsBefore += producer.seconds
         return ending
     }
 
-    private func producer(_ preparation: AnalysisJob.Preparation) -> BatchProducer {
+    private func producer(_ preparation: AnalysisJob.Preparation, _ capture: any Capture) -> BatchProducer {
         BatchProducer(
-            preparation, directors: job.directors, batchesPerBlock: pipeline.isRealTime ? 1 : BatchBlock.capacity,
-            carriesSamples: pipeline.sinkEntries.contains { $0.needs.samples }, silence: silence,
-            publish: { [receiver] in receiver.receive(.batches($0)) })
+            preparation, from: capture, directors: job.directors, silence: silence,
+            blocks: BlockWriter(preparation.header, of: pipeline, to: receiver))
     }
 
     /// The first of two passes, for the analyzers that look ahead.
@@ -240,54 +235,25 @@ struct InputAnalysis {
         return secondsBefore + producer.seconds >= limit
     }
 
-    private mutating func drive(_ stream: inout Stream, _ capture: any Capture) -> Ending {
-        let producer = stream.producer
-        while true {
-            pipeline.noteActivity()
-            if pipeline.shouldStop { return .over(.interrupted) }
-            if !receiver.hasReader { return .noReaders }
-            if hasReachedDuration(producer) { return .over(.endOfInput) }
-            if producer.isBetweenBatches {
-                if !stream.controls.isEmpty { replayControls(&stream) }
-                receiver.applyControls(to: producer)
+    private mutating func note(_ result: ReadResult, of stream: inout Stream) throws(Problem) {
+        switch result {
+        case .frames:
+            if let error = externalFailure(of: stream.name) { throw error }
+            if stream.producer.hasOppositePolarity, !isPolarityReported {
+                isPolarityReported = true
+                report(.oppositePolarity(input: deviceName ?? stream.name))
             }
-            do throws(Problem) {
-                switch try pipeline.reading({ () throws(Problem) in try producer.advance(capture) }) {
-                case .frames:
-                    if let error = externalFailure(of: stream.name) { return .failed(error) }
-                    if producer.hasOppositePolarity, !isPolarityReported {
-                        isPolarityReported = true
-                        report(.oppositePolarity(input: deviceName ?? stream.name))
-                    }
-                    switch producer.takeSilenceReport() {
-                    case .silence(let seconds): report(.silence(input: deviceName ?? stream.name, seconds: seconds))
-                    case .sound(let seconds): report(.sound(input: deviceName ?? stream.name, seconds: seconds))
-                    case nil: break
-                    }
-                case .device(let notice):
-                    stream.deviceName = notice.name
-                    deviceName = notice.shownName
-                    report(.device(input: stream.name, notice))
-                case .idle:
-                    // The next batch may come much later, or never.
-                    let isControlled = receiver.applyControls(to: producer)
-                    let events = producer.takeEventsOfPause(isControlled: isControlled)
-                    if isControlled || !events.isEmpty { receiver.receive(.events(EventBuffer(events))) }
-                case .gap(let gap):
-                    note(gap, in: &stream)
-                case .format(let format):
-                    var source = producer.header.source
-                    source.format = format
-                    source.duration = nil
-                    return .newSource(source)
-                case .source(let source):
-                    return .newSource(source)
-                case .end:
-                    return .over(.endOfInput)
-                }
-            } catch {
-                return error.remedy == .finish ? .over(.endOfInput) : .failed(error)
+            switch stream.producer.takeSilenceReport() {
+            case .silence(let seconds): report(.silence(input: deviceName ?? stream.name, seconds: seconds))
+            case .sound(let seconds): report(.sound(input: deviceName ?? stream.name, seconds: seconds))
+            case nil: break
             }
+        case .device(let notice):
+            stream.deviceName = notice.name
+            deviceName = notice.shownName
+            report(.device(input: stream.name, notice))
+        case .gap(let gap): note(gap, in: &stream)
+        case .format, .source, .idle, .end: break
         }
     }
 
@@ -329,7 +295,7 @@ struct InputAnalysis {
     }
 
     /// - Returns: The ending, which is another one if an analyzer has failed at the end of the stream.
-    private mutating func finish(_ stream: Stream, _ ending: Ending) -> Ending {
+    private mutating func finish(_ stream: Stream, _ ending: StreamEnding) -> StreamEnding {
         let (producer, name) = (stream.producer, stream.name)
         let late = producer.finish()
         var ending = ending

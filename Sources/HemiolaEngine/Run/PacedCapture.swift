@@ -2,9 +2,6 @@ internal import Hemiola
 
 /// Delays the reads of a capture to real time. The read results are the same; none is lost.
 final class PacedCapture: Capture {
-    /// The longest wait in a call, in seconds.
-    private static let longestWait = 0.1
-
     private let base: any Capture
     private var format = StreamFormat(sampleRate: 1, channelCount: 1)
     private var pace = RealTimePace()
@@ -32,11 +29,7 @@ final class PacedCapture: Capture {
     }
 
     func read(into samples: inout MutableSpan<Float>) throws(Problem) -> ReadResult {
-        let wait = pace.timeUntil(seconds, now: request.clock.now)
-        if wait > 0 {
-            request.clock.sleep(for: min(wait, Self.longestWait))
-            if wait > Self.longestWait { return .idle }
-        }
+        guard pace.wait(for: seconds, request.clock) else { return .idle }
         // Whether audio follows a gap is known when its first frame was read: at the end of a file that was cut off there is nothing to
         // wait for.
         var front = samples._mutatingExtracting(0..<(lostFrames > 0 ? format.channelCount : samples.count))

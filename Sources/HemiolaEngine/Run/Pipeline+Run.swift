@@ -128,7 +128,8 @@ extension Pipeline {
         let dispatcher = SinkDispatcher(self, sinks: sinks, inbox: inbox)
         var isAtEnd: Bool?
         if let recording = self.replay {
-            isAtEnd = RecordingPlayer(self, recording, directors: directors, to: dispatcher, report: report).play()
+            isAtEnd =
+                RecordingPlayer(pipeline: self, setup: recording, dispatcher: dispatcher, directors: directors, report: report).play()
         } else if jobCount == 1 {
             AnalysisJob(self, directors: directors, replay: replay, report: report).run(for: dispatcher)
         } else {

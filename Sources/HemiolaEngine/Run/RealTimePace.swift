@@ -1,4 +1,6 @@
-/// When the parts of a stream are due that is processed at real-time speed. Reads no clock itself. All times are in seconds.
+internal import HemiolaSystem
+
+/// When the parts of a stream are due that is processed at real-time speed. All times are in seconds.
 ///
 /// A part that is late moves the schedule: after a pause of the input, of an output or of this process, the stream goes on at the same
 /// speed, that much later. It never makes up for the pause in a burst.
@@ -7,23 +9,34 @@ struct RealTimePace {
     private static let jitter = 0.1
     /// Pauses from which on the user is informed.
     private static let longPause = 2.0
+    /// The longest wait in a call.
+    private static let longestWait = 0.1
 
-    /// The monotonic clock at the stream's first frame; nil before the stream has begun.
+    /// The monotonic clock at the stream's first frame; nil: the first part is due when it comes.
     private var start: Double?
     /// Whether a pause was reported.
     private var isReported = false
+
+    /// The pace of a stream that begins at this time.
+    init(start: Double? = nil) {
+        self.start = start
+    }
 
     /// The time until a part of the stream is due; 0 or less: it is due.
     func timeUntil(_ streamTime: Double, now: Double) -> Double {
         start.map { $0 + streamTime - now } ?? 0
     }
 
-    /// Begins a stream.
-    mutating func begin(at now: Double) {
-        start = now
+    /// Waits until a part of the stream is due, but not for long.
+    ///
+    /// - Returns: Whether it is due.
+    func wait(for streamTime: Double, _ clock: any MonotonicClock) -> Bool {
+        let wait = timeUntil(streamTime, now: clock.now)
+        if wait > 0 { clock.sleep(for: min(wait, Self.longestWait)) }
+        return wait <= Self.longestWait
     }
 
-    /// Notes that a part of the stream is there, in time or late. The first part is due when it comes.
+    /// Notes that a part of the stream is there, in time or late.
     ///
     /// - Returns: A message for the user, in words that follow the name of the input: only about the first long pause.
     mutating func note(_ streamTime: Double, now: Double) -> String? {

@@ -40,18 +40,7 @@ protocol StreamReceiver: AnyObject {
     /// Applies the clients' controls to the stream: once per batch, between two batches, and while the source pauses.
     ///
     /// - Returns: Whether the sinks are still to get what the controls have changed, with the next batches or events.
-    @discardableResult func applyControls(to stream: any ControllableStream) -> Bool
-}
-
-/// A stream to which controls are applied between two batches or while its source pauses: one that is analysed, or a recorded one.
-protocol ControllableStream: AnyObject {
-    /// Seconds of stream time up to now.
-    var seconds: Double { get }
-
-    /// Applies a control at the next batch, which includes its record when it has taken effect.
-    func apply(_ control: Control, from origin: String, preparations: [ControlInbox.Preparation]) -> ControlReply
-    /// Adds the report of lost batches to the next batch.
-    func report(_ drop: DropReport)
+    @discardableResult func applyControls(to stream: any StreamProducer) -> Bool
 }
 
 /// The end of an input, which is complete when every sink has written the last records of the input.

@@ -84,7 +84,7 @@ final class SinkDispatcher: StreamReceiver {
 
     // MARK: - Controls and losses
 
-    @discardableResult func applyControls(to stream: any ControllableStream) -> Bool {
+    @discardableResult func applyControls(to stream: any StreamProducer) -> Bool {
         if pipeline.isLive, stream.seconds - lastLossTime >= Self.lossInterval {
             lastLossTime = stream.seconds
             for loss in takeLosses() { stream.report(loss) }

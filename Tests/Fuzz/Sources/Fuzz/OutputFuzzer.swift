@@ -33,7 +33,7 @@ extension Fuzzer {
 }
 
 /// The sinks that get the recording.
-private enum OutputSinks {
+enum OutputSinks {
     typealias Make = @Sendable () -> any Sink
 
     static let groups: [[Make]] = [
@@ -67,40 +67,15 @@ private enum OutputSinks {
 
     private static let presets = PluginRegistry.standard.sinks.first { $0.about.id == "presets" }!
 
-    /// Replays a recording in the way of `RecordingPlayer`.
-    static func replay(_ path: String, to make: Make) {
-        guard let recording = try? Recording(path, .standard) else { return }
-        let sink = make()
-        let reader = recording.take()
-        let director = try? (sink as? any DirectingSink)?.makeDirector()
-        do throws(Problem) {
-            try sink.open(SinkContext(name: "x", records: RecordChoice(catalog: PluginRegistry.standard.catalog)))
-            var stream: RecordedStream?
-            var blocks: [BatchBlock] = []
-            reading: while true {
-                switch reader.next() {
-                case .idle: fatalError("a file without data")
-                case .begin(let header):
-                    let directors = director.map { [PipelineDirector($0, presets.about)] } ?? []
-                    stream = RecordedStream(
-                        header, audio: nil, directors: directors, derivedTypes: [], batchesPerBlock: 4, carriesSamples: false
-                    ) { blocks.append($0) }
-                    director?.prepare(header)
-                    try sink.begin(header)
-                case .batch(let batch): try? stream?.add(batch) { false }
-                case .end(var summary):
-                    summary.lateEvents = stream?.finish() ?? []
-                    for block in blocks { try sink.write(block) }
-                    blocks = []
-                    try sink.end(summary)
-                case .over: break reading
-                }
-                for block in blocks { try sink.write(block) }
-                blocks = []
-            }
-            try sink.close()
-        } catch {
-            requireOneLine(error.message)
+    /// Replays a recording, in a pipeline whose only sink has the description of `presets`, which declares what a director emits.
+    static func replay(_ path: String, to make: @escaping Make) {
+        let plugin = SinkPlugin(presets.about, settings: NoSettings.self) { _ throws(Problem) in make() }
+        let registry = PluginRegistry.standard.adding(sinks: [plugin])
+        guard let recording = try? Recording(path, registry),
+            let pipeline = try? registry.assemble(replaying: recording, PipelineConfiguration(sinks: [PluginSpec(presets.about.id)]))
+        else { return }
+        let _: RunOutcome = pipeline.run { notice in
+            if case .sinkFailed(_, let error) = notice { requireOneLine(error.message) }
         }
     }
 }
