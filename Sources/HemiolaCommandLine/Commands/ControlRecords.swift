@@ -37,18 +37,12 @@ enum ControlRecords {
     static func add(
         _ line: [UInt8], _ number: Int, title: String, to replay: inout ControlReplay, _ catalog: RecordCatalog
     ) throws(Failure) {
-        if LineSplitter.Line(line).isBlank || line.isRecord(otherThan: "control") { return }
-        do throws(Problem) {
-            try add(JSONValue(line), to: &replay, catalog)
-        } catch {
-            throw Failure("\(title):\(number): \(error.message)")
-        }
+        if LineSplitter.Line(line).isBlank { return }
+        try line.readRecord("control", at: "\(title):\(number)") { record throws(Problem) in try add(record, to: &replay, catalog) }
         guard replay.count <= limit else { throw Failure("\(title):\(number): more than \(limit) controls; replay a part of them") }
     }
 
-    /// Adds the control of a record; nothing for a record of another type.
     private static func add(_ record: JSONValue, to replay: inout ControlReplay, _ catalog: RecordCatalog) throws(Problem) {
-        guard try record.text("type") == "control" else { return }
         let name = try record.text("control")
         guard let type = catalog.control(name) else { throw Problem("unknown control \"\(name)\"") }
         let frame = try record.integer("frame")

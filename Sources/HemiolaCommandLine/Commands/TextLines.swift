@@ -1,4 +1,5 @@
 internal import HemiolaFiles
+internal import HemiolaRecords
 internal import HemiolaSystem
 
 /// The lines of a file that a command needs, one at a time: a large recording, or a file without an end, needs no memory.
@@ -28,9 +29,18 @@ enum TextLines {
 }
 
 extension [UInt8] {
-    /// Whether a line of JSON is a record of Hemiola of another type. Avoids decoding the batches, which are most lines of a recording.
-    func isRecord(otherThan type: String) -> Bool {
+    /// Reads the record of a line, if it is one of this type.
+    ///
+    /// - Parameter place: The file and the number of the line, for messages.
+    func readRecord(_ type: String, at place: String, _ body: (JSONValue) throws(Problem) -> Void) throws(Failure) {
+        // Avoids decoding the batches, which are most lines of a recording.
         let start = Array(#"{"type":""#.utf8)
-        return starts(with: start) && last == UInt8(ascii: "}") && !dropFirst(start.count).starts(with: Array("\(type)\"".utf8))
+        if starts(with: start), last == UInt8(ascii: "}"), !dropFirst(start.count).starts(with: Array("\(type)\"".utf8)) { return }
+        do throws(Problem) {
+            let record = try JSONValue(self)
+            if try record.text("type") == type { try body(record) }
+        } catch {
+            throw Failure("\(place): \(error.message)")
+        }
     }
 }

@@ -47,22 +47,17 @@ struct EventTimes: Equatable {
             for part in text.split(whereSeparator: \.isNewline) {
                 let content = part.drop { $0 == " " || $0 == "\t" }
                 if content.isEmpty || content.first == "#" { continue }
-                if content.first == "{" { try add(record: Array(content.utf8), number) } else { try add(content, number) }
+                guard content.first == "{" else {
+                    try add(content, number)
+                    continue
+                }
+                try Array(content.utf8).readRecord(kind.rawValue, at: "\(title):\(number)") { record throws(Problem) in
+                    let position = try record.optionalInteger("position") ?? 0
+                    events.append((try record.number("t"), position, try record.optionalNumber("emitted_t")))
+                }
             }
             guard events.count <= Self.limit else {
                 throw Failure("\(title):\(number): more than \(Self.limit) events; score a part of them")
-            }
-        }
-
-        private mutating func add(record line: [UInt8], _ number: Int) throws(Failure) {
-            if line.isRecord(otherThan: kind.rawValue) { return }
-            do throws(Problem) {
-                let record = try JSONValue(line)
-                guard try record.text("type") == kind.rawValue else { return }
-                let position = try record.optionalInteger("position") ?? 0
-                events.append((try record.number("t"), position, try record.optionalNumber("emitted_t")))
-            } catch {
-                throw Failure("\(title):\(number): \(error.message)")
             }
         }
 
