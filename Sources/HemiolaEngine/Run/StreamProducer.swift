@@ -46,8 +46,8 @@ extension Pipeline {
         while true {
             noteActivity()
             if shouldStop { return .over(.interrupted) }
-            if !receiver.hasReader { return .noReaders }
             if producer.isBetweenBatches {
+                if !receiver.hasReader { return .noReaders }
                 if !mayBegin() { return .over(.endOfInput) }
                 receiver.applyControls(to: producer)
             }
