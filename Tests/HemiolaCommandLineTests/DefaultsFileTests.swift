@@ -1,5 +1,6 @@
 import Hemiola
 import HemiolaPlugins
+import HemiolaSystem
 import TestSupport
 import Testing
 
@@ -146,6 +147,24 @@ private let sinks = PluginRegistry.standard.sinks.map(\.about.id).joined(separat
         #expect(try configuration([], "sinks: [csv]").sinks.map(\.id) == ["csv"])
         #expect(try configuration([], "sinks: [csv]", display: SinkPlugin.liveLineID).sinks.map(\.id) == ["csv"])
         #expect(try configuration(["--json"], "sinks: [presets:names=a]").sinks.map(\.id) == ["json-lines", "presets"])
+    }
+
+    @Test func `view: shown with its settings beside other sinks, only where there is a terminal that no option uses`() throws {
+        let registry = PluginRegistry.standard.adding(sinks: [.terminal(on: Console(output: { _ in }))])
+        let defaults = try DefaultsFile("sinks: [web, {id: terminal, colors: light, bar_width: 1}]", path: "/a", title: "d.yaml", registry)
+        func sinks(_ arguments: [String], on output: FileDescriptor.Destination) throws -> [PluginSpec] {
+            guard case .command(let command as ListenCommand) = try Root.parsed(["listen"] + arguments) else { throw Failure("no command") }
+            let display = command.display(on: output, terminal: "xterm", defaults)
+            return try command.builder(
+                with: registry.adding(sinks: [.liveLine(on: Console(output: { _ in }))]), defaults: defaults, display: display
+            ).configuration.sinks
+        }
+        let view = PluginSpec("terminal", settings: ["colors": .text("light"), "bar_width": .integer(1)])
+        #expect(try sinks([], on: .terminal) == [PluginSpec("web"), view])
+        #expect(try sinks(["--line"], on: .terminal).map(\.id) == ["live-line", "web"])
+        #expect(try sinks(["-o", "/tmp/a.csv"], on: .terminal).map(\.id) == ["csv", "web", "live-line"])
+        #expect(try sinks([], on: .pipe).map(\.id) == ["json-lines", "web"])
+        #expect(throws: Failure.self) { try DefaultsFile("sinks: ['terminal:colors=red']", path: "/a", title: "d.yaml", registry) }
     }
 
     // MARK: - check

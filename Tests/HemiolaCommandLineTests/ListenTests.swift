@@ -186,29 +186,29 @@ import Testing
 
     private static func line(
         _ name: String, level: Float? = nil, bars: [Float] = [], tempo: Float? = nil, lost: Double = 0, dropped: Int64 = 0
-    ) -> LiveLine {
-        var line = LiveLine()
-        line.state.name = name
-        line.state.level = level
-        line.state.bars = bars
-        line.state.tempo = tempo
-        line.state.lost = lost
-        line.state.dropped = dropped
-        return line
+    ) -> LiveState {
+        var state = LiveState()
+        state.name = name
+        state.level = level
+        state.bars = bars
+        state.tempo = tempo
+        state.lost = lost
+        state.dropped = dropped
+        return state
     }
 
     private static let example = line(
         "Monitor of HDMI", level: -18.4, bars: (0..<24).map { Float($0) / 23 }, tempo: 123.6, lost: 0.25, dropped: 3)
 
-    private static func text(_ line: LiveLine, width: Int, _ style: TerminalStyle = plain, at now: Double = 0) -> String {
-        line.rendered(width: width, style: style, at: now)
+    private static func text(_ state: LiveState, width: Int, _ style: TerminalStyle = plain, at now: Double = 0) -> String {
+        state.line(width: width, style: style, at: now)
     }
 
     @Test func `live line without audio: notice, no level, bars at zero`() {
         var line = Self.line("HDMI", level: -3, bars: Array(repeating: 1, count: 16), tempo: 120)
         let style = TerminalStyle(usesUnicode: true, colors: .none)
         #expect(Self.text(line, width: 80, style).contains("████████"))
-        line.state.showOutage(of: "HDMI")
+        line.showOutage(of: "HDMI")
         let text = Self.text(line, width: 80, style)
         #expect(text.hasPrefix("(no audio) HDMI") && text.contains("-inf dB"))
         #expect(!text.contains("█") && !text.contains("BPM"))
@@ -220,14 +220,14 @@ import Testing
         #expect(text.hasSuffix("####  124 BPM  lost 0.3 s  dropped 3"))
         #expect(text.columns == 119)
         var line = Self.example
-        line.state.isTempoLocked = true
-        line.state.preset = "Rain"
-        line.notice = "tap"
+        line.isTempoLocked = true
+        line.preset = "Rain"
+        line.show("tap", at: 0)
         let noticed = Self.text(line, width: 120)
         #expect(noticed.columns == 119 && noticed.contains("....  tap  ") && noticed.contains("124 BPM locked  Rain  lost"))
         var quiet = Self.line("x", level: -.infinity)
         #expect(Self.text(quiet, width: 80) == "x  -inf dB ............")
-        quiet.state.level = nil
+        quiet.level = nil
         #expect(Self.text(quiet, width: 80) == "x")
     }
 
@@ -241,10 +241,10 @@ import Testing
     @Test(arguments: 0...140) func `live line: shorter than the width of the terminal`(width: Int) {
         for name in ["a", "Monitor of HDMI", String(repeating: "long ", count: 50), "音楽音楽音楽音楽"] {
             for tempo in [nil, 120] as [Float?] {
-                for bars in [[], Self.example.state.bars, [Float](repeating: .nan, count: 64)] {
+                for bars in [[], Self.example.bars, [Float](repeating: .nan, count: 64)] {
                     var line = Self.line(name, level: -3, bars: bars, tempo: tempo, lost: tempo == nil ? 0 : 1)
-                    Self.addBeats(to: &line.state.beats)
-                    line.state.beats.advance(to: 12)
+                    Self.addBeats(to: &line.beats)
+                    line.beats.advance(to: 12)
                     #expect(Self.text(line, width: width).columns <= max(width - 1, 0))
                 }
             }

@@ -127,7 +127,10 @@ struct ListenCommand: Command {
         }
         builder.configuration.sampleRate = rate.sampleRate
         builder.configuration.duration = try InputOptions.seconds(duration, of: "--duration")
-        if let sinks = defaults?.sinks, applied.contains("sinks") { try builder.add(sinks, besides: defaultSink) }
+        if let sinks = defaults?.sinks, applied.contains("sinks") {
+            // The view of the file is the one that a terminal shows.
+            try builder.add(sinks.filter { $0.id != SinkPlugin.terminalID || display == $0.id }, besides: defaultSink)
+        }
         if let controls = defaults?.controls, applied.contains("controls") { builder.configuration.controls += controls }
         if json { builder.addStandardOutputSink(SinkPlugin.jsonLinesID) }
         if let display { builder.addStandardOutputSink(display) }
@@ -166,8 +169,8 @@ struct ListenCommand: Command {
         return command
     }
 
-    /// The sink that shows the sound on a terminal: the view, or the line where anything else is written or `--line` says so; nil: standard
-    /// output is not a terminal, or records are requested on it.
+    /// The sink that shows the sound on a terminal: the view, or the line where `--line` says so, an option writes anything else, or the
+    /// defaults file has sinks without the view; nil: standard output is not a terminal, or records are requested on it.
     ///
     /// - Parameter terminal: The value of TERM.
     func display(on output: FileDescriptor.Destination, terminal: String?, _ defaults: DefaultsFile? = nil) -> String? {
@@ -176,7 +179,8 @@ struct ListenCommand: Command {
             output == .terminal && !json
             && (options.writing.select.isEmpty || hasOtherOutput) && !(console.quiet && hasOtherOutput)
         guard isRequested else { return nil }
-        let isView = !line && defaults?.sinks == nil && options.writing.showsView(on: output, terminal: terminal)
+        let mayBeView = defaults?.sinks.map { $0.contains { $0.id == SinkPlugin.terminalID } } ?? true
+        let isView = !line && mayBeView && options.writing.showsView(on: output, terminal: terminal)
         return isView ? SinkPlugin.terminalID : SinkPlugin.liveLineID
     }
 }

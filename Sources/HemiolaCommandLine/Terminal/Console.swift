@@ -15,10 +15,16 @@ final class Console: Sendable {
     /// The printer of the status line: that of the messages, unless only one of the two goes to a terminal.
     private let status: MessagePrinter
 
+    private init(_ verbosity: Verbosity, _ messages: MessagePrinter, status: MessagePrinter? = nil) {
+        self.verbosity = verbosity
+        self.messages = messages
+        self.status = status ?? messages
+    }
+
     /// Standard error.
     convenience init(_ verbosity: Verbosity = Verbosity()) {
-        let printer = MessagePrinter(write: Self.write(to: .standardError), writeStatus: Self.write(to: .standardError))
-        self.init(verbosity, messages: printer, status: printer)
+        let write = Self.write(to: .standardError)
+        self.init(verbosity, MessagePrinter(write: write, writeStatus: write))
     }
 
     /// A console that writes on the caller's thread, for tests.
@@ -30,19 +36,12 @@ final class Console: Sendable {
         _ verbosity: Verbosity = Verbosity(), output: @escaping @Sendable (String) -> Void,
         barOutput: (@Sendable (String) -> Void)? = nil
     ) {
-        let printer = MessagePrinter(hasThread: false, write: output, writeStatus: barOutput ?? output)
-        self.init(verbosity, messages: printer, status: printer)
-    }
-
-    private init(_ verbosity: Verbosity, messages: MessagePrinter, status: MessagePrinter) {
-        self.verbosity = verbosity
-        self.messages = messages
-        self.status = status
+        self.init(verbosity, MessagePrinter(hasThread: false, write: output, writeStatus: barOutput ?? output))
     }
 
     /// The same output with another verbosity.
     func with(_ verbosity: Verbosity) -> Console {
-        Console(verbosity, messages: messages, status: status)
+        Console(verbosity, messages, status: status)
     }
 
     /// This console with its status line on standard output, a terminal.
@@ -52,9 +51,8 @@ final class Console: Sendable {
     func withBarOnStandardOutput() -> Console {
         let writeStatus = Self.write(to: .standardOutput)
         let isShared = FileDescriptor.standardError.isTerminal
-        let write = isShared ? Self.write(to: .standardError) : writeStatus
-        let printer = MessagePrinter(write: write, writeStatus: writeStatus)
-        return Console(verbosity, messages: isShared ? printer : messages, status: printer)
+        let printer = MessagePrinter(write: isShared ? Self.write(to: .standardError) : writeStatus, writeStatus: writeStatus)
+        return Console(verbosity, isShared ? printer : messages, status: printer)
     }
 
     /// Lets messages wait while something else fills the terminal, if they go there.
@@ -83,14 +81,7 @@ final class Console: Sendable {
     ///
     /// - Parameter figure: Lines that are printed below if standard error is a terminal. They may contain control sequences.
     func remark(_ text: String, figure: [String] = []) {
-        if verbosity.isQuiet { return }
-        print(text)
-        printFigure(figure)
-    }
-
-    private func printFigure(_ figure: [String]) {
-        guard !figure.isEmpty, FileDescriptor.standardError.isTerminal else { return }
-        messages.print(figure.joined(separator: "\n") + "\n", isFigure: true)
+        if !verbosity.isQuiet { announce(text, figure: figure) }
     }
 
     /// Prints what a user needs to use a sink, such as the URL of a page. Not hidden by `--quiet`.
@@ -98,7 +89,8 @@ final class Console: Sendable {
     /// - Parameter figure: As that of `remark`.
     func announce(_ text: String, figure: [String]) {
         print(text)
-        printFigure(figure)
+        guard !figure.isEmpty, FileDescriptor.standardError.isTerminal else { return }
+        messages.print(figure.joined(separator: "\n") + "\n", isFigure: true)
     }
 
     /// Prints details at a verbosity of at least `detail`.

@@ -1,102 +1,58 @@
-internal import HemiolaSignal
 internal import HemiolaSystem
 
-/// One line for a terminal: `Monitor of HDMI  -18 dB ███████░░░░░  ▁▂▅▇▆▃▂▁  124 BPM ●○○○  lost 0.2 s`. The dots are the beats of the bar.
-struct LiveLine: Sendable {
-    var state = LiveState()
-    /// The effect of the last key, shown instead of the bars; nil: none.
-    var notice: String?
-
-    /// The level at the left end of the meter, in dBFS.
-    private static let lowestLevel: Float = -60
+extension LiveState {
     private static let meterWidth = 12
     private static let shortestName = 8
     private static let fewestBars = 8
     private static let longestPreset = 24
 
-    /// The line, at least one column shorter than the terminal.
+    /// One line for a terminal: `Monitor of HDMI  -18 dB ███████░░░░░  ▁▂▅▇▆▃▂▁  124 BPM ●○○○  lost 0.2 s`. The dots are the beats of the bar.
     ///
-    /// - Parameter now: The monotonic clock.
-    func rendered(width: Int, style: TerminalStyle, at now: Double) -> String {
+    /// - Parameters:
+    ///   - width: The columns of the terminal, of which the last one stays free.
+    ///   - now: The monotonic clock.
+    func line(width: Int, style: TerminalStyle, at now: Double) -> String {
         let available = max(width - 1, 0)
-        let name = state.name.onOneLine
-        let beats = state.beats.dots(at: now, style).map { " \($0)" } ?? ""
-        let tail = [
-            state.tempo.map { "\(Int(clamping: $0.rounded())) BPM\(state.isTempoLocked ? " locked" : "")\(beats)" },
-            state.preset.map { $0.onOneLine.shortened(to: Self.longestPreset, style) }, state.losses,
-        ].compactMap { $0 }
-        let level = state.level.map { "\(Self.decibels($0)) \(Self.meter($0, style))" }
-        let levelWidth = level == nil ? 0 : 7 + 1 + Self.meterWidth
-        let fixed = tail.reduce(0) { $0 + $1.columns + 2 } + (levelWidth > 0 ? levelWidth + 2 : 0)
+        let name = name.onOneLine
+        let dots = beats.dots(at: now, style).map { " \($0)" } ?? ""
+        let tail = [tempoText.map { $0 + dots }, preset?.onOneLine.shortened(to: Self.longestPreset, style), losses].compactMap { $0 }
+        let meter = level.map { Self.meter($0, style) }
+        let meterColumns = meter == nil ? 0 : 7 + 1 + Self.meterWidth
+        let fixed = tail.reduce(0) { $0 + $1.columns + 2 } + (meter == nil ? 0 : meterColumns + 2)
         let free = available - fixed
         guard free >= Self.shortestName else {
             // Too narrow for all parts: the level alone, else the shortened name.
-            if let level, levelWidth <= available { return level }
+            if let meter, meterColumns <= available { return meter }
             return name.shortened(to: available, style)
         }
-        let middleWidth = max(0, free - min(name.columns, max(Self.shortestName, free / 2)) - 2)
-        let middle: String? =
-            if middleWidth < Self.fewestBars {
-                nil
-            } else if let notice {
-                Self.padded(notice.onOneLine.shortened(to: middleWidth, style), to: middleWidth)
-            } else if !state.bars.isEmpty {
-                Self.glyphs(state.bars, count: middleWidth, style)
-            } else {
-                nil
-            }
-        let nameWidth = middle == nil ? free : free - middleWidth - 2
-        return ([name.shortened(to: nameWidth, style), level, middle].compactMap { $0 } + tail).joined(separator: "  ")
+        let middleColumns = max(0, free - min(name.columns, max(Self.shortestName, free / 2)) - 2)
+        // The effect of a key is shown instead of the bars.
+        var middle: String?
+        if middleColumns >= Self.fewestBars {
+            middle = notice(at: now).map { $0.onOneLine.shortened(to: middleColumns, style) } ?? glyphs(middleColumns, style)
+        }
+        let padding = middle.map { String(repeating: " ", count: middleColumns - $0.columns) }
+        let nameColumns = middle == nil ? free : free - middleColumns - 2
+        let parts = [name.shortened(to: nameColumns, style), meter, middle.map { $0 + (padding ?? "") }]
+        return (parts.compactMap { $0 } + tail).joined(separator: "  ")
     }
 
-    private static func padded(_ text: String, to width: Int) -> String {
-        text + String(repeating: " ", count: max(0, width - text.columns))
-    }
-
-    /// Seven columns: ` -18 dB`, and `-inf dB` for silence.
-    private static func decibels(_ level: Float) -> String {
-        let text = level.isFinite && level > -100 ? "\(Int(clamping: level.rounded()))" : "-inf"
-        return String(repeating: " ", count: max(0, 4 - text.count)) + text + " dB"
-    }
-
+    /// 20 columns: ` -18 dB`, and `-inf dB` for silence, and a bar.
     private static func meter(_ level: Float, _ style: TerminalStyle) -> String {
-        let part = level.isFinite ? min(max((level - lowestLevel) / -lowestLevel, 0), 1) : 0
-        let full = Int((part * Float(meterWidth)).rounded())
-        let done = String(repeating: style.usesUnicode ? "█" : "#", count: full)
-        let rest = String(repeating: style.usesUnicode ? "░" : ".", count: meterWidth - full)
-        guard style.colors > .none else { return done + rest }
-        let color = level > -1 ? "31" : level > -9 ? "33" : "32"
-        return "\u{1B}[\(color)m\(done)\u{1B}[0;2m\(rest)\u{1B}[0m"
+        let text = String(repeating: " ", count: max(0, 4 - level.levelText.count)) + level.levelText
+        let full = Int((level.meterPart * Float(meterWidth)).rounded())
+        return "\(text) dB \(style.bar(full, of: meterWidth, color: level > -1 ? 31 : level > -9 ? 33 : 32))"
     }
 
-    /// Fills `count` columns. With more bars than columns, a column shows the highest of its bars; with fewer, a bar fills several
-    /// columns.
-    private static func glyphs(_ bars: [Float], count: Int, _ style: TerminalStyle) -> String {
+    /// Fills `count` columns; nil: there are no bars. With more bars than columns, a column shows the highest of its bars; with fewer, a bar
+    /// fills several columns.
+    private func glyphs(_ count: Int, _ style: TerminalStyle) -> String? {
+        if bars.isEmpty { return nil }
         let steps = style.eighths
-        return String(
-            (0..<count).map { column in
-                let first = column * bars.count / count
-                let height = bars[first..<max(first + 1, (column + 1) * bars.count / count)].reduce(0) { max($0, $1.isFinite ? $1 : 0) }
-                return steps[Int((min(max(height, 0), 1) * Float(steps.count - 1)).rounded())]
-            })
-    }
-}
-
-extension LiveState {
-    /// Sound and batches that were lost; nil: none.
-    var losses: String? {
-        let texts = [lost > 0 ? "lost \(lost.rounded(toPlaces: 1)) s" : nil, dropped > 0 ? "dropped \(dropped)" : nil].compactMap { $0 }
-        return texts.isEmpty ? nil : texts.joined(separator: "  ")
-    }
-}
-
-extension BeatPulse {
-    /// The beats of the bar as dots, of which the current one is filled, and bigger while it lights up: `○●○○`; nil: no beat yet.
-    func dots(at now: Double, _ style: TerminalStyle) -> String? {
-        guard last != nil else { return nil }
-        let isLit = light(at: now) > 0
-        let (current, other) = style.usesUnicode ? (isLit ? "●" : "•", "○") : (isLit ? "#" : "*", ".")
-        guard let position, let count = beatsPerBar, position <= count, count <= 12 else { return isLit ? current : other }
-        return (1...count).map { $0 == position ? current : other }.joined()
+        return (0..<count).reduce(into: "") { text, column in
+            let first = column * bars.count / count
+            let height = bars[first..<max(first + 1, (column + 1) * bars.count / count)].reduce(0) { max($0, $1.isFinite ? $1 : 0) }
+            text.unicodeScalars.append(steps[Int((height.clamped(to: 0...1) * Float(steps.count - 1)).rounded())])
+        }
     }
 }

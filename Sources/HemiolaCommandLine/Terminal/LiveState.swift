@@ -6,6 +6,12 @@ internal import HemiolaTonal
 
 /// What is known of the sound now, as the line and the view of a terminal show it.
 struct LiveState: Sendable {
+    /// Seconds for which a notice is shown.
+    private static let noticeTime = 2.0
+    /// The events that it reads. Some are declared by plugins: only their names are used here.
+    static let events: [RecordType] =
+        [.beat, .control, .device, .gap, .dropped] + ["preset", "musical_key"].map { RecordType($0, "", fields: []) }
+
     /// The display name of the source.
     var name = ""
     /// The level in dBFS; nil when no analyzer measures it.
@@ -20,7 +26,6 @@ struct LiveState: Sendable {
     var confidence: Float?
     /// The most probable tempi, the best one first.
     var candidates: [Float] = []
-    /// Whether the tempo is locked.
     var isTempoLocked = false
     /// Whether the tempo is limited to a range.
     var isTempoLimited = false
@@ -37,21 +42,25 @@ struct LiveState: Sendable {
     var dropped: Int64 = 0
 
     private(set) var format = StreamFormat(sampleRate: 44_100, channelCount: 2)
-    private var places = Places()
+    private var layout = FeatureLayout()
+    private var notice: (text: String, end: Double)?
 
-    /// Where the values stand in a row.
-    private struct Places {
-        var level: FeatureHandle?
-        var channelLevels: FeatureHandle?
-        var bars: FeatureHandle?
-        var tempo: FeatureHandle?
-        var confidence: FeatureHandle?
-        var candidates: FeatureHandle?
-        var loudness: [FeatureHandle] = []
-        var root: FeatureHandle?
-        var quality: FeatureHandle?
-        var qualities: [String] = []
+    /// `124 BPM locked`; nil: no tempo yet.
+    var tempoText: String? { tempo.map { "\(Int(clamping: $0.rounded())) BPM\(isTempoLocked ? " locked" : "")" } }
+
+    /// Sound and batches that were lost; nil: none.
+    var losses: String? {
+        let texts = [lost > 0 ? "lost \(lost.rounded(toPlaces: 1)) s" : nil, dropped > 0 ? "dropped \(dropped)" : nil].compactMap { $0 }
+        return texts.isEmpty ? nil : texts.joined(separator: "  ")
     }
+
+    /// Shows the effect of a key, or a message, for a while.
+    mutating func show(_ text: String, at now: Double) {
+        notice = (text, now + Self.noticeTime)
+    }
+
+    /// The effect of the last key, or a message; nil: none.
+    func notice(at now: Double) -> String? { notice.flatMap { now < $0.end ? $0.text : nil } }
 
     /// Shows that a device delivers no audio, and clears what it had.
     mutating func showOutage(of device: String) {
@@ -64,47 +73,31 @@ struct LiveState: Sendable {
 
     mutating func begin(_ stream: StreamHeader) {
         if name.isEmpty || !stream.isLive { name = stream.source.name }
-        format = stream.format
+        (format, layout) = (stream.format, stream.layout)
         (beats, key, chord) = (BeatPulse(), nil, nil)
-        let layout = stream.layout
-        let labels = { (feature: String) in
-            layout.sections.first { $0.analyzer == "chords" }?.features.first { $0.feature.name == feature }?.feature.labels ?? []
-        }
-        places = Places(
-            level: layout.handle("levels", "rms_db"), channelLevels: layout.handle("levels", "channel_rms_db"),
-            bars: layout.handle("visualizer", "bars"), tempo: layout.handle("beat", "bpm"),
-            confidence: layout.handle("beat", "confidence"), candidates: layout.handle("beat", "candidate_bpm"),
-            loudness: ["momentary_lufs", "short_term_lufs", "integrated_lufs"].compactMap { layout.handle("loudness", $0) },
-            root: layout.handle("chords", "root"), quality: layout.handle("chords", "quality"),
-            qualities: labels("quality"))
     }
 
     /// Takes over the values of a batch, and its events.
     mutating func update(with batch: borrowing Batch, at now: Double) {
-        let row = batch.row
-        func values(_ place: FeatureHandle?) -> [Float] {
-            place.map { place in (0..<place.count).map { row[place.offset + $0] } } ?? []
+        let (row, layout) = (batch.row, layout)
+        func values(_ analyzer: String, _ feature: String) -> [Float]? {
+            layout.handle(analyzer, feature).map { place in (0..<place.count).map { row[place.offset + $0] } }
         }
-        func value(_ place: FeatureHandle?) -> Float? {
-            place.map { row[$0.offset] }.flatMap { $0.isNaN ? nil : $0 }
+        func value(_ analyzer: String, _ feature: String) -> Float? {
+            values(analyzer, feature).flatMap { $0[0].isNaN ? nil : $0[0] }
         }
-        level = places.level.map { row[$0.offset] }
-        channelLevels = values(places.channelLevels)
-        bars = values(places.bars)
-        tempo = value(places.tempo)
-        confidence = value(places.confidence)
-        candidates = values(places.candidates).filter { $0 > 0 }
-        if places.loudness.count == 3 { loudness = places.loudness.map { row[$0.offset] } }
-        if places.root != nil {
-            let signature = key.flatMap(KeySignature.init(named:)) ?? KeySignature(sharps: 0)
-            chord = Self.chord(
-                value(places.root).map { signature.name(of: Int($0)) },
-                value(places.quality).flatMap { Self.label($0, places.qualities) })
-        }
+        level = values("levels", "rms_db")?[0]
+        channelLevels = values("levels", "channel_rms_db") ?? []
+        bars = values("visualizer", "bars") ?? []
+        tempo = value("beat", "bpm")
+        confidence = value("beat", "confidence")
+        candidates = (values("beat", "candidate_bpm") ?? []).filter { $0 > 0 }
+        let loudness = ["momentary_lufs", "short_term_lufs", "integrated_lufs"].compactMap { values("loudness", $0)?[0] }
+        if loudness.count == 3 { self.loudness = loudness }
+        if layout.handle("chords", "root") != nil { chord = chord(value("chords", "root"), value("chords", "quality")) }
         for index in batch.events.indices { update(with: batch.events[index]) }
         // After the events: a gap or another device resets the clock.
-        let end = format.seconds(at: batch.endFrame)
-        beats.clock.add(end: end, at: now)
+        beats.clock.add(end: format.seconds(at: batch.endFrame), at: now)
     }
 
     mutating func update(with event: Event) {
@@ -131,20 +124,13 @@ struct LiveState: Sendable {
         }
     }
 
-    private static func label(_ number: Float, _ labels: [String]) -> String? {
-        let index = Int(number)
-        return labels.indices.contains(index) ? labels[index] : nil
-    }
-
-    /// A chord as musicians write it: Am7, Gmaj7, D.
-    private static func chord(_ root: String?, _ quality: String?) -> String? {
-        guard let root, let quality else { return nil }
-        switch quality {
-        case "maj": return root
-        case "min": return root + "m"
-        case "min7": return root + "m7"
-        default: return root + quality
-        }
+    /// A chord as musicians write it, from the numbers of its root and quality: Am7, Gmaj7, D.
+    private func chord(_ root: Float?, _ quality: Float?) -> String? {
+        let labels = layout.sections.first { $0.analyzer == "chords" }?.features.first { $0.feature.name == "quality" }?.feature.labels
+        guard let root, let quality, let labels, labels.indices.contains(Int(quality)) else { return nil }
+        let signature = key.flatMap(KeySignature.init(named:)) ?? KeySignature(sharps: 0)
+        let suffix = labels[Int(quality)].replacing("min", with: "m")
+        return signature.name(of: Int(root)) + (suffix == "maj" ? "" : suffix)
     }
 }
 
@@ -199,5 +185,14 @@ struct BeatPulse: Sendable {
     func light(at now: Double) -> Double {
         guard let last else { return 0 }
         return max(0, 1 - max(0, now - last.time) / 0.2)
+    }
+
+    /// The beats of the bar as dots, of which the current one is filled, and bigger while it lights up: `○●○○`; nil: no beat yet.
+    func dots(at now: Double, _ style: TerminalStyle) -> String? {
+        guard last != nil else { return nil }
+        let isLit = light(at: now) > 0
+        let (current, other) = style.usesUnicode ? (isLit ? "●" : "•", "○") : (isLit ? "#" : "*", ".")
+        guard let position, let count = beatsPerBar, position <= count, count <= 12 else { return isLit ? current : other }
+        return (1...count).map { $0 == position ? current : other }.joined()
     }
 }

@@ -21,19 +21,12 @@ struct ProgressLine: Sendable, Hashable {
 
     /// Whether a bar can be shown: standard error is a terminal that can move the cursor, and no records appear on it.
     static func fits(standardError: FileDescriptor.Destination, standardOutput: FileDescriptor.Destination, terminal: String?) -> Bool {
-        guard standardError == .terminal, canMoveCursor(terminal) else { return false }
-        switch standardOutput {
-        case .file, .nowhere: return true
-        // The program that reads the pipe may print to this terminal.
-        case .terminal, .pipe: return false
-        }
+        // The program that reads a pipe may print to this terminal.
+        standardError == .terminal && canMoveCursor(terminal) && (standardOutput == .file || standardOutput == .nowhere)
     }
 
     /// - Parameter terminal: The value of TERM.
-    static func canMoveCursor(_ terminal: String?) -> Bool {
-        guard let terminal else { return false }
-        return terminal != "dumb"
-    }
+    static func canMoveCursor(_ terminal: String?) -> Bool { terminal != nil && terminal != "dumb" }
 
     /// The line, at least one column shorter than the terminal: some terminals wrap after the last column.
     func rendered(width: Int, style: TerminalStyle) -> String {
@@ -49,7 +42,8 @@ struct ProgressLine: Sendable, Hashable {
             let nameWidth = min(name.columns, max(Self.shortestName, free / 3))
             let barWidth = min(free - nameWidth - 1, Self.longestBar)
             guard barWidth >= Self.shortestBar else { continue }
-            return "\(name.shortened(to: nameWidth, style)) \(Self.bar(fraction, barWidth, style)) \(tail)"
+            let full = Int((min(max(fraction, 0), 1) * Double(barWidth)).rounded(.down))
+            return "\(name.shortened(to: nameWidth, style)) \(style.bar(full, of: barWidth, color: 36)) \(tail)"
         }
         let last = variants.last?.joined(separator: " ") ?? ""
         return last.count <= available ? last : ""
@@ -72,17 +66,8 @@ struct ProgressLine: Sendable, Hashable {
         ]
     }
 
-    private static func bar(_ fraction: Double, _ width: Int, _ style: TerminalStyle) -> String {
-        let full = Int((min(max(fraction, 0), 1) * Double(width)).rounded(.down))
-        let done = String(repeating: style.usesUnicode ? "█" : "#", count: full)
-        let rest = String(repeating: style.usesUnicode ? "░" : ".", count: width - full)
-        return style.colors > .none ? "\u{1B}[36m\(done)\u{1B}[2m\(rest)\u{1B}[0m" : done + rest
-    }
-
     /// `3.4× real time`
-    static func speedText(_ speed: Double) -> String {
-        "\(factor(speed)) real time"
-    }
+    static func speedText(_ speed: Double) -> String { "\(factor(speed)) real time" }
 
     private static func factor(_ speed: Double) -> String {
         speed < 10 ? "\(speed.rounded(toPlaces: 1))×" : "\(Int(min(speed, 1e9)))×"
@@ -106,7 +91,7 @@ struct ProgressMeter {
 
     private let start: Double
     /// The first observation of the current input: its index, the time, and the seconds analysed by then.
-    private var first: (index: Int, time: Double, seconds: Double)?
+    private var first = (index: -1, time: 0.0, seconds: 0.0)
     private var speed: Double?
 
     /// - Parameter start: The start of the run, in seconds of any monotonic clock.
@@ -116,27 +101,17 @@ struct ProgressMeter {
 
     /// - Returns: nil while it is too early for a line.
     mutating func line(for progress: PipelineProgress, at now: Double) -> ProgressLine? {
-        let first = firstObservation(of: progress, now)
+        let (index, count, seconds) = (progress.streamIndex, progress.streamCount, progress.seconds)
+        if first.index != index || seconds < first.seconds { first = (index, now, seconds) }
         guard now - start >= Self.delay, !progress.streamName.isEmpty else { return nil }
         let took = now - first.time
-        if took >= Self.shortestInterval { speed = (progress.seconds - first.seconds) / took }
-        let done = progress.duration.flatMap { $0 > 0 ? min(progress.seconds / $0, 1) : nil }
-        // The durations of the other files are unknown: all files have the same weight.
-        let count = Double(max(progress.streamCount, 1))
-        // Of an unknown number of files, only the time of each is known.
-        let fraction = progress.streamCount == 0 ? nil : done.map { (Double(progress.streamIndex) + $0) / count }
+        if took >= Self.shortestInterval { speed = (seconds - first.seconds) / took }
+        let done = progress.duration.flatMap { $0 > 0 ? min(seconds / $0, 1) : nil }
+        // The durations of the other files are unknown: all files have the same weight. Of an unknown number of files, only the time of
+        // each is known.
+        let fraction = count == 0 ? nil : done.map { (Double(index) + $0) / Double(count) }
         let remaining = fraction.flatMap { $0 > 0.01 ? (now - start) * (1 - $0) / $0 : nil }
         return ProgressLine(
-            name: progress.streamName, fraction: fraction, seconds: progress.seconds, speed: speed, remaining: remaining,
-            index: progress.streamIndex, count: progress.streamCount)
-    }
-
-    private mutating func firstObservation(
-        of progress: PipelineProgress, _ now: Double
-    ) -> (index: Int, time: Double, seconds: Double) {
-        if let first, first.index == progress.streamIndex, progress.seconds >= first.seconds { return first }
-        let observation = (progress.streamIndex, now, progress.seconds)
-        first = observation
-        return observation
+            name: progress.streamName, fraction: fraction, seconds: seconds, speed: speed, remaining: remaining, index: index, count: count)
     }
 }

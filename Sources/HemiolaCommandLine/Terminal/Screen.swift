@@ -20,42 +20,34 @@ enum ColorDepth: Int, Sendable, Comparable {
 }
 
 /// A colour of a cell.
-struct ScreenColor: Sendable, Hashable {
-    /// 0: that of the terminal's theme; 1…16: the terminal's colours 0…15; from 1 << 24 on: RGB.
-    fileprivate let code: UInt32
-
+enum ScreenColor: Sendable, Hashable {
     /// The terminal's own text or background colour.
-    static let standard = ScreenColor(code: 0)
-
+    case standard
     /// One of the terminal's 16 colours, 0…15.
-    static func ansi(_ index: Int) -> ScreenColor { ScreenColor(code: UInt32(index) + 1) }
-
+    case ansi(UInt8)
     /// 0xRRGGBB.
-    static func rgb(_ value: UInt32) -> ScreenColor { ScreenColor(code: 1 << 24 | value) }
-
-    private var components: (red: Int, green: Int, blue: Int) {
-        (Int(code >> 16 & 0xFF), Int(code >> 8 & 0xFF), Int(code & 0xFF))
-    }
+    case rgb(UInt32)
 
     /// The colour between two RGB colours; of two others, the nearer one.
     func mixed(with other: ScreenColor, share: Float) -> ScreenColor {
-        guard code >= 1 << 24, other.code >= 1 << 24 else { return share < 0.5 ? self : other }
-        let (a, b) = (components, other.components)
-        let mix = { (one: Int, two: Int) in UInt32((Float(one) + (Float(two) - Float(one)) * share).rounded()) }
-        return .rgb(mix(a.red, b.red) << 16 | mix(a.green, b.green) << 8 | mix(a.blue, b.blue))
+        guard case .rgb(let one) = self, case .rgb(let two) = other else { return share < 0.5 ? self : other }
+        func mix(_ shift: UInt32) -> UInt32 {
+            let (a, b) = (Float(one >> shift & 0xFF), Float(two >> shift & 0xFF))
+            return UInt32((a + (b - a) * share).rounded()) << shift
+        }
+        return .rgb(mix(16) | mix(8) | mix(0))
     }
 
     /// The parameters of SGR (ECMA-48; `38;2` and `38;5` of ISO 8613-6).
     fileprivate func parameters(_ depth: ColorDepth, isBackground: Bool) -> String {
         let base = isBackground ? 40 : 30
-        switch code {
-        case 0: return "\(base + 9)"
-        case 1...8: return "\(base + Int(code) - 1)"
-        case 9...16: return "\(base + 60 + Int(code) - 9)"
-        default:
-            let color = components
-            if depth == .full { return "\(base + 8);2;\(color.red);\(color.green);\(color.blue)" }
-            return "\(base + 8);5;\(Self.paletteIndex(color.red, color.green, color.blue))"
+        switch self {
+        case .standard: return "\(base + 9)"
+        case .ansi(let index): return "\(base + Int(index) + (index < 8 ? 0 : 52))"
+        case .rgb(let value):
+            let (red, green, blue) = (Int(value >> 16 & 0xFF), Int(value >> 8 & 0xFF), Int(value & 0xFF))
+            let color = depth == .full ? "2;\(red);\(green);\(blue)" : "5;\(Self.paletteIndex(red, green, blue))"
+            return "\(base + 8);\(color)"
         }
     }
 
@@ -78,7 +70,7 @@ struct ScreenColor: Sendable, Hashable {
 ///
 /// A character is one scalar in one cell, or in two when it is wide; combining marks are left out.
 struct Screen {
-    private struct Cell: Hashable {
+    private struct Cell: Equatable {
         /// 0: the right half of a wide character.
         var scalar: UInt32 = 0x20
         var foreground = ScreenColor.standard

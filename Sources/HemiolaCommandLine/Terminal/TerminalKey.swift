@@ -1,4 +1,5 @@
 internal import Hemiola
+internal import Synchronization
 
 /// A key of the terminal, or a click.
 enum TerminalKey: Sendable, Hashable {
@@ -12,61 +13,61 @@ enum TerminalKey: Sendable, Hashable {
     /// The keys of the line, at most 80 columns.
     static let helpOfLine = "space tap, l lock, r range, h half, d double tempo, arrows preset, q quit"
 
-    /// What the key does, as a notice; nil: the key changes only the view.
-    var done: String? {
-        switch self {
-        case .tap: "tap"
-        case .lock: "lock tempo"
-        case .range: "tempo range"
-        case .half: "half tempo"
-        case .double: "double tempo"
-        case .previous: "previous preset"
-        case .next: "next preset"
-        case .quit: "quit"
-        case .layout, .nextLayout, .theme, .channels, .help, .click: nil
+    /// In lower case.
+    private static let characters: [String: TerminalKey] = [
+        " ": .tap, "l": .lock, "r": .range, "h": .half, "d": .double, "q": .quit, "1": .layout(0), "2": .layout(1), "3": .layout(2),
+        "4": .layout(3), "\t": .nextLayout, "t": .theme, "m": .channels, "?": .help,
+    ]
+
+    /// The keys that submit a control: its name, and what the key does, as a notice.
+    private static let controls: [TerminalKey: (name: String, notice: String)] = [
+        .tap: ("tap", "tap"), .lock: ("lockTempo", "lock tempo"), .range: ("tempoRange", "tempo range"),
+        .half: ("halveTempo", "half tempo"), .double: ("doubleTempo", "double tempo"),
+        .previous: ("previousPreset", "previous preset"), .next: ("nextPreset", "next preset"),
+    ]
+
+    /// The key with a character.
+    init?(_ byte: UInt8) {
+        guard let key = Self.characters[String(Unicode.Scalar(byte)).lowercased()] else { return nil }
+        self = key
+    }
+
+    /// Reads the keys of the terminal; nil: there are none.
+    static func reader(_ process: @escaping @Sendable (TerminalKey) -> Void) -> KeyReader? {
+        guard KeyReader.isPossible else { return nil }
+        let parser = Mutex(TerminalKeyParser())
+        return KeyReader { bytes in
+            for key in parser.withLock({ $0.keys(in: bytes) }) { process(key) }
         }
     }
 
-    /// Submits the control of the key.
+    /// Does what is not a matter of the view: submits the control of the key, or ends the run.
     ///
     /// - Parameters:
     ///   - state: What is known of the tempo: `lock` locks the current one, or unlocks it; `range` limits it to the octave
     ///     around the current one, or ends that.
     ///   - show: Receives the outcome, as a notice.
     func submit(_ state: LiveState, to context: SinkContext, show: @escaping @Sendable (String) -> Void) {
-        guard let done else { return }
-        let name: String
+        if self == .quit { return context.run.end() }
+        guard let (name, notice) = Self.controls[self] else { return }
         var (tempo, slowest, fastest) = (ParameterValue.none, ParameterValue.none, ParameterValue.none)
-        switch self {
-        case .tap: name = "tap"
-        case .lock:
-            name = "lockTempo"
-            if !state.isTempoLocked {
-                guard let current = state.tempo else { return show("lock: no tempo yet") }
-                tempo = .number(Double(current))
-            }
-        case .range:
-            name = "tempoRange"
-            if !state.isTempoLimited {
-                guard let current = state.tempo else { return show("range: no tempo yet") }
+        if self == .lock && !state.isTempoLocked || self == .range && !state.isTempoLimited {
+            guard let current = state.tempo.map(Double.init) else { return show("\(self): no tempo yet") }
+            if self == .lock {
+                tempo = .number(current)
+            } else {
                 let half = Double(2).squareRoot()
-                (slowest, fastest) = (.number((Double(current) / half).rounded()), .number((Double(current) * half).rounded()))
+                (slowest, fastest) = (.number((current / half).rounded()), .number((current * half).rounded()))
             }
-        case .half: name = "halveTempo"
-        case .double: name = "doubleTempo"
-        case .next: name = "nextPreset"
-        case .previous: name = "previousPreset"
-        case .quit: return context.run.end()
-        case .layout, .nextLayout, .theme, .channels, .help, .click: return
         }
-        guard let type = context.records.catalog.control(name) else { return show("\(done): no plugin declares this control") }
+        guard let type = context.records.catalog.control(name) else { return show("\(notice): no plugin declares this control") }
         var control = Control(type)
         (control["bpm"], control["min_bpm"], control["max_bpm"]) = (tempo, slowest, fastest)
         context.controls.submit(control, from: context.name) { reply in
             switch reply {
-            case .done, .switched: show(done)
-            case .refused(let reason): show("\(done): \(reason)")
-            case .busy: show("\(done): too many controls at once")
+            case .done, .switched: show(notice)
+            case .refused(let reason): show("\(notice): \(reason)")
+            case .busy: show("\(notice): too many controls at once")
             }
         }
     }
@@ -90,61 +91,35 @@ struct TerminalKeyParser {
     }
 
     private mutating func key(for byte: UInt8) -> TerminalKey? {
-        switch state {
-        case .ground:
-            if byte == 0x1B {
-                state = .escape
-                return nil
-            }
-            return Self.key(byte)
-        case .escape:
-            switch byte {
-            case UInt8(ascii: "["), UInt8(ascii: "O"): (state, parameters) = (.sequence, "")
-            case 0x1B: break
-            default:
-                // The Escape key alone, then another key.
-                state = .ground
-                return Self.key(byte)
-            }
-            return nil
-        case .sequence:
-            // Parameters come before the final byte, as in ESC [ 1 ; 5 C.
-            guard (0x40...0x7E).contains(byte) else {
-                if parameters.utf8.count < Self.longestParameters { parameters.unicodeScalars.append(Unicode.Scalar(byte)) }
-                return nil
-            }
+        switch (state, byte) {
+        case (.ground, 0x1B), (.escape, 0x1B): state = .escape
+        case (.escape, UInt8(ascii: "[")), (.escape, UInt8(ascii: "O")): (state, parameters) = (.sequence, "")
+        case (.ground, _), (.escape, _):
+            // Behind the Escape key alone, it is another key.
             state = .ground
-            switch byte {
-            case UInt8(ascii: "A"), UInt8(ascii: "D"): return .previous
-            case UInt8(ascii: "B"), UInt8(ascii: "C"): return .next
-            case UInt8(ascii: "M"): return Self.click(parameters)
-            default: return nil
-            }
+            return TerminalKey(byte)
+        case (.sequence, 0x40...0x7E):
+            state = .ground
+            return key(ofSequence: byte)
+        case (.sequence, _):
+            // Parameters come before the final byte, as in ESC [ 1 ; 5 C.
+            if parameters.utf8.count < Self.longestParameters { parameters.unicodeScalars.append(Unicode.Scalar(byte)) }
         }
+        return nil
     }
 
-    /// The left button, pressed.
-    private static func click(_ parameters: String) -> TerminalKey? {
-        guard parameters.hasPrefix("<") else { return nil }
-        let numbers = parameters.dropFirst().split(separator: ";").map { Int($0) }
-        guard numbers.count == 3, numbers[0] == 0, let column = numbers[1], let row = numbers[2] else { return nil }
-        return .click(column: column - 1, row: row - 1)
-    }
-
-    private static func key(_ byte: UInt8) -> TerminalKey? {
-        switch byte {
-        case UInt8(ascii: " "): .tap
-        case UInt8(ascii: "l"), UInt8(ascii: "L"): .lock
-        case UInt8(ascii: "r"), UInt8(ascii: "R"): .range
-        case UInt8(ascii: "h"), UInt8(ascii: "H"): .half
-        case UInt8(ascii: "d"), UInt8(ascii: "D"): .double
-        case UInt8(ascii: "q"), UInt8(ascii: "Q"): .quit
-        case UInt8(ascii: "1")...UInt8(ascii: "4"): .layout(Int(byte) - 0x31)
-        case UInt8(ascii: "\t"): .nextLayout
-        case UInt8(ascii: "t"), UInt8(ascii: "T"): .theme
-        case UInt8(ascii: "m"), UInt8(ascii: "M"): .channels
-        case UInt8(ascii: "?"): .help
-        default: nil
+    private func key(ofSequence end: UInt8) -> TerminalKey? {
+        switch end {
+        case UInt8(ascii: "A"), UInt8(ascii: "D"): return .previous
+        case UInt8(ascii: "B"), UInt8(ascii: "C"): return .next
+        case UInt8(ascii: "M"):
+            // The left button, pressed.
+            let numbers = parameters.dropFirst().split(separator: ";").map { Int($0) }
+            guard parameters.hasPrefix("<"), numbers.count == 3, numbers[0] == 0, let column = numbers[1], let row = numbers[2] else {
+                return nil
+            }
+            return .click(column: column &- 1, row: row &- 1)
+        default: return nil
         }
     }
 }

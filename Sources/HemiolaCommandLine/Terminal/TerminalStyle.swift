@@ -1,3 +1,4 @@
+internal import HemiolaSignal
 internal import HemiolaSystem
 
 /// The characters and colours of a terminal.
@@ -9,7 +10,14 @@ struct TerminalStyle: Sendable, Hashable {
     var dash: String { usesUnicode ? "–" : "-" }
 
     /// A blank and eight heights.
-    var eighths: [Character] { Array(usesUnicode ? " ▁▂▃▄▅▆▇█" : " .:-=+*%#") }
+    var eighths: [Unicode.Scalar] { Array((usesUnicode ? " ▁▂▃▄▅▆▇█" : " .:-=+*%#").unicodeScalars) }
+
+    /// A bar of which a part is full, in a colour of SGR.
+    func bar(_ full: Int, of width: Int, color: Int) -> String {
+        let done = String(repeating: usesUnicode ? "█" : "#", count: full)
+        let rest = String(repeating: usesUnicode ? "░" : ".", count: width - full)
+        return colors > .none ? "\u{1B}[\(color)m\(done)\u{1B}[2m\(rest)\u{1B}[0m" : done + rest
+    }
 }
 
 extension TerminalStyle {
@@ -24,4 +32,15 @@ extension TerminalStyle {
 extension String {
     /// The text, shortened to a width in columns.
     func shortened(to width: Int, _ style: TerminalStyle) -> String { shortened(to: width, dots: style.usesUnicode ? "…" : "~") }
+}
+
+extension Float {
+    /// The number within a range.
+    func clamped(to range: ClosedRange<Float>) -> Float { Swift.min(Swift.max(self, range.lowerBound), range.upperBound) }
+
+    /// A level in decibels, for people: `-18`, and `-inf` for silence.
+    var levelText: String { isFinite && self > -100 ? "\(Int(clamping: rounded()))" : "-inf" }
+
+    /// The part of a meter from -60 to 0 dB that a level fills.
+    var meterPart: Float { isFinite ? ((self + 60) / 60).clamped(to: 0...1) : 0 }
 }

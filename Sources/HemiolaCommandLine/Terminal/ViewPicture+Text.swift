@@ -1,10 +1,9 @@
-internal import HemiolaSignal
 internal import HemiolaSystem
 
 extension ViewPicture {
     /// Beats, tempo, key, chord, loudness, preset, losses and the source in one row, as far as they fit.
     func drawStatus(row: Int, on screen: inout Screen, _ now: Double) {
-        if let notice {
+        if let notice = state.notice(at: now) {
             screen.put(notice.onOneLine.shortened(to: screen.columns - 2, style), row: row, column: 1, theme.accent)
             return
         }
@@ -13,33 +12,19 @@ extension ViewPicture {
             guard let text, column + text.columns < screen.columns else { return }
             column = screen.put(text, row: row, column: column, color, isBold: isBold) + 2
         }
-        let light = state.beats.light(at: now)
-        add(state.beats.dots(at: now, style), light > 0 ? theme.beat : theme.dim, isBold: light > 0)
-        add(tempoText, theme.text, isBold: true)
+        let isLit = state.beats.light(at: now) > 0
+        add(state.beats.dots(at: now, style), isLit ? theme.beat : theme.dim, isBold: isLit)
+        add(state.tempoText, theme.text, isBold: true)
         add(state.key, theme.text)
         add(state.chord, theme.accent)
-        add(levelText, theme.text)
+        add(state.loudness.map { "\($0[0].levelText) LUFS" } ?? state.level.map { "\($0.levelText) dB" }, theme.text)
         add(state.preset?.onOneLine, theme.dim)
         add(state.losses, theme.beat)
-        let name = state.name.onOneLine
         let free = screen.columns - column - 1
         if free >= 8 {
-            let text = name.shortened(to: free, style)
-            screen.put(text, row: row, column: screen.columns - 1 - text.columns, theme.dim)
+            let name = state.name.onOneLine.shortened(to: free, style)
+            screen.put(name, row: row, column: screen.columns - 1 - name.columns, theme.dim)
         }
-    }
-
-    private var tempoText: String? {
-        state.tempo.map { "\(Int(clamping: $0.rounded())) BPM\(state.isTempoLocked ? " locked" : "")" }
-    }
-
-    private var levelText: String? {
-        if let loudness = state.loudness { return "\(Self.number(loudness[0])) LUFS" }
-        return state.level.map { "\(Self.number($0)) dB" }
-    }
-
-    static func number(_ value: Float) -> String {
-        value.isFinite && value > -100 ? "\(Int(clamping: value.rounded()))" : "-inf"
     }
 
     private static let helpLines = [
@@ -50,37 +35,30 @@ extension ViewPicture {
     ]
 
     func drawHelp(on screen: inout Screen) {
-        let width = min(screen.columns, 52)
-        let rows = min(screen.rows, Self.helpLines.count + 2)
-        let (row, column) = ((screen.rows - rows) / 2, (screen.columns - width) / 2)
-        for line in 0..<rows {
-            for place in 0..<width { screen.set(" ", row: row + line, column: column + place, on: theme.background) }
+        let (rows, columns) = (min(screen.rows, Self.helpLines.count + 2), min(screen.columns, 52))
+        let area = ViewArea(row: (screen.rows - rows) / 2, column: (screen.columns - columns) / 2, rows: rows, columns: columns)
+        for row in 0..<rows {
+            for column in 0..<columns { screen.set(" ", row: area.row + row, column: area.column + column, on: theme.background) }
         }
-        drawFrame(ViewArea(row: row, column: column, rows: rows, columns: width), "keys", on: &screen)
-        for (index, line) in Self.helpLines.prefix(max(0, rows - 2)).enumerated() {
-            screen.put(line.0, row: row + 1 + index, column: column + 2, theme.accent, end: column + width - 1)
-            screen.put(line.1, row: row + 1 + index, column: column + 11, theme.text, end: column + width - 1)
+        let inner = drawFrame(area, "keys", on: &screen)
+        for (index, (keys, text)) in Self.helpLines.prefix(max(0, inner.rows)).enumerated() {
+            screen.put(keys, row: inner.row + index, column: inner.column + 1, theme.accent, end: inner.end)
+            screen.put(text, row: inner.row + index, column: inner.column + 10, theme.text, end: inner.end)
         }
     }
 
-    func drawFrame(_ area: ViewArea, _ title: String, on screen: inout Screen) {
-        let parts: [Character] = style.usesUnicode ? Array("╭╮╰╯─│") : Array("++++-|")
-        let (bottom, right) = (area.row + area.rows - 1, area.column + area.columns - 1)
-        func set(_ part: Int, _ row: Int, _ column: Int) {
-            screen.set(parts[part].unicodeScalars.first!, row: row, column: column, theme.dim)
+    /// - Returns: The area in the frame.
+    func drawFrame(_ area: ViewArea, _ title: String, on screen: inout Screen) -> ViewArea {
+        let parts = Array(style.usesUnicode ? "╭╮╰╯─│" : "++++-|").map(String.init)
+        let inner = ViewArea(row: area.row + 1, column: area.column + 1, rows: area.rows - 2, columns: area.columns - 2)
+        let line = String(repeating: parts[4], count: max(0, inner.columns))
+        screen.put(parts[0] + line + parts[1], row: area.row, column: area.column, theme.dim)
+        for row in inner.row..<inner.row + max(0, inner.rows) {
+            screen.put(parts[5], row: row, column: area.column, theme.dim)
+            screen.put(parts[5], row: row, column: inner.end, theme.dim)
         }
-        for column in area.column...max(area.column, right) {
-            set(4, area.row, column)
-            set(4, bottom, column)
-        }
-        for row in area.row...max(area.row, bottom) {
-            set(5, row, area.column)
-            set(5, row, right)
-        }
-        set(0, area.row, area.column)
-        set(1, area.row, right)
-        set(2, bottom, area.column)
-        set(3, bottom, right)
-        screen.put(" \(title) ", row: area.row, column: area.column + 2, theme.dim, end: right)
+        screen.put(parts[2] + line + parts[3], row: inner.row + inner.rows, column: area.column, theme.dim)
+        screen.put(" \(title) ", row: area.row, column: inner.column + 1, theme.dim, end: inner.end)
+        return inner
     }
 }
