@@ -6,13 +6,18 @@ struct DoctorReport {
     struct Check: Equatable {
         /// The subject: `runtime folder`.
         var name: String
-        var isOK: Bool
+        var isOK = true
         /// Whether the subject is optional and missing, which is no fault.
         var isAbsent = false
         /// The state that was found, or the fault.
         var finding: String
         /// The suggested fix.
         var remedy: String?
+
+        /// What only some commands need.
+        static func optional(_ name: String, _ finding: String?, missing: String) -> Check {
+            Check(name: name, isAbsent: finding == nil, finding: finding ?? "not installed; \(missing)")
+        }
     }
 
     var checks: [Check]
@@ -27,29 +32,21 @@ struct DoctorReport {
         var text = ""
         for check in checks {
             text += "\(check.isAbsent ? "--" : check.isOK ? "ok" : "!!")  \(check.name.padded(to: width))  \(check.finding.onOneLine)\n"
-            if let remedy = check.remedy, !check.isOK {
-                text += String(repeating: " ", count: width + 6) + "-> \(remedy.onOneLine)\n"
-            }
+            guard let remedy = check.remedy, !check.isOK else { continue }
+            text += String(repeating: " ", count: width + 6) + "-> \(remedy.onOneLine)\n"
         }
         let count = checks.count { !$0.isOK }
         return text + (count == 0 ? "\nAll checks passed.\n" : "\n\(count) check\(count == 1 ? "" : "s") failed.\n")
     }
 
     var json: JSONValue {
-        .object([
-            .init("ok", .boolean(isOK)),
-            .init(
-                "checks",
-                .list(
-                    checks.map {
-                        .object([
-                            .init("name", .text($0.name)), .init("ok", .boolean($0.isOK)), .init("finding", .text($0.finding)),
-                            .init("remedy", $0.remedy.map { .text($0) } ?? .null),
-                        ])
-                    })
-            ),
-            .init("libraries", .list(libraries.map(\.json))),
-        ])
+        let checks = checks.map { check in
+            JSONValue.object([
+                .init("name", .text(check.name)), .init("ok", .boolean(check.isOK)), .init("finding", .text(check.finding)),
+                .init("remedy", check.remedy.map { .text($0) } ?? .null),
+            ])
+        }
+        return .object([.init("ok", .boolean(isOK)), .init("checks", .list(checks)), .init("libraries", .list(libraries.map(\.json)))])
     }
 }
 
@@ -92,117 +89,85 @@ struct Environment {
 extension DoctorReport {
     /// Checks the values. No side effects.
     init(_ found: Environment) {
-        checks = [
-            Check(name: "Hemiola", isOK: true, finding: found.version),
-            Check(name: "Swift", isOK: true, finding: found.swift),
-        ]
         libraries = found.libraries.map(\.library)
-        checks += found.libraries.map { Self.check($0.library, $0.version) }
+        checks = [Check(name: "Hemiola", finding: found.version), Check(name: "Swift", finding: found.swift)]
+        checks += found.libraries.map { Self.library($0, $1) }
         checks += [
             Self.formats(found.formats),
-            // Optional: a missing ffmpeg is not an error.
-            Check(
-                name: "ffmpeg", isOK: true, isAbsent: found.ffmpeg == nil,
-                finding: found.ffmpeg ?? "not installed; M4A, AAC and other formats need it: apt install ffmpeg"),
-            Check(
-                name: "window", isOK: true, isAbsent: found.window == nil,
-                finding: found.window ?? "not installed; needed for hemiola window: make install PRODUCT=window"),
+            .optional("ffmpeg", found.ffmpeg, missing: "M4A, AAC and other formats need it: apt install ffmpeg"),
+            .optional("window", found.window, missing: "needed for hemiola window: make install PRODUCT=window"),
         ]
         if let devices = found.devices { checks += Self.sound(devices) }
         checks += [
-            Self.runtime(found.runtime),
+            Self.folder(
+                "runtime folder", found.runtime, missing: "XDG_RUNTIME_DIR is not set; sockets are created in a private temporary folder",
+                remedy: "log in with a session, or: export XDG_RUNTIME_DIR=/run/user/$(id -u)"),
             Self.folder("state folder", found.state, missing: "neither XDG_STATE_HOME nor HOME is set", remedy: "export HOME"),
             Self.folder("temporary files", found.temporary, missing: "no folder for temporary files", remedy: "export TMPDIR=/tmp"),
-            Self.defaults(found.defaults),
-            Check(name: "terminal", isOK: true, finding: found.terminal),
-            Self.locale(found.locale),
+            Self.defaults(found.defaults), Check(name: "terminal", finding: found.terminal), Self.locale(found.locale),
         ]
     }
 
-    /// A library that only some commands need may be missing.
-    private static func check(_ library: SharedLibrary, _ version: String?) -> Check {
-        let (name, install) = ("\(library.name)", "apt install \(library.package)")
-        if library.relation == .depends {
-            return Check(name: name, isOK: version != nil, finding: version ?? "not found", remedy: install)
+    private static func library(_ library: SharedLibrary, _ version: String?) -> Check {
+        let install = "apt install \(library.package)"
+        guard library.relation == .depends else {
+            return .optional("\(library.name)", version, missing: "needed for \(library.use): \(install)")
         }
-        return Check(
-            name: name, isOK: true, isAbsent: version == nil, finding: version ?? "not installed; needed for \(library.use): \(install)")
+        return Check(name: "\(library.name)", isOK: version != nil, finding: version ?? "not found", remedy: install)
     }
 
     private static func formats(_ formats: [String]) -> Check {
         // libsndfile supports MP3 since 1.1, and a build may lack any of these formats.
         let missing = ["wav", "flac", "ogg", "mp3"].filter { !formats.contains($0) }
-        guard missing.isEmpty else {
-            return Check(
-                name: "formats", isOK: false,
-                finding: "\(formats.joined(separator: " ")); \(missing.joined(separator: " and ")) missing",
-                remedy: "install libsndfile 1.1 or newer, or decode with ffmpeg: ffmpeg -v error -i FILE -f wav - | hemiola analyze -")
-        }
-        return Check(name: "formats", isOK: true, finding: formats.joined(separator: " "))
+        let finding = formats.joined(separator: " ")
+        if missing.isEmpty { return Check(name: "formats", finding: finding) }
+        return Check(
+            name: "formats", isOK: false, finding: "\(finding); \(missing.joined(separator: " and ")) missing",
+            remedy: "install libsndfile 1.1 or newer, or decode with ffmpeg: ffmpeg -v error -i FILE -f wav - | hemiola analyze -")
     }
 
     /// The sound server, and the default device of `hemiola listen`.
     private static func sound(_ devices: Result<DeviceList, Problem>) -> [Check] {
         switch devices {
         case .failure(let error):
-            let parts = error.message.split(separator: "; ", maxSplits: 1)
-            return [
-                Check(
-                    name: "sound server", isOK: false, finding: parts.first.map(String.init) ?? "",
-                    remedy: parts.count > 1 ? String(parts[1]) : nil)
-            ]
+            let parts = error.message.split(separator: "; ", maxSplits: 1).map(String.init)
+            return [Check(name: "sound server", isOK: false, finding: parts.first ?? "", remedy: parts.dropFirst().first)]
         case .success(let list):
-            let server = Check(name: "sound server", isOK: true, finding: list.server)
-            guard let source = list.devices.first(where: { $0.isDefault && $0.monitorOf != nil }) else {
-                return [
-                    server,
-                    Check(
-                        name: "source", isOK: false, finding: "no default output",
-                        remedy: "select one in the desktop's sound settings, or: pactl set-default-sink NAME; see: hemiola devices"),
-                ]
+            let server = Check(name: "sound server", finding: list.server)
+            guard let source = list.devices.first(where: { $0.isDefault && $0.monitorOf != nil }), let sink = source.monitorOf else {
+                let remedy = "select one in the desktop's sound settings, or: pactl set-default-sink NAME; see: hemiola devices"
+                return [server, Check(name: "source", isOK: false, finding: "no default output", remedy: remedy)]
             }
             let volume = source.isQuiet ? source.volumeText.map { ", \($0)" } ?? "" : ""
-            return [
-                server,
-                Check(
-                    name: "source", isOK: !source.isQuiet,
-                    finding: "\(source.summary) (\(source.name)), \(source.state.rawValue)\(volume)",
-                    remedy: "turn the output up in the desktop's sound settings, or: pactl set-sink-mute \(source.monitorOf ?? "") 0; "
-                        + "pactl set-sink-volume \(source.monitorOf ?? "") 100%"),
-            ]
+            let check = Check(
+                name: "source", isOK: !source.isQuiet,
+                finding: "\(source.summary) (\(source.name)), \(source.state.rawValue)\(volume)",
+                remedy: "turn the output up in the desktop's sound settings, or: pactl set-sink-mute \(sink) 0; "
+                    + "pactl set-sink-volume \(sink) 100%")
+            return [server, check]
         }
     }
 
-    private static func runtime(_ folder: Environment.Folder?) -> Check {
-        var check = Self.folder(
-            "runtime folder", folder, missing: "XDG_RUNTIME_DIR is not set; sockets are created in a private temporary folder",
-            remedy: "log in with a session, or: export XDG_RUNTIME_DIR=/run/user/$(id -u)")
-        if let folder, check.isOK, folder.isShared {
-            check.isOK = false
-            check.finding = "\(folder.path) is accessible to other users"
-            check.remedy = "chmod 700 \(folder.path)"
-        }
-        return check
-    }
-
-    private static func folder(
-        _ name: String, _ folder: Environment.Folder?, missing: String, remedy: String
-    ) -> Check {
+    private static func folder(_ name: String, _ folder: Environment.Folder?, missing: String, remedy: String) -> Check {
         guard let folder else { return Check(name: name, isOK: false, finding: missing, remedy: remedy) }
-        guard let fault = folder.fault else { return Check(name: name, isOK: true, finding: folder.path) }
-        return Check(
-            name: name, isOK: false, finding: "\(folder.path): \(fault)",
-            remedy: "create it: mkdir -p \(folder.path), or check its owner: ls -ld \(folder.path)")
+        let path = folder.path
+        if let fault = folder.fault {
+            return Check(
+                name: name, isOK: false, finding: "\(path): \(fault)",
+                remedy: "create it: mkdir -p \(path), or check its owner: ls -ld \(path)")
+        }
+        guard folder.isShared else { return Check(name: name, finding: path) }
+        return Check(name: name, isOK: false, finding: "\(path) is accessible to other users", remedy: "chmod 700 \(path)")
     }
 
     private static func defaults(_ state: DefaultsFile.State) -> Check {
         let name = "defaults file"
         switch state {
-        case .noPath: return Check(name: name, isOK: true, finding: "none: neither XDG_CONFIG_HOME nor HOME is set")
-        case .missing(let path): return Check(name: name, isOK: true, finding: "none at \(path)")
+        case .noPath: return Check(name: name, finding: "none: neither XDG_CONFIG_HOME nor HOME is set")
+        case .missing(let path): return Check(name: name, finding: "none at \(path)")
         case .valid(let file):
             let keys = file.keys.isEmpty ? "sets nothing" : "sets \(file.keys.joined(separator: ", "))"
-            return Check(name: name, isOK: true, finding: "\(file.path) \(keys)")
+            return Check(name: name, finding: "\(file.path) \(keys)")
         case .invalid(let path, let lines):
             return Check(
                 name: name, isOK: false, finding: lines.joined(separator: "; "),
@@ -211,10 +176,8 @@ extension DoctorReport {
     }
 
     private static func locale(_ name: String?) -> Check {
-        let isUnicode = name.map { $0.lowercased().contains("utf-8") || $0.lowercased().contains("utf8") } ?? false
-        return Check(
-            name: "locale", isOK: isUnicode,
-            finding: name.map { isUnicode ? $0 : "\($0) is not UTF-8" } ?? "not set: not UTF-8",
-            remedy: "export LANG=C.UTF-8")
+        let isUnicode = name.map(TerminalStyle.isUnicode) ?? false
+        let finding = name.map { isUnicode ? $0 : "\($0) is not UTF-8" } ?? "not set: not UTF-8"
+        return Check(name: "locale", isOK: isUnicode, finding: finding, remedy: "export LANG=C.UTF-8")
     }
 }

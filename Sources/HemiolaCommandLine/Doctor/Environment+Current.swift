@@ -19,7 +19,7 @@ extension Environment {
         found.state = EnvironmentVariable.stateFolder().map { folder($0, mayBeMissing: true) }
         found.temporary = folder(EnvironmentVariable.value("TMPDIR") ?? "/tmp")
         found.terminal = terminal
-        found.locale = EnvironmentVariable.value("LC_ALL") ?? EnvironmentVariable.value("LC_CTYPE") ?? EnvironmentVariable.value("LANG")
+        found.locale = TerminalStyle.locale(EnvironmentVariable.value)
         return found
     }
 

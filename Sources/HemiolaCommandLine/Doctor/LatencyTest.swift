@@ -15,8 +15,7 @@ struct LatencyTest {
 
     /// - Throws: No sound server responds, or no audio is captured.
     func run(with registry: PluginRegistry) throws(Failure) -> LatencyReport {
-        guard let id = registry.liveCapture?.id, let plugin = registry.captures.first(where: { $0.about.id == id }),
-            let make = plugin.loopback
+        guard let id = registry.liveCapture?.id, let plugin = registry.captures.first(id: id), let make = plugin.loopback
         else { throw Failure("this program contains no live capture plugin that supports --latency") }
         do throws(Problem) {
             let loopback = try make()
@@ -74,54 +73,38 @@ struct LatencyReport {
 
     /// That of the temporary output.
     static let sampleRate = 44_100
-    private static let rowCount = 12
-    private static let barWidth = 40
 
-    var batchSeconds: Double { Double(batchFrames) / Double(Self.sampleRate) }
+    /// A batch, in seconds.
+    private var batchSeconds: Double { Double(batchFrames) / Double(Self.sampleRate) }
 
-    /// A quantile of the latencies in seconds, 0…1, by the nearest-rank method.
-    func quantile(_ part: Double) -> Double? {
-        guard !times.isEmpty else { return nil }
-        let rank = Int((part * Double(times.count)).rounded(.up))
-        return times.sorted()[min(max(rank, 1), times.count) - 1]
+    /// Quantiles of the latencies in seconds by the nearest-rank method; nil: no click was detected.
+    private var quantiles: (least: Double, median: Double, late: Double, most: Double)? {
+        let times = times.sorted()
+        guard let least = times.first, let most = times.last else { return nil }
+        func quantile(_ part: Double) -> Double { times[Int((part * Double(times.count)).rounded(.up)) - 1] }
+        return (least, quantile(0.5), quantile(0.99), most)
     }
 
     var text: String {
-        guard let least = quantile(0), let median = quantile(0.5), let most = quantile(1), let late = quantile(0.99) else {
-            return "\(server): none of \(clickCount) clicks was detected\n"
-        }
-        var text = "\(server), batches of \(batchFrames) frames (\(Self.milliseconds(batchSeconds)) ms)\n\n"
+        guard let quantiles else { return "\(server): none of \(clickCount) clicks was detected\n" }
+        func milliseconds(_ seconds: Double) -> String { "\((seconds * 1000).rounded(toPlaces: 1))" }
+        let (least, median, late, most) = quantiles
+        var text = "\(server), batches of \(batchFrames) frames (\(milliseconds(batchSeconds)) ms)\n\n"
         text += "Latency from a click's write to its output line, in ms; \(times.count) of \(clickCount) clicks detected\n"
         for (name, time) in [("minimum", least), ("median", median), ("99 %", late), ("maximum", most)] {
-            text += "  \(name.padded(to: 7)) \(Self.milliseconds(time))\n"
+            text += "  \(name.padded(to: 7)) \(milliseconds(time))\n"
         }
-        return text + "\n" + histogram(from: least, to: most)
-    }
-
-    private func histogram(from least: Double, to most: Double) -> String {
-        let step = max((most - least) / Double(Self.rowCount), 0.001)
-        var counts = [Int](repeating: 0, count: Self.rowCount)
-        for time in times { counts[min(Int((time - least) / step), Self.rowCount - 1)] += 1 }
-        let highest = max(counts.max() ?? 1, 1)
-        return counts.indices.filter { Double($0) * step <= most - least }.map { row in
-            let start = Self.milliseconds(least + Double(row) * step)
-            let bar = String(repeating: "#", count: (counts[row] * Self.barWidth + highest - 1) / highest)
-            return "  \(String(repeating: " ", count: max(0, 6 - start.count)))\(start)  \(bar)\n"
-        }.joined()
+        return text
     }
 
     var json: JSONValue {
-        let figure = { (part: Double) -> JSONValue in quantile(part).map { .number(($0 * 1e6).rounded() / 1000) } ?? .null }
+        func milliseconds(_ seconds: Double?) -> JSONValue { seconds.map { .number(($0 * 1000).rounded(toPlaces: 3)) } ?? .null }
         return .object([
-            .init("server", .text(server)), .init("batch_frames", .integer(batchFrames)),
-            .init("batch_ms", .number((batchSeconds * 1e6).rounded() / 1000)), .init("clicks", .integer(clickCount)),
-            .init("received", .integer(times.count)), .init("min_ms", figure(0)), .init("median_ms", figure(0.5)),
-            .init("p99_ms", figure(0.99)),
-            .init("max_ms", figure(1)), .init("times_ms", .list(times.map { .number(($0 * 1e6).rounded() / 1000) })),
+            .init("server", .text(server)), .init("batch_frames", .integer(batchFrames)), .init("batch_ms", milliseconds(batchSeconds)),
+            .init("clicks", .integer(clickCount)), .init("received", .integer(times.count)),
+            .init("min_ms", milliseconds(quantiles?.least)), .init("median_ms", milliseconds(quantiles?.median)),
+            .init("p99_ms", milliseconds(quantiles?.late)), .init("max_ms", milliseconds(quantiles?.most)),
+            .init("times_ms", .list(times.map(milliseconds))),
         ])
-    }
-
-    private static func milliseconds(_ seconds: Double) -> String {
-        "\((seconds * 1000).rounded(toPlaces: 1))"
     }
 }

@@ -23,10 +23,16 @@ struct TerminalStyle: Sendable, Hashable {
 extension TerminalStyle {
     /// According to the locale and the variables of ``ColorDepth``.
     init(environment: (String) -> String?) {
-        let locale = environment("LC_ALL") ?? environment("LC_CTYPE") ?? environment("LANG") ?? ""
-        usesUnicode = ["utf-8", "utf8"].contains { locale.lowercased().contains($0) }
+        usesUnicode = Self.locale(environment).map(Self.isUnicode) ?? false
         colors = ColorDepth(environment: environment)
     }
+
+    /// The locale, which selects the text encoding: `de_DE.UTF-8`.
+    static func locale(_ environment: (String) -> String?) -> String? {
+        environment("LC_ALL") ?? environment("LC_CTYPE") ?? environment("LANG")
+    }
+
+    static func isUnicode(_ locale: String) -> Bool { ["utf-8", "utf8"].contains { locale.lowercased().contains($0) } }
 }
 
 extension String {
