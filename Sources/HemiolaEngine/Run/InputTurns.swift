@@ -129,6 +129,6 @@ final class InputTurn: StreamReceiver, Sendable {
     }
 
     /// Controls concern the stream that is being written, not one that is analysed ahead.
-    func applyControls(to stream: any ControllableStream) -> Bool { false }
+    func applyControls(to stream: any StreamProducer) -> Bool { false }
     func finish() { turns.finish(number) }
 }
