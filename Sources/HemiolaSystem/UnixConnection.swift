@@ -72,9 +72,6 @@ package final class UnixConnection {
         }
     }
 
-    /// Whether bytes can be read without waiting.
-    package var hasInput: Bool { lines.pendingCount > 0 || socket.isReadable(within: 0) }
-
     /// Waits until the socket can be read or written.
     private func wait(for events: Int16, until deadline: Deadline) throws(SystemCallError) {
         while true {

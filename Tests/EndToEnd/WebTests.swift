@@ -42,6 +42,39 @@ import Testing
         throw CocoaError(.fileReadUnknown)
     }
 
+    @Test func `import: the page gets the file at an address that is served once, or the reason why it cannot be read`() throws {
+        let process = try start("web:0", "socket:s")
+        let address = try address()
+        let (page, sender) = (try client(address), try SocketClient(folder("s")))
+        try page.send(#"{"type":"ready","presets":["Rain"],"id":0}"#)
+        _ = try message("reply", from: page)
+        func get(_ path: String, token: String) throws -> WebReply {
+            try SocketClient(port: address.port).request("/\(path)?token=\(token)", headers: ["Host": "127.0.0.1:\(address.port)"])
+        }
+        let content = String(repeating: "é", count: 200_000)
+        try folder.write(content, to: "rain.milk")
+        try folder.write("", to: "large")
+        try FileHandle(forWritingTo: URL(filePath: folder("large"))).truncate(atOffset: 32 << 20 + 1)
+        for (path, status, text) in [
+            (folder("rain.milk"), 200, content), (folder("gone"), 404, "\(folder("gone")): No such file or directory\n"),
+            (folder.path, 404, "\(folder.path): not a regular file\n"),
+            (folder("large"), 404, "\(folder("large")): the file is larger than 32 MiB\n"),
+        ] {
+            try sender.send(#"{"type":"import","id":1,"name":"rain.milk","path":"\#(path)"}"#)
+            let request = try message("import", from: page)
+            #expect(request["name"]?.string == "rain.milk" && request["path"] == nil, "\(request)")
+            let (target, call) = (try #require(request["url"]?.string), try #require(request["call"]?.int))
+            #expect(try get(target, token: "wrong").status == 403)
+            let reply = try get(target, token: address.token)
+            #expect(reply.status == status && reply.text == text, "\(reply.status) \(reply.text.prefix(200))")
+            #expect(try get(target, token: address.token).status == 404)
+            try page.send("{\"type\":\"result\",\"call\":\(call),\"value\":true}")
+            #expect(try sender.readLine(containing: #""type":"reply""#) == #"{"type":"reply","id":1,"ok":true,"error":null,"value":true}"#)
+        }
+        process.send(SIGINT)
+        _ = try process.finish()
+    }
+
     @Test func `sinks web, socket and presets at once: a preset that a web page requests reaches all pages`() throws {
         let process = try start("web:0", "socket:s", "presets:mode=manual,names=Rain+Snow,order=sequential,state=none")
         let address = try address()

@@ -76,15 +76,30 @@ def test_endless_call_fails_after_the_time_limit_and_samples_flow_meanwhile(host
     assert program.send("call", "function=nothing").returncode == 0
 
 
-def test_import_gives_the_page_name_and_bytes_without_a_gap_in_the_samples(host):
+@pytest.mark.parametrize("size", [0, 3_000_001])
+def test_import_gives_the_page_name_and_bytes_without_a_gap_in_the_samples(host, size):
     program, page = host(FUNCTIONS)
     page.evaluate("window.sequences = [], hemiola.addEventListener('samples', event => sequences.push(event.detail.sequence))")
-    content = random.Random(1).randbytes(3_000_001)
+    content = random.Random(1).randbytes(size)
     (program.folder / "Élan 1.milk").write_bytes(content)
     outcome = program.send("import", "Élan 1.milk")
     assert outcome.returncode == 0, outcome
-    assert json.loads(outcome.stdout) == {"name": "Élan 1.milk", "size": 3_000_001, "sha256": hashlib.sha256(content).hexdigest()}
-    assert page.evaluate("sequences.length > 1 && sequences.every((value, i) => i === 0 || value === sequences[i - 1] + 1)")
+    assert json.loads(outcome.stdout) == {"name": "Élan 1.milk", "size": size, "sha256": hashlib.sha256(content).hexdigest()}
+    wait(page, "sequences.length > 1")
+    assert page.evaluate("sequences.every((value, i) => i === 0 || value === sequences[i - 1] + 1)")
+
+
+def test_import_of_30_mb_without_the_function_and_with_one_that_throws(host):
+    program, page = host("window.pushSamples = () => {}; window.getPresetNames = () => [];")
+    page.evaluate("window.importFile = (name, base64) => base64.length, 0")
+    (program.folder / "large").write_bytes(bytes(30_000_000))
+    assert program.send("import", "large").stdout == "40000000\n"
+    page.evaluate("delete window.importFile")
+    (program.folder / "x.milk").write_text("x")
+    for text in ["no function importFile", "not a preset"]:
+        outcome = program.send("import", "x.milk")
+        assert outcome.returncode == 1 and text in outcome.stderr and outcome.stderr.count("\n") == 1, outcome
+        page.evaluate("window.importFile = () => { throw new Error('not a preset'); }, 0")
 
 
 def test_errors_of_the_page_are_in_the_log_limited_in_number(host):

@@ -2,11 +2,11 @@
 //
 // A Unix socket admits processes of the user that runs Hemiola (and of the socket's group, if one is set), by the mode of the file and the
 // credentials that the kernel reports. A web server admits who has the token, under its own name, from its own page or an allowed origin
-// (`WebAccess`). Whoever is admitted may control the run. Windows, which open any path, are controlled through a Unix socket only, and not
-// by the pages in them.
+// (`WebAccess`). Whoever is admitted may control the run. Messages that name files (to windows, and imports) are accepted at a Unix socket
+// only, and not from the pages of a window.
 // - Descriptors: one, of `max_clients`. A web server has 128 further connections, of which 64 have not shown the token.
 // - Memory: a message of 1 MiB, eight batches and 1 MiB of events (the oldest are dropped and counted), 4 MiB of unread replies. The calls
-//   and files of all clients have 128 MiB.
+//   of all clients have 128 MiB.
 // - CPU: 4000 messages or 64 MiB a second, on the event loop and never on the thread that analyses; 32 controls per batch.
 // Who exceeds a limit is disconnected with the reason.
 

@@ -27,6 +27,9 @@ final class BridgeClient {
         subscription = Subscription(payload: payload)
     }
 
+    /// Whether the client opens files by their paths: it is at a Unix socket.
+    var isLocal: Bool { connection.isLocal }
+
     /// The client's name in `control` records.
     var origin: String { "\(hub.name)/\(name)" }
 
@@ -176,7 +179,9 @@ final class BridgeClient {
             return disconnect("more than \(Self.requestLimit) requests wait for their replies")
         }
         let message = ClientMessage(line, hub.catalog.declarations)
-        if message.body.isForWindows, let refusal = windowRefusal { return reply(to: message.id, error: refusal) }
+        if let title = message.body.titleIfItNamesFiles, let refusal = fileRefusal {
+            return reply(to: message.id, error: "\(title) are \(refusal)")
+        }
         switch message.body {
         case .control(let control):
             page.follow(control)
@@ -191,7 +196,6 @@ final class BridgeClient {
             reply(to: message.id)
         case .wait: hub.calls.waitForPage(id: message.id, self)
         case .request(let request): hub.calls.add(request, id: message.id, from: self)
-        case .importData(let data): hub.calls.add(data, id: message.id, from: self)
         case .answer(let answer, let call):
             let isExpected = hub.calls.receive(answer, call: call, from: self)
             reply(to: message.id, error: isExpected ? nil : "call \(call) does not wait for an answer of this client")
@@ -214,10 +218,10 @@ final class BridgeClient {
         }
     }
 
-    /// Why the client cannot be a window and not control one; nil: it can. A window opens any path of the user that the message names.
-    private var windowRefusal: String? {
-        if !connection.isLocal { return "messages of windows are accepted on the sink socket only" }
-        return page.isInWindow ? "messages of windows are not accepted from pages" : nil
+    /// Why the client's messages cannot name files; nil: they can. Windows and imports open any path of the user that a message names.
+    private var fileRefusal: String? {
+        if !isLocal { return "accepted on the sink socket only" }
+        return page.isInWindow ? "not accepted from pages" : nil
     }
 
     /// - Returns: The error; nil if the subscription has changed.

@@ -4,7 +4,6 @@ internal import NIOCore
 /// two messages: one of 1 MiB takes it 4 to 18 ms.
 struct FloodLimit {
     static let messages = 4000
-    /// More than a file of the largest size in Base64.
     static let bytes = 64 << 20
 
     private var end: NIODeadline

@@ -10,7 +10,7 @@ final class PageCalls {
     private static let callsPerClient = 64
     /// Maximum number of calls of all clients that have no answer yet.
     private static let callCapacity = 1024
-    /// Maximum number of bytes of these calls, with the files to import.
+    /// Maximum number of bytes of these calls.
     private static let byteCapacity = 128 << 20
 
     /// The number of the line with the tabs. Calls have numbers from 1.
@@ -25,8 +25,8 @@ final class PageCalls {
         /// The page, or the window.
         let page: BridgeClient
         var isSent = false
-        /// The transfer of the file to import; nil: a function is called.
-        var file: FileTransfer?
+        /// Where the page gets the file to import, relative to the address of the page script; nil: it gets none there, or has requested it.
+        var address: String?
         var timer: Scheduled<Void>?
 
         init(_ number: Int, _ id: String?, _ request: ClientMessage.PageRequest, from requester: BridgeClient, to page: BridgeClient) {
@@ -35,11 +35,10 @@ final class PageCalls {
             self.request = request
             self.requester = requester
             self.page = page
-            file = request.fileSize.map { FileTransfer(size: $0) }
+            // Nobody can guess it.
+            if request.path != nil, !page.isLocal { address = "hemiola/file/\(String(UInt128.random(in: 0 ... .max), radix: 36))" }
         }
 
-        /// The maximum memory that it needs.
-        var byteCount: Int { request.members.utf8.count + (request.fileSize ?? 0) / 3 * 4 }
         /// For messages.
         var target: String { request.isToWindow ? "window" : "page" }
     }
@@ -126,19 +125,14 @@ final class PageCalls {
         guard let page = request.isToWindow ? windows.last : page(request.page, for: requester) else {
             return reply(.error(Self.missing(request)), to: id, of: requester)
         }
-        if request.fileSize != nil {
-            if page === requester { return reply(.error("a page cannot import into itself"), to: id, of: requester) }
-            if calls.contains(where: { $0.requester === requester && $0.file?.isComplete == false }) {
-                return reply(.error("busy: another import of this client is not complete"), to: id, of: requester)
-            }
-        }
-        let call = Call(lastNumber + 1, id, request, from: requester, to: page)
-        guard calls.count < Self.callCapacity, calls.reduce(call.byteCount, { $0 + $1.byteCount }) <= Self.byteCapacity,
+        let byteCount = calls.reduce(request.members.utf8.count) { $0 + $1.request.members.utf8.count }
+        guard calls.count < Self.callCapacity, byteCount <= Self.byteCapacity,
             calls.count(where: { $0.requester === requester }) < Self.callsPerClient
         else { return reply(.error("busy: too many calls wait for their answers; try again"), to: id, of: requester) }
         lastNumber += 1
+        let call = Call(lastNumber, id, request, from: requester, to: page)
         calls.append(call)
-        restartTimer(of: call)
+        startTimer(of: call)
         startNext(on: page)
     }
 
@@ -155,12 +149,11 @@ final class PageCalls {
         return "no page \"\(page.prefix(64))\" is connected; without \"page\", the page that was the last to send \"ready\" is called"
     }
 
-    /// Adds the next bytes of a file. Those of no import are ignored: the reply to the import, with the reason of its end, can be on its way.
-    func add(_ data: ClientMessage.ImportData, id: String?, from requester: BridgeClient) {
-        guard let call = calls.first(where: { $0.requester === requester && $0.id == id && $0.file?.isComplete == false }) else { return }
-        if let fault = call.file?.add(data) { return cancel(call, fault) }
-        restartTimer(of: call)
-        sendParts(of: call)
+    /// The path of the file that a page gets at a path of its server, once; nil: there is none.
+    func takeFile(at path: String) -> String? {
+        guard let call = calls.first(where: { $0.isSent && $0.address.map { "/\($0)" } == path }) else { return nil }
+        call.address = nil
+        return call.request.path
     }
 
     // MARK: - Answers
@@ -176,10 +169,6 @@ final class PageCalls {
             startNext(on: page)
         case .progress(let value):
             if let id = call.id { call.requester.send(call: .line("progress", #""id":\#(id),"value":\#(value)"#), replacing: number) }
-        case .importReady:
-            call.file?.request()
-            restartTimer(of: call)
-            sendParts(of: call)
         }
         return true
     }
@@ -209,21 +198,18 @@ final class PageCalls {
     private func startNext(on page: BridgeClient) {
         guard let call = calls.first(where: { $0.page === page }), !call.isSent else { return }
         call.isSent = true
-        page.send(call: .line(call.request.type, #""call":\#(call.number),\#(call.request.members)"#))
-        sendParts(of: call)
-    }
-
-    /// Sends as much of a file as the page has requested.
-    private func sendParts(of call: Call) {
-        while call.isSent, let data = call.file?.next() {
-            call.page.send(call: .line("importData", #""call":\#(call.number),"data":"\#(data)""#))
+        var members = #""call":\#(call.number),\#(call.request.members)"#
+        if let address = call.address {
+            members += #","url":"\#(address)""#
+        } else if let path = call.request.path {
+            members += #","path":\#(JSONValue.quoted(path))"#
         }
+        page.send(call: .line(call.request.type, members))
     }
 
     // MARK: - Time limits
 
-    private func restartTimer(of call: Call) {
-        call.timer?.cancel()
+    private func startTimer(of call: Call) {
         let calls = NIOLoopBound(self, eventLoop: loop)
         let number = call.number
         call.timer = loop.scheduleTask(in: .nanoseconds(Int64(call.request.timeLimit * 1e9))) { calls.value.timeLimitReached(number) }
@@ -236,57 +222,10 @@ final class PageCalls {
         let text =
             if !call.isSent {
                 "\(limit) before the \(call.target) had answered the calls before this one"
-            } else if let file = call.file, !file.isComplete {
-                "\(limit): \(file.received) of \(file.size) bytes were received"
-            } else if call.file?.isEmpty == false {
-                "\(limit): the page has not requested the rest of the file"
             } else {
                 "\(limit): the \(call.target) has not answered"
             }
         cancel(call, text)
-    }
-}
-
-/// The parts of a file between the client that sends them and the page, which requests each: otherwise they would fill the socket's buffer,
-/// in which the samples wait while the page is busy.
-private struct FileTransfer {
-    /// Maximum number of parts that the page can request ahead.
-    private static let requestLimit = 4
-    /// Maximum number of parts that wait: a file of the largest size in parts of 4 KiB.
-    private static let partLimit = 8192
-
-    let size: Int
-    /// The number of bytes that the client has sent.
-    private(set) var received = 0
-    /// The parts that the page has not requested, in Base64.
-    private var parts: ArraySlice<String> = []
-    /// The number of parts that the page has requested and not been sent.
-    private var requested = 0
-
-    init(size: Int) {
-        self.size = size
-    }
-
-    var isComplete: Bool { received == size }
-    var isEmpty: Bool { parts.isEmpty }
-
-    /// - Returns: Why the part is refused; nil: it is not.
-    mutating func add(_ data: ClientMessage.ImportData) -> String? {
-        received += data.byteCount
-        parts.append(data.base64)
-        if parts.count > Self.partLimit { return "more than \(Self.partLimit) parts wait; send larger ones" }
-        return received > size ? "more data than the announced size" : nil
-    }
-
-    mutating func request() {
-        requested = min(requested + 1, Self.requestLimit)
-    }
-
-    /// The next part for the page; nil if none waits or the page has not requested it.
-    mutating func next() -> String? {
-        guard requested > 0, let part = parts.popFirst() else { return nil }
-        requested -= 1
-        return part
     }
 }
 

@@ -19,13 +19,11 @@ struct ClientMessage: Sendable, Hashable {
         case close
         /// Requests a page to call a function or to import a file, or a window to do something.
         case request(PageRequest)
-        /// The next bytes of a file to import.
-        case importData(ImportData)
         /// The answer of a page or a window to the call of that number.
         case answer(PageAnswer, call: Int)
         /// The client is a window, and can receive tabs and requests.
         case windowReady
-        /// What follows is from a page, in a window that connects for it: messages of windows are refused from then on.
+        /// What follows is from a page, in a window that connects for it: messages that name files are refused from then on.
         case pageConnection
         /// Sets the tabs of all windows: the members of the message as JSON text.
         case tabs(String)
@@ -34,12 +32,13 @@ struct ClientMessage: Sendable, Hashable {
         /// No message: the reason.
         case invalid(String)
 
-        /// Whether only a client that may control windows may send it.
-        var isForWindows: Bool {
+        /// What an error calls the message, if it can name any file of the user; nil: it cannot.
+        var titleIfItNamesFiles: String? {
             switch self {
-            case .windowReady, .tabs: true
-            case .request(let request): request.isToWindow
-            default: false
+            case .request(let request) where request.path != nil: "imports"
+            case .request(let request) where !request.isToWindow: nil
+            case .windowReady, .tabs, .request: "messages of windows"
+            default: nil
             }
         }
     }
@@ -50,8 +49,8 @@ struct ClientMessage: Sendable, Hashable {
         var type: String
         /// The members of this message, as JSON text.
         var members: String
-        /// The size of the file to import in bytes, which follow as ``Body/importData(_:)``; nil: no file is imported.
-        var fileSize: Int?
+        /// The absolute path of the file to import; nil: no file is imported.
+        var path: String?
         /// The name or number of the page; nil: the page that was the last to send `ready`.
         var page: String?
         /// Seconds until the request fails, above 0 up to 600.
@@ -60,22 +59,12 @@ struct ClientMessage: Sendable, Hashable {
         var isToWindow: Bool { type == "window" }
     }
 
-    /// The next bytes of a file to import.
-    struct ImportData: Sendable, Hashable {
-        /// Valid Base64.
-        var base64: String
-        /// The number of bytes that it encodes, 1…65 536.
-        var byteCount: Int
-    }
-
     /// The answer of a page or a window.
     enum PageAnswer: Sendable, Hashable {
         /// The end of the call.
         case outcome(Outcome)
         /// The state of the work so far, as JSON text.
         case progress(String)
-        /// The page can receive the next bytes of the file.
-        case importReady
     }
 
     /// Maximum length of a message in bytes.
@@ -88,12 +77,8 @@ struct ClientMessage: Sendable, Hashable {
     static let longestList = 10_000
     /// Seconds until a request fails, unless it says otherwise, and at most.
     private static let timeLimit = (standard: 30.0, longest: 600.0)
-    /// Maximum number of bytes of an imported file.
-    static let largestImport = 32 << 20
-    /// Maximum number of bytes in one `importData` message.
-    static let largestChunk = 64 << 10
-    /// Maximum length of the name of an imported file, in bytes.
-    static let longestFileName = 255
+    /// Maximum length in bytes of the path of an imported file, and of its name.
+    private static let (longestPath, longestFileName) = (4095, 255)
 
     /// The client's identifier of the request, a text or a number, as JSON text. The reply repeats it; nil: the client expects no reply, or
     /// it cannot be read.
@@ -154,11 +139,10 @@ struct ClientMessage: Sendable, Hashable {
         case "windowReady": return .windowReady
         case "pageConnection": return .pageConnection
         case "call", "import", "window": return .request(try request(type, message, line, hasID: hasID))
-        case "importData": return .importData(try importData(message, hasID: hasID))
         case "tabs":
             _ = try message.list("tabs")
             return .tabs(try members(["active", "tabs"], message, line))
-        case "result", "progress", "importReady": return .answer(try answer(type, message, line), call: try message.integer("call"))
+        case "result", "progress": return .answer(try answer(type, message, line), call: try message.integer("call"))
         case "pageError": return .pageError(try pageError(message))
         default:
             guard let declared = catalog.control(type) else {
@@ -219,12 +203,12 @@ struct ClientMessage: Sendable, Hashable {
         case "import":
             guard hasID else { throw Problem("an import needs an \"id\"") }
             try checkFileName(try message.text("name"))
-            let size = try message.integer("size")
-            guard (0...largestImport).contains(size) else {
-                throw Problem("\"size\" is a number of bytes up to \(largestImport) (32 MiB)")
+            let path = try message.text("path")
+            guard path.hasPrefix("/"), path.utf8.count <= longestPath else {
+                throw Problem("\"path\" is the absolute path of a file, of at most \(longestPath) bytes")
             }
-            request.fileSize = size
-            request.members = try members(["name", "size"], message, line)
+            request.path = path
+            request.members = try members(["name"], message, line)
         default:
             _ = try message.text("action")
             request.members = try members(["action", "value"], message, line)
@@ -241,33 +225,7 @@ struct ClientMessage: Sendable, Hashable {
         }
     }
 
-    private static func importData(_ message: JSONValue, hasID: Bool) throws(Problem) -> ImportData {
-        guard hasID else { throw Problem("importData needs the \"id\" of its import") }
-        let text = try message.text("data")
-        // Base64 with padding (RFC 4648, section 4).
-        let digits = text.utf8.prefix(while: isBase64Digit).count
-        let padding = text.utf8.count - digits
-        guard text.utf8.count.isMultiple(of: 4), padding <= 2, text.utf8.suffix(padding).allSatisfy({ $0 == UInt8(ascii: "=") }) else {
-            throw Problem("\"data\" is not Base64")
-        }
-        let count = text.utf8.count / 4 * 3 - padding
-        guard (1...largestChunk).contains(count) else {
-            throw Problem("\"data\" has \(count) bytes; the limit is \(largestChunk), and it must not be empty")
-        }
-        return ImportData(base64: text, byteCount: count)
-    }
-
-    private static func isBase64Digit(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
-            UInt8(ascii: "+"), UInt8(ascii: "/"):
-            true
-        default: false
-        }
-    }
-
     private static func answer(_ type: String, _ message: JSONValue, _ line: [UInt8]) throws(Problem) -> PageAnswer {
-        if type == "importReady" { return .importReady }
         if type == "result", let error = try message.optionalText("error") { return .outcome(.error(error)) }
         let value = try source("value", message, line)
         return type == "result" ? .outcome(.value(value)) : .progress(value)

@@ -132,7 +132,11 @@ final class WebServer {
         default:
             break
         }
-        guard let names = request.names, names.first != "hemiola" else { return .response(Self.notFound) }
+        guard let names = request.names else { return .response(Self.notFound) }
+        if names.first == "hemiola" {
+            guard let path = hub.calls.takeFile(at: request.path) else { return .response(Self.notFound) }
+            return .later { Self.response(withImportedFile: path) }
+        }
         // The declarations of the page script belong to it, whatever page is served.
         if let folder = site.folder, request.path != "/hemiola.d.ts" {
             return .later { Self.response(with: folder.open(names), for: head) }
@@ -183,6 +187,16 @@ final class WebServer {
         var response = WebResponse(type: "application/octet-stream", WebBody(bytes: ByteBuffer(), rest: (file, 0)), cache: "no-cache")
         response.setTag(file.tag, for: head)
         return response
+    }
+
+    /// The response with a file that a page imports. Blocks: called on the background thread.
+    private static func response(withImportedFile path: String) -> WebResponse {
+        do throws(Problem) {
+            let body = WebBody(bytes: ByteBuffer(), rest: (try PageFile(importedFrom: path), 0))
+            return WebResponse(type: "application/octet-stream", body, cache: "no-store")
+        } catch {
+            return WebResponse(.notFound, error.message)
+        }
     }
 
     /// The beginning of an HTML file in bytes, in which the place for the page script is found.

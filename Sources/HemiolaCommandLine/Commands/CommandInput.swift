@@ -14,4 +14,18 @@ enum CommandInput {
         defer { file.close() }
         return try file.readAll(atMost: limit)
     }
+
+    /// All bytes of an input.
+    ///
+    /// - Parameter excess: The error of an input with more bytes than the limit.
+    static func bytes(of path: String, atMost limit: Int, _ excess: String) throws(Failure) -> [UInt8] {
+        let bytes: [UInt8]
+        do {
+            bytes = try Self.bytes(of: path, atMost: limit + 1)
+        } catch {
+            throw Failure("\(title(of: path)): \(error)", status: .inputFailed)
+        }
+        guard bytes.count <= limit else { throw Failure("\(title(of: path)): \(excess)", status: .inputFailed) }
+        return bytes
+    }
 }

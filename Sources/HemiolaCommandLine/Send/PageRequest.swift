@@ -103,17 +103,16 @@ struct PageRequest: Equatable {
 
     /// The message as a line.
     ///
-    /// - Parameters:
-    ///   - file: The file of an import.
-    ///   - timeLimit: Seconds after which the running program replies that the limit was reached.
-    func line(_ file: ImportFile?, timeLimit: Double) throws(Failure) -> [UInt8] {
+    /// - Parameter timeLimit: Seconds after which the running program replies that the limit was reached.
+    func line(timeLimit: Double) throws(Failure) -> [UInt8] {
         var members = "\"id\":\"\(ControlMessage.id)\",\"timeout_s\":\(timeLimit)"
         if let page { members += ",\"page\":\(JSONValue.quoted(page))" }
         switch task {
         case .call(let function, let arguments):
             members += ",\"type\":\"call\",\"function\":\(JSONValue.quoted(function)),\"arguments\":\(arguments)"
-        case .importFile:
-            members += ",\"type\":\"import\",\"name\":\(JSONValue.quoted(file?.name ?? "")),\"size\":\(file?.bytes.count ?? 0)"
+        case .importFile(let path, let name):
+            let file = try ImportFile(path, name: name)
+            members += ",\"type\":\"import\",\"name\":\(JSONValue.quoted(file.name)),\"path\":\(JSONValue.quoted(file.path))"
         case .tabs(let path): members += ",\"type\":\"tabs\"" + Self.text(try TabsFile(path).members)
         case .wait: members += ",\"type\":\"wait\",\"for\":\"ready\""
         case .window(let name, let value): members += Self.text(window: name, value)

@@ -16,13 +16,11 @@ final class RequestProgress {
 
     /// Shows the progress that a page reports: a number from 0 to 1, or a text.
     func show(_ value: JSONValue?) {
-        if let number = value?.double, (0...1).contains(number) { return show(fraction: number) }
+        if let number = value?.double, (0...1).contains(number) {
+            return show { ProgressLine(name: title, fraction: number, seconds: 0).rendered(width: $0, style: $1) }
+        }
         guard let text = value?.string else { return }
         show { "\(title): \(text)".onOneLine.shortened(to: $0 - 1, $1) }
-    }
-
-    func show(fraction: Double) {
-        show { ProgressLine(name: title, fraction: fraction, seconds: 0).rendered(width: $0, style: $1) }
     }
 
     private func show(_ text: (_ width: Int, TerminalStyle) -> String) {

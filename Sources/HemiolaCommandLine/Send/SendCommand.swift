@@ -75,7 +75,7 @@ struct SendCommand: Command {
 
     @Option(
         help: ArgumentHelp(
-            "Time limit of connection and reply, in seconds. It is above 0 and at most 3600; default: 5. For call, import, tabs, wait and window: at most 600, default 30; an import fails when it makes no progress for this time.",
+            "Time limit of connection and reply, in seconds. It is above 0 and at most 3600; default: 5. For call, import, tabs, wait and window: at most 600, default 30.",
             valueName: "seconds"))
     var timeout: Double?
 

@@ -47,9 +47,6 @@ struct SocketClient {
         error.code == .noSuchFileOrDirectory || error.code == .connectionRefused
     }
 
-    /// Whether a message, or a part of it, has arrived.
-    var hasInput: Bool { connection.hasInput }
-
     func write(_ bytes: [UInt8], until deadline: Deadline) throws(Failure) {
         do throws(SystemCallError) {
             try connection.write(bytes, until: deadline)

@@ -19,7 +19,7 @@ struct TabsFile {
     ///
     /// - Parameter path: `-` for standard input, with paths relative to the working directory.
     init(_ path: String) throws(Failure) {
-        let bytes = try ImportFile.bytes(of: path, atMost: Self.limit, "the list of tabs is larger than 1 MiB")
+        let bytes = try CommandInput.bytes(of: path, atMost: Self.limit, "the list of tabs is larger than 1 MiB")
         do throws(Problem) {
             members = try Self.members(of: JSONValue(bytes), in: Self.folder(of: path))
         } catch {

@@ -187,6 +187,16 @@ nonisolated enum PageSource: Hashable, Sendable {
     }
 
     private static func open(_ path: String, inside prefix: String) throws(Fault) -> File {
+        let (descriptor, size) = try open(path, inside: prefix, limit: maximumFile)
+        return .open(descriptor, size)
+    }
+
+    /// A file that a page imports.
+    static func importedFile(_ path: String) throws(Fault) -> (descriptor: Int32, size: Int64) {
+        try open(path, inside: "", limit: 32 << 20)
+    }
+
+    private static func open(_ path: String, inside prefix: String, limit: Int64) throws(Fault) -> (Int32, Int64) {
         var size: Int64 = 0
         var real = [CChar](repeating: 0, count: 4097)
         let descriptor = cwindow_open_file(path, &real, real.count, &size)
@@ -196,11 +206,11 @@ nonisolated enum PageSource: Hashable, Sendable {
             close(descriptor)
             throw Fault(message: "outside of the page's folder")
         }
-        guard size <= maximumFile else {
+        guard size <= limit else {
             close(descriptor)
-            throw Fault(message: "larger than \(maximumFile >> 20) MiB")
+            throw Fault(message: "larger than \(limit >> 20) MiB")
         }
-        return .open(descriptor, size)
+        return (descriptor, size)
     }
 
     private static let builtInFiles: [String: [UInt8]] = {

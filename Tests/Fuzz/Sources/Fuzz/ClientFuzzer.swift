@@ -39,17 +39,14 @@ extension Fuzzer {
         }
     }
 
-    /// The values of calls are valid JSON on one line, which is written into other lines; files are within their limits.
+    /// The values of calls are valid JSON on one line, which is written into other lines; files have absolute paths.
     private func checkPageMessage(_ body: ClientMessage.Body) {
         switch body {
         case .request(let request):
             require(request.timeLimit > 0 && request.timeLimit <= 600, "a time limit of \(request.timeLimit) s")
             checkValue(Array("{\(request.members)}".utf8))
-            if let size = request.fileSize { require((0...ClientMessage.largestImport).contains(size), "a file of \(size) bytes") }
+            if let path = request.path { require(path.hasPrefix("/"), "the file \(path)") }
         case .tabs(let members): checkValue(Array("{\(members)}".utf8))
-        case .importData(let data):
-            require((1...ClientMessage.largestChunk).contains(data.byteCount), "\(data.byteCount) bytes of a file")
-            require(data.base64.utf8.count == (data.byteCount + 2) / 3 * 4, "\(data.byteCount) bytes in \(data.base64)")
         case .answer(.outcome(.value(let value)), _), .answer(.progress(let value), _): checkValue(Array(value.utf8))
         case .pageError(let error):
             require(error.utf8.count <= 2 * ClientMessage.longestText + 32, "an error of \(error.utf8.count) bytes")

@@ -179,7 +179,7 @@ import Testing
                 == "call 1 does not wait for an answer of this client")
         try calls.client.send(#"{"type":"call","id":1,"function":"f","page":1}"#)
         #expect(try calls.page.line().int("call") == 1)
-        for answer in ["result", "progress", "importReady"] {
+        for answer in ["result", "progress"] {
             #expect(try rogue.request("{\"type\":\"\(answer)\",\"call\":1,\"value\":666,\"id\":1}").bool("ok") == false)
         }
         // A client that is not a page, and the sender of the call itself, cannot answer it.

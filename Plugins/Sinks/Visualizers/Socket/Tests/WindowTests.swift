@@ -182,13 +182,15 @@ import Testing
     @Test(arguments: [
         #""type":"windowReady""#, #""type":"window","action":"reload""#,
         #""type":"tabs","active":"a","tabs":[{"id":"a","title":"A","path":"/a"},{"id":"b","title":"B","path":"/b"}]"#,
+        #""type":"import","name":"x","path":"/etc/hostname""#,
     ])
-    func `page in a window: can neither be a window nor control one`(message: String) async throws {
+    func `page in a window: can neither be a window nor control one, nor name a file`(message: String) async throws {
         let (sink, client) = try await fixture()
         let window = try sink.window()
         #expect(try client.request(#"{"type":"pageConnection","id":0}"#).bool("ok") == true)
         let reply = try client.request("{\"id\":1,\(message)}")
-        #expect(reply["error"] == "messages of windows are not accepted from pages", "\(reply.text)")
+        let title = message.contains("import") ? "imports" : "messages of windows"
+        #expect(reply["error"] == "\(title) are not accepted from pages", "\(reply.text)")
         #expect(try client.request(#"{"type":"status","id":5}"#).int("id") == 5)
         try await sink.close()
         #expect(try window.readLine() == nil, "the window received a message of the page")

@@ -81,13 +81,15 @@ import Testing
     @Test(arguments: [
         #""type":"windowReady""#, #""type":"window","action":"reload""#,
         #""type":"tabs","active":"a","tabs":[{"id":"a","title":"A","path":"/a"},{"id":"b","title":"B","path":"/b"}]"#,
+        #""type":"import","name":"x","path":"/etc/hostname""#,
     ])
-    func `page in a browser: can neither be a window nor control one`(message: String) async throws {
+    func `page in a browser: can neither be a window nor control one, nor name a file`(message: String) async throws {
         let fixture = try await WebSinkFixture()
         try await fixture.begin()
         let client = try fixture.webClient()
         let reply = try client.request("{\"id\":1,\(message)}")
-        #expect(reply.bool("ok") == false && reply["error"] == "messages of windows are accepted on the sink socket only", "\(reply.text)")
+        let title = message.contains("import") ? "imports" : "messages of windows"
+        #expect(reply.bool("ok") == false && reply["error"] == "\(title) are accepted on the sink socket only", "\(reply.text)")
         try await fixture.close()
     }
 

@@ -18,11 +18,16 @@ function socketAddress() {
     return address.href;
 }
 
-/** The token from the script's address, or from the page's address if both have the same origin. The cookie needs none. */
-function socketProtocols() {
+/** The token from the script's address, or from the page's address if both have the same origin; else null: the cookie has it. */
+function accessToken() {
     const own = scriptAddress.origin === location.origin ? new URL(location.href).searchParams.get("token") : null;
     const token = scriptAddress.searchParams.get("token") ?? own;
-    return token && /^[\w.~-]+$/.test(token) ? ["hemiola.v1", `hemiola.token.${token}`] : ["hemiola.v1"];
+    return token && /^[\w.~-]+$/.test(token) ? token : null;
+}
+
+function socketProtocols() {
+    const token = accessToken();
+    return token ? ["hemiola.v1", `hemiola.token.${token}`] : ["hemiola.v1"];
 }
 
 const subscription = { payload: "binary" };
@@ -77,7 +82,6 @@ function disconnected() {
     hemiola.connected = false;
     if (currentCall) cancelledCalls.add(currentCall);
     currentCall = null;
-    currentImport = null;
     visualizer.stop();
     for (const request of requests.values()) request.reject(new Error("the connection to Hemiola was closed"));
     requests.clear();
@@ -171,8 +175,7 @@ const receivers = {
     },
     getPresetNames: () => visualizer.reportPresets("presetNames", "names"),
     call: (message) => call(message.call, message.function, message.arguments ?? []),
-    import: (message) => beginImport(message),
-    importData: (message) => continueImport(message),
+    import: (message) => call(message.call, "importFile", [message.name], message.url),
     cancel: (message) => cancel(message.call),
 };
 

@@ -48,21 +48,13 @@ function describe(error) {
     }
 }
 
-/** Joins byte arrays and encodes them as base64. */
-function encodeBase64(chunks) {
+function encodeBase64(bytes) {
+    // A multiple of three, and few enough for the arguments of a function.
     const CHUNK = 3 * 8192;
     const parts = [];
-    let rest = new Uint8Array(0);
-    const encode = (bytes) => parts.push(btoa(String.fromCharCode.apply(null, bytes)));
-    for (const chunk of chunks) {
-        const bytes = new Uint8Array(rest.length + chunk.length);
-        bytes.set(rest);
-        bytes.set(chunk, rest.length);
-        let start = 0;
-        for (; start + CHUNK <= bytes.length; start += CHUNK) encode(bytes.subarray(start, start + CHUNK));
-        rest = bytes.slice(start);
+    for (let start = 0; start < bytes.length; start += CHUNK) {
+        parts.push(btoa(String.fromCharCode.apply(null, bytes.subarray(start, start + CHUNK))));
     }
-    if (rest.length > 0) encode(rest);
     return parts.join("");
 }
 
