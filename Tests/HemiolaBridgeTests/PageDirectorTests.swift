@@ -1,10 +1,11 @@
 import Hemiola
-import HemiolaBridge
 import Testing
+
+@testable import HemiolaBridge
 
 @Suite struct PageDirectorTests {
     private func reply(_ control: Control) -> ControlReply {
-        PageDirector().handle(StampedControl(control, at: 0, from: "web/1"))
+        PageDirector(nil).handle(StampedControl(control, at: 0, from: "web/1"))
     }
 
     @Test func `report of a page that only a preset cycler reads: no effect, and no refusal`() {
@@ -12,9 +13,12 @@ import Testing
     }
 
     @Test func `loadPreset: refused where the connected pages have reported that they do not have it`() {
-        let director = PageDirector()
+        let presets = PagePresets()
+        let director = PageDirector(presets)
         func reply(_ control: Control, from page: String = "web/1") -> ControlReply {
-            director.handle(StampedControl(control, at: 0, from: page))
+            // As a bridge does.
+            presets.follow(control, of: page)
+            return director.handle(StampedControl(control, at: 0, from: page))
         }
         #expect(reply(Control(.loadPreset, .text("c")), from: "send") == .done)
         _ = reply(Control(.ready, .texts(["a", "b"])))

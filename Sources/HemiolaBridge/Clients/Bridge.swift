@@ -53,14 +53,17 @@ public final class Bridge: Sendable {
     private let server: any Channel
     private let subscriptions: SubscriptionUnion
     private let encoder: Mutex<BatchEncoder>
+    let presets: PagePresets
 
     private init(
-        _ hub: NIOLoopBound<BridgeHub>, _ server: any Channel, _ subscriptions: SubscriptionUnion, _ encoder: consuming sending BatchEncoder
+        _ hub: NIOLoopBound<BridgeHub>, _ server: any Channel, _ subscriptions: SubscriptionUnion, _ presets: PagePresets,
+        _ encoder: consuming sending BatchEncoder
     ) {
         loop = server.eventLoop
         self.hub = hub
         self.server = server
         self.subscriptions = subscriptions
+        self.presets = presets
         self.encoder = Mutex(encoder)
     }
 
@@ -106,7 +109,7 @@ public final class Bridge: Sendable {
                 .childChannelOption(.writeBufferWaterMark, value: waterMark)
             return configure(bootstrap, hub).withBoundSocket(descriptor).map { (hub, $0) }
         }.wait()
-        return Bridge(hub, server, subscriptions, BatchEncoder(context, counters: counters))
+        return Bridge(hub, server, subscriptions, .shared(by: context.run), BatchEncoder(context, counters: counters))
     }
 
     /// Begins a stream.

@@ -147,7 +147,7 @@ final class BridgeClient {
     private func gets(_ command: PageCommand) -> Bool {
         guard !subscription.isBare, page.isReady || !command.requiresReady && !subscription.isExplicit else { return false }
         if let only = command.page, only != origin { return false }
-        if let preset = command.preset, !page.has(preset) { return false }
+        if let preset = command.preset, !hub.presets.has(preset, page: origin) { return false }
         return command.excludedOrigin != origin
     }
 
@@ -184,7 +184,9 @@ final class BridgeClient {
         }
         switch message.body {
         case .control(let control):
-            page.follow(control)
+            hub.presets.follow(control, of: origin)
+            // The page's own change is newer than one that waits.
+            if control.type == .presetHandler { _ = page.takeWaitingPreset() }
             if control.type == .ready { becomeReady(requestsPresetNames: control["presets"].items?.isEmpty != false) }
             submit(control, id: message.id)
         case .subscribe(let streams, let payload): reply(to: message.id, error: subscribe(streams, payload))
@@ -257,11 +259,14 @@ final class BridgeClient {
         hub.calls.add(page: self)
         if requestsPresetNames { send(.getPresetNames) }
         if let speed = hub.state.speed { send(hub.line { $0.appendSetSpeed(speed) }) }
-        if let preset = hub.state.preset, page.has(preset) { send(preset: hub.line { $0.appendLoadPreset(preset, blend: 0) }) }
+        if let preset = hub.state.preset, hub.presets.has(preset, page: origin) {
+            send(preset: hub.line { $0.appendLoadPreset(preset, blend: 0) })
+        }
     }
 
     /// Reports that the page has disconnected, again while the run accepts no further control.
     func reportClosing() {
+        hub.presets.follow(Control(.pageClosed), of: origin)
         guard page.isReady else { return }
         page.isReady = false
         submitClosing()

@@ -11,6 +11,7 @@ final class BridgeHub {
     private(set) var state = VisualizerState()
     /// The calls of pages, shared with the other bridges of the run.
     let calls: PageCalls
+    let presets: PagePresets
     let pageErrors: PageErrorLog
 
     let counters: BridgeCounters
@@ -40,6 +41,7 @@ final class BridgeHub {
         catalog = StreamCatalog(context.records.catalog)
         run = context.run
         calls = PageCalls.join(context.run, on: loop)
+        presets = .shared(by: context.run)
         pageErrors = PageErrorLog(on: loop, warn: context.messages.warn)
         self.settings = settings
         self.subscriptions = subscriptions

@@ -14,17 +14,22 @@ public final class PageDirector: Director, ControlHandler {
     /// Duration of the transition to a requested preset in seconds: the same as the cycler's.
     private static let blend = 1.0
 
-    /// The hashes of the presets that each page has reported, which need less memory than their names; empty: not known.
-    private var presets: [String: Set<Int>] = [:]
-    /// The most pages whose presets are stored.
-    private static let pageLimit = 64
+    private let presets: PagePresets
     /// The events of the next batch, without their time.
     private var pending: [Event] = []
     /// Stream time of the end of the last batch.
     private var end = 0.0
 
-    /// A director without pending events.
-    public init() {}
+    /// The director of a sink.
+    ///
+    /// - Parameter bridge: The sink's bridge, whose pages have the presets; nil: there are no pages.
+    public convenience init(_ bridge: Bridge?) {
+        self.init(bridge?.presets ?? PagePresets())
+    }
+
+    init(_ presets: PagePresets) {
+        self.presets = presets
+    }
 
     public func prepare(_ stream: StreamHeader) { end = 0 }
 
@@ -43,7 +48,7 @@ public final class PageDirector: Director, ControlHandler {
     }
 
     public func handle(_ control: StampedControl) -> ControlReply {
-        let (control, page) = (control.control, control.origin)
+        let control = control.control
         switch control.type {
         case .keyHandler:
             if let stroke = KeyStroke(control) { add(stroke) }
@@ -55,17 +60,12 @@ public final class PageDirector: Director, ControlHandler {
             add(SpeedChange(min(SpeedChange.range.upperBound, max(SpeedChange.range.lowerBound, speed))))
         case .loadPreset:
             let name = control["name"].string ?? ""
-            if !presets.isEmpty, presets.values.allSatisfy({ !$0.isEmpty && !$0.contains(name.hashValue) }) {
-                return .refused("no page has the preset \"\(name)\"; nothing changed")
-            }
+            if presets.lack(name) { return .refused("no page has the preset \"\(name)\"; nothing changed") }
             add(PresetChange(name: name, cut: .soft, blend: Self.blend, reason: .request))
         case .presetHandler:
             add(PresetChange(name: control["name"].string ?? "", cut: .hard, blend: 0, reason: .page))
-        case .ready, .presetNames:
-            let names = control[control.type == .ready ? "presets" : "names"].items ?? []
-            if presets[page] != nil || presets.count < Self.pageLimit { presets[page] = Set(names.compactMap { $0.string?.hashValue }) }
-        case .pageClosed: presets[page] = nil
-        case .presetRefused: break
+        // The bridge has read them.
+        case .ready, .presetNames, .pageClosed, .presetRefused: break
         default: return .unknown(control)
         }
         return .done

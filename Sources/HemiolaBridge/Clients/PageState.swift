@@ -1,7 +1,7 @@
 internal import HemiolaRecords
 internal import NIOCore
 
-/// What a client is as a page: which presets it has, and when it may get the next one.
+/// What a client is as a page, and when it may get the next preset.
 struct PageState {
     /// Minimum time between two changes of a page's preset, whatever their cause: cuts that follow each other faster are flashes, which
     /// can cause seizures (WCAG 2.3.1 allows three in a second).
@@ -11,37 +11,10 @@ struct PageState {
     var isReady = false
     /// Whether a window has connected for the page.
     var isInWindow = false
-    /// The presets that the page has, as far as it has reported them; nil: not known. Hash values, because the names of a page can have a
-    /// megabyte, and there can be many pages. Two names with the same one would cost a message to a page.
-    private var presets: Set<Int>?
     /// When the next change of the preset may be sent.
     private(set) var nextPresetTime = NIODeadline.distantPast
     /// The last change of the preset that waits for this time.
     private var waitingPreset: ByteBuffer?
-
-    /// Whether the page has a preset, as far as it is known.
-    func has(_ preset: String) -> Bool { presets?.contains(preset.hashValue) != false }
-
-    /// Keeps what a page reports of its presets.
-    mutating func follow(_ control: Control) {
-        switch control.type {
-        case .ready: setPresets(control["presets"])
-        case .presetNames: setPresets(control["names"])
-        case .presetRefused: presets?.remove((control["name"].string ?? "").hashValue)
-        case .presetHandler:
-            // The page's own change is newer than one that waits.
-            waitingPreset = nil
-            if let name = control["name"].string, let count = presets?.count, count < ClientMessage.longestList {
-                presets?.insert(name.hashValue)
-            }
-        default: break
-        }
-    }
-
-    private mutating func setPresets(_ value: ParameterValue) {
-        let names = value.items?.compactMap(\.string) ?? []
-        presets = names.isEmpty ? nil : Set(names.map(\.hashValue))
-    }
 
     /// What is done with a change of the preset.
     enum PresetStep {
@@ -61,7 +34,7 @@ struct PageState {
         return waitingPreset == nil ? .schedule : .wait
     }
 
-    /// Returns the change that waits, which no longer does.
+    /// Returns the change that waits, or is replaced by the page's own, which no longer does.
     mutating func takeWaitingPreset() -> ByteBuffer? {
         defer { waitingPreset = nil }
         return waitingPreset

@@ -102,7 +102,7 @@ final class SocketServer: DirectingSink {
     }
 
     func makeDirector() throws(Problem) -> sending any Director {
-        PageDirector()
+        PageDirector(state.bridge)
     }
 
     func begin(_ stream: StreamHeader) throws(Problem) {

@@ -178,7 +178,7 @@ final class WebSink: DirectingSink {
     private static func isWildcard(_ site: WebSite) -> Bool { ["0.0.0.0", "::"].contains(site.address) }
 
     func makeDirector() throws(Problem) -> sending any Director {
-        PageDirector()
+        PageDirector(bridge)
     }
 
     func begin(_ stream: StreamHeader) throws(Problem) {
