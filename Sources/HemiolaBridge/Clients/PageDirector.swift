@@ -55,9 +55,8 @@ public final class PageDirector: Director, ControlHandler {
         case .pageMessage:
             if let message = PageMessage(control) { add(message) }
         case .setSpeed, .speedHandler:
-            // Only the page's own speed can be outside the range.
-            guard let speed = control["speed"].number, speed.isFinite else { return .refused("the speed is not finite") }
-            add(SpeedChange(min(SpeedChange.range.upperBound, max(SpeedChange.range.lowerBound, speed))))
+            guard let change = SpeedChange(limiting: control["speed"].number) else { return .refused("the speed is not finite") }
+            add(change)
         case .loadPreset:
             let name = control["name"].string ?? ""
             if presets.lack(name) { return .refused("no page has the preset \"\(name)\"; nothing changed") }

@@ -143,6 +143,12 @@ public struct SpeedChange: EventRecord, Hashable {
     /// A change to that speed.
     public init(_ speed: Double) { self.speed = speed }
 
+    /// A change to a speed that a client or a page has sent, limited to the ``range``; nil: it is not finite.
+    public init?(limiting speed: Double?) {
+        guard let speed, speed.isFinite else { return nil }
+        self.speed = min(Self.range.upperBound, max(Self.range.lowerBound, speed))
+    }
+
     public init?(_ event: Event) {
         guard event.type == .speed else { return nil }
         speed = event[0].number ?? .nan

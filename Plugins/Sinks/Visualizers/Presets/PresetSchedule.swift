@@ -305,8 +305,7 @@ struct PresetSchedule: Sendable {
 
     /// Clamps a speed to 0.1…1.0 and rounds it to steps of 0.05; nil for NaN and infinities.
     static func steppedSpeed(_ speed: Double) -> Double? {
-        guard speed.isFinite else { return nil }
-        return (min(1, max(0.1, speed)) * 20).rounded() / 20
+        SpeedChange(limiting: speed).map { ($0.speed * 20).rounded() / 20 }
     }
 
     // MARK: - Reports from the page

@@ -11,7 +11,7 @@ function post(handler, body) {
         }
         case "speedHandler": {
             const speed = Number(body && typeof body === "object" ? body.speed ?? body.value : body);
-            if (Number.isFinite(speed)) transmit({ type: "speedHandler", speed: Math.min(1, Math.max(0.1, speed)) });
+            if (Number.isFinite(speed)) transmit({ type: "speedHandler", speed });
             break;
         }
         case "keyHandler":
