@@ -310,6 +310,9 @@ let package = Package(
         .library(name: "HemiolaCommandLine", targets: ["HemiolaCommandLine"]),
         // The library that hosts of Vamp plugins load.
         .library(name: "HemiolaVamp", type: .dynamic, targets: ["HemiolaVamp"]),
+        // For the package Window, which must not be linked with FFTW.
+        .library(name: "HemiolaSystem", targets: ["HemiolaSystem"]),
+        .library(name: "CWebPage", targets: ["CWebPage"]),
     ],
     traits: [
         .default(enabledTraits: ["Network"]),

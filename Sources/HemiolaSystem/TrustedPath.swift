@@ -78,7 +78,7 @@ public enum TrustedPath {
     }
 
     /// Whether a user may have write permission on the path, or listen there.
-    package static func isTrusted(_ user: UInt32) -> Bool {
+    public static func isTrusted(_ user: UInt32) -> Bool {
         var root = stat()
         return isTrusted(user, by: geteuid(), rootFolderOwner: lstat("/", &root) == 0 ? root.st_uid : 0)
     }

@@ -63,18 +63,34 @@ extension UnixAddress {
         }
     }
 
+    /// Connects to the socket at a path, in non-blocking mode.
+    ///
+    /// - Throws: ``SystemCallError/Code/wouldBlock`` while the program that listens there does not accept more connections.
+    public static func connect(to path: String) throws(SystemCallError) -> FileDescriptor {
+        guard path.utf8.count <= limit else { throw SystemCallError(.fileNameTooLong) }
+        let descriptor = socket(AF_UNIX, SocketType.stream | SocketType.nonBlocking | SocketType.closeOnExec, 0)
+        guard descriptor >= 0 else { throw SystemCallError.last }
+        guard with(path: path, { Glibc.connect(descriptor, $0, $1) }) == 0 else {
+            let error = SystemCallError.last
+            close(descriptor)
+            throw error
+        }
+        return FileDescriptor(descriptor)
+    }
+
     /// Whether a process listens at the path of a socket.
     ///
     /// - Throws: It cannot be connected to for another reason than that nobody listens.
     public static func isListening(at path: String) throws(SystemCallError) -> Bool {
-        let probe = socket(AF_UNIX, SocketType.stream | SocketType.nonBlocking | SocketType.closeOnExec, 0)
-        guard probe >= 0 else { throw SystemCallError.last }
-        defer { close(probe) }
-        if with(path: path, { connect(probe, $0, $1) }) == 0 { return true }
-        switch errno {
-        case EAGAIN, EINPROGRESS: return true
-        case ECONNREFUSED, ENOENT: return false
-        default: throw SystemCallError.last
+        do throws(SystemCallError) {
+            try connect(to: path).close()
+            return true
+        } catch {
+            switch error.code {
+            case .wouldBlock: return true
+            case .connectionRefused, .noSuchFileOrDirectory: return false
+            default: throw error
+            }
         }
     }
 
@@ -90,19 +106,20 @@ extension UnixAddress {
 }
 
 /// The process at the other end of a Unix socket, as the kernel reports it (`struct ucred`, which the headers declare for GNU sources only).
-package struct PeerCredentials: Sendable {
+public struct PeerCredentials: Sendable {
     /// The option of the socket that has this value (`SO_PEERCRED`).
     package static let option = SO_PEERCRED
 
-    private var process: pid_t = 0
+    /// The number of the process.
+    public private(set) var process: Int32 = 0
     /// The number of the user.
-    package private(set) var user: UInt32 = 0
+    public private(set) var user: UInt32 = 0
     private var group: gid_t = 0
 
     /// What the kernel reports about the other end of a socket; nil: nothing.
-    static func of(_ descriptor: Int32) -> PeerCredentials? {
+    public static func of(_ socket: FileDescriptor) -> PeerCredentials? {
         var credentials = PeerCredentials()
         var size = socklen_t(MemoryLayout<PeerCredentials>.size)
-        return getsockopt(descriptor, SOL_SOCKET, option, &credentials, &size) == 0 ? credentials : nil
+        return getsockopt(socket.number, SOL_SOCKET, option, &credentials, &size) == 0 ? credentials : nil
     }
 }

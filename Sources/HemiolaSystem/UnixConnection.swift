@@ -54,7 +54,7 @@ package final class UnixConnection {
     }
 
     /// The user of the process that listens, as the kernel reports it; nil if it reports none.
-    package var serverUser: UInt32? { PeerCredentials.of(socket.number)?.user }
+    package var serverUser: UInt32? { PeerCredentials.of(socket)?.user }
 
     deinit {
         socket.close()

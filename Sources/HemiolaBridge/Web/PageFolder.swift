@@ -21,7 +21,7 @@ public struct PageFolder: Sendable {
         } else {
             let slash = resolved.lastIndex(of: "/") ?? resolved.startIndex
             (root, index) = (String(resolved[..<slash]), String(resolved[resolved.index(after: slash)...]))
-            guard ContentType(fileName: index).isHTML else {
+            guard MediaType(ofFile: index).isHTML else {
                 throw Problem("\(path): not an HTML file; name a folder with an index.html, or a .html file")
             }
         }
@@ -116,30 +116,4 @@ final class PageFile: Sendable {
     func read(at offset: Int, count: Int) -> [UInt8]? {
         try? file.bytes(at: Int64(offset), count: count)
     }
-}
-
-/// The media type of a file, by the extension of its name.
-struct ContentType {
-    private static let types: [String: String] = [
-        "html": "text/html", "htm": "text/html", "css": "text/css", "js": "text/javascript", "mjs": "text/javascript",
-        "json": "application/json", "map": "application/json", "wasm": "application/wasm", "txt": "text/plain", "md": "text/plain",
-        "ts": "text/plain", "xml": "application/xml", "svg": "image/svg+xml", "png": "image/png", "jpg": "image/jpeg",
-        "jpeg": "image/jpeg", "gif": "image/gif", "webp": "image/webp", "avif": "image/avif", "ico": "image/x-icon",
-        "woff": "font/woff", "woff2": "font/woff2", "ttf": "font/ttf", "otf": "font/otf", "mp3": "audio/mpeg", "ogg": "audio/ogg",
-        "wav": "audio/wav", "flac": "audio/flac", "mp4": "video/mp4", "webm": "video/webm", "webmanifest": "application/manifest+json",
-    ]
-
-    let text: String
-
-    init(fileName: some StringProtocol) {
-        let dot = fileName.lastIndex(of: ".")
-        let suffix = dot.map { fileName[fileName.index(after: $0)...].lowercased() } ?? ""
-        text = Self.types[suffix] ?? "application/octet-stream"
-    }
-
-    var isHTML: Bool { text == "text/html" }
-
-    /// The type with the character set of the built-in files, which are UTF-8. The character set of the user's files is declared by the
-    /// files themselves.
-    var withCharacterSet: String { text.hasPrefix("text/") ? "\(text); charset=utf-8" : text }
 }

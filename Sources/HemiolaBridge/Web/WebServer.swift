@@ -146,7 +146,7 @@ final class WebServer {
         }
         let path = request.path == "/" ? "/index.html" : request.path
         guard let file = files[path] else { return .response(Self.notFound) }
-        let type = ContentType(fileName: path)
+        let type = MediaType(ofFile: path)
         var response = WebResponse(type: type.withCharacterSet, file.bytes, cache: "no-cache")
         if type.isHTML {
             let policy = path == Self.framePath ? Self.framePolicy : Self.policy(host: permission.host)
@@ -159,7 +159,7 @@ final class WebServer {
     /// The response with a file of the user's page. Blocks: called on the background thread.
     static func response(with file: PageFile?, for head: HTTPRequestHead) -> WebResponse {
         guard let file else { return notFound }
-        let type = ContentType(fileName: file.name)
+        let type = MediaType(ofFile: file.name)
         var body = WebBody(bytes: ByteBuffer(), rest: (file, 0))
         if type.isHTML {
             guard let start = file.read(at: 0, count: min(file.size, headLength)) else {

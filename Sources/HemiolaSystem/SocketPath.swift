@@ -1,6 +1,4 @@
-public import HemiolaSystem
-
-/// The path of the socket. The sink and `hemiola send` use the same default.
+/// The path of the socket. The sink, `hemiola send` and the window use the same default.
 public struct SocketPath: Sendable, Hashable {
     /// Where a path comes from.
     public enum Origin: Sendable, Hashable {
