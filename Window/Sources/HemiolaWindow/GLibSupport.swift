@@ -1,6 +1,5 @@
 import CWebKit
-import CWindow
-import Glibc
+import HemiolaSystem
 
 /// Rebinds a pointer to an instance of a GObject class to another class of the same instance, as GTK's cast macros do.
 nonisolated func cast<From, To>(_ pointer: UnsafeMutablePointer<From>, to type: To.Type = To.self) -> UnsafeMutablePointer<To> {
@@ -31,14 +30,71 @@ nonisolated func take(_ error: UnsafeMutablePointer<GError>?) -> String {
     return String(cString: error.pointee.message)
 }
 
-/// Connects a signal to a C function whose last parameter is `object`.
-func connect(_ instance: UnsafeMutableRawPointer, _ signal: String, to object: AnyObject, _ callback: UnsafeRawPointer) {
-    _ = cwindow_connect(instance, signal, unsafeBitCast(callback, to: GCallback.self), data(object))
+// MARK: - Closures that GLib calls
+
+/// A closure, and the C functions that call and release it.
+private final class Callback<Input, Output> {
+    let body: (Input) -> Output
+    init(_ body: @escaping (Input) -> Output) { self.body = body }
+
+    /// The pointer that owns the closure until `release` is called with it.
+    static func retained(_ body: @escaping (Input) -> Output) -> UnsafeMutableRawPointer {
+        Unmanaged.passRetained(Callback(body)).toOpaque()
+    }
 }
 
-/// Disconnects the signals that `connect` has connected to `object`, which can be released afterwards although the instance lives on.
-func disconnect(_ instance: UnsafeMutableRawPointer, from object: AnyObject) {
-    g_signal_handlers_disconnect_matched(instance, G_SIGNAL_MATCH_DATA, 0, 0, nil, nil, data(object))
+private nonisolated let release: GDestroyNotify = { Unmanaged<AnyObject>.fromOpaque($0!).release() }
+
+/// The values of a signal, without the object that emits it.
+struct SignalValues {
+    fileprivate let values: UnsafePointer<GValue>
+
+    func integer(_ index: Int) -> Int32 { g_value_get_int(values + index + 1) }
+    func unsigned(_ index: Int) -> UInt32 { g_value_get_uint(values + index + 1) }
+    func enumeration(_ index: Int) -> UInt32 { UInt32(g_value_get_enum(values + index + 1)) }
+    func flags(_ index: Int) -> UInt32 { g_value_get_flags(values + index + 1) }
+    func number(_ index: Int) -> Double { g_value_get_double(values + index + 1) }
+    func text(_ index: Int) -> String { String(cString: g_value_get_string(values + index + 1)) }
+    /// A GObject or boxed value, which the signal owns.
+    func pointer(_ index: Int) -> UnsafeMutableRawPointer { g_value_peek_pointer(values + index + 1) }
+}
+
+/// Calls a closure at each signal of an object, until one of the two objects ends.
+///
+/// - Parameter owner: The object that handles the signal; not kept alive.
+func connect<Owner: AnyObject>(
+    _ instance: UnsafeMutableRawPointer, _ signal: String, _ owner: Owner, _ body: @escaping (Owner, SignalValues) -> Void
+) {
+    handle(instance, signal, owner) { owner, values in
+        body(owner, values)
+        return false
+    }
+}
+
+/// The same for a signal that asks whether it is handled.
+func handle<Owner: AnyObject>(
+    _ instance: UnsafeMutableRawPointer, _ signal: String, _ owner: Owner, _ body: @escaping (Owner, SignalValues) -> Bool
+) {
+    let callback = Callback<SignalValues, Bool>.retained { [weak owner] values in owner.map { body($0, values) } ?? false }
+    let closure = g_closure_new_simple(guint(MemoryLayout<GClosure>.size), callback)
+    g_closure_add_finalize_notifier(closure, callback) { data, _ in release(data) }
+    g_closure_set_marshal(closure) { closure, result, _, values, _, _ in
+        let callback: Callback<SignalValues, Bool> = HemiolaWindow.owner(closure!.pointee.data)
+        nonisolated(unsafe) let values = values!
+        let isHandled = MainActor.assumeIsolated { callback.body(SignalValues(values: values)) }
+        // 5 << 2 is G_TYPE_BOOLEAN. Other results stay as they are: none, or NULL.
+        if let result, g_type_check_value_holds(result, 5 << 2) != 0 { g_value_set_boolean(result, isHandled ? 1 : 0) }
+    }
+    g_signal_connect_closure(instance, signal, closure, 0)
+}
+
+/// Calls a closure when a descriptor is ready, until it returns false. Returns the source, which can be removed.
+func watch(_ file: FileDescriptor, _ condition: GIOCondition, _ body: @escaping () -> Bool) -> guint {
+    let callback: GUnixFDSourceFunc = { _, _, data in
+        let callback: Callback<Void, Bool> = owner(data)
+        return MainActor.assumeIsolated { callback.body(()) ? 1 : 0 }
+    }
+    return g_unix_fd_add_full(0, file.number, condition, callback, Callback<Void, Bool>.retained(body), release)
 }
 
 /// Runs a closure once after a time, or repeatedly.
@@ -46,96 +102,50 @@ func disconnect(_ instance: UnsafeMutableRawPointer, from object: AnyObject) {
 /// The closure returns whether it is called again.
 final class Timer {
     private var source: guint = 0
-    private let body: () -> Bool
 
     /// - Parameter seconds: At least 0.001.
     init(every seconds: Double, _ body: @escaping () -> Bool) {
-        self.body = body
-        let callback: GSourceFunc = { data in
-            let timer: Timer = owner(data)
-            return MainActor.assumeIsolated { timer.fire() ? 1 : 0 }
+        let callback = Callback<Void, Bool>.retained { [weak self] in
+            if body() { return true }
+            self?.source = 0
+            return false
         }
-        source = g_timeout_add(guint(max(1, seconds * 1000)), callback, data(self))
+        source = g_timeout_add_full(0, guint(max(1, seconds * 1000)), Self.call, callback, release)
     }
 
-    private func fire() -> Bool {
-        if body() { return true }
-        source = 0
-        return false
+    private nonisolated static let call: GSourceFunc = { data in
+        let callback: Callback<Void, Bool> = owner(data)
+        return MainActor.assumeIsolated { callback.body(()) ? 1 : 0 }
     }
 
     /// Runs a closure when the main loop is idle.
     static func once(_ body: @escaping () -> Void) {
-        let box = Box(body)
-        let callback: GSourceFunc = { data in
-            let box = Unmanaged<Box>.fromOpaque(data!).takeRetainedValue()
-            MainActor.assumeIsolated { box.body() }
-            return 0
+        let callback = Callback<Void, Bool>.retained {
+            body()
+            return false
         }
-        g_idle_add(callback, Unmanaged.passRetained(box).toOpaque())
+        g_idle_add_full(G_PRIORITY_DEFAULT_IDLE, call, callback, release)
     }
 
-    private final class Box {
-        let body: () -> Void
-        init(_ body: @escaping () -> Void) { self.body = body }
-    }
-
-    /// Stops the timer. It must be stopped, or have fired its last time, before it is released.
+    /// Stops the timer.
     func stop() {
         if source != 0 { g_source_remove(source) }
         source = 0
     }
 }
 
+// MARK: - Messages
+
 /// Seconds of the monotonic clock.
-nonisolated func monotonicSeconds() -> Double {
-    Double(g_get_monotonic_time()) / 1_000_000
-}
+nonisolated func monotonicSeconds() -> Double { MonotonicTime.now }
 
 /// Prints a message on standard error.
 nonisolated func printMessage(_ text: String) {
     printLine("hemiola window: \(text)", to: 2)
 }
 
-/// Prints one line. Control characters and changes of the text direction are replaced, so that a page cannot control the terminal.
+/// Prints one line, so that a page cannot control the terminal.
 nonisolated func printLine(_ text: String, to descriptor: Int32) {
-    var line = ""
-    for scalar in text.unicodeScalars {
-        switch scalar.value {
-        case 0..<0x20, 0x7F...0x9F, 0x2028...0x202E, 0x2066...0x2069: line += " "
-        default: line.unicodeScalars.append(scalar)
-        }
-    }
-    line += "\n"
-    line.withUTF8 { bytes in
-        _ = write(descriptor, bytes.baseAddress, bytes.count)
-    }
-}
-
-/// Counts events in a period and limits their number.
-struct RateLimit {
-    let count: Int
-    let seconds: Double
-    private var start = 0.0
-    private var used = 0
-    private(set) var suppressed = 0
-
-    init(count: Int, seconds: Double) {
-        self.count = count
-        self.seconds = seconds
-    }
-
-    /// Whether one more event, or an amount, is within the limit.
-    mutating func admit(_ amount: Int = 1) -> Bool {
-        let now = monotonicSeconds()
-        if now - start >= seconds {
-            start = now
-            used = 0
-            suppressed = 0
-        }
-        used += amount
-        if used <= count { return true }
-        suppressed += 1
-        return false
-    }
+    var line = text.onOneLine + "\n"
+    line.withUTF8 { _ = try? FileDescriptor(descriptor).write(UnsafeRawBufferPointer($0)) }
 }

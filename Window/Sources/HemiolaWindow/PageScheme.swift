@@ -1,6 +1,6 @@
 import CWebKit
-import CWindow
 import Glibc
+import HemiolaSystem
 
 /// Serves the files of the pages at addresses `hemiola-page://HOST/PATH`.
 ///
@@ -38,7 +38,7 @@ final class PageScheme {
         }
         let path = String(cString: g_uri_get_path(uri))
         if path.hasPrefix("/hemiola/file/") { return serveImport(request, path) }
-        do throws(PageSource.Fault) {
+        do throws(Problem) {
             switch try source.file(at: path) {
             case .bytes(let bytes):
                 let memory = g_memory_input_stream_new_from_data(g_memdup2(bytes, gsize(bytes.count)), gssize(bytes.count), g_free)
@@ -46,7 +46,7 @@ final class PageScheme {
             case .open(let descriptor, let size):
                 var start = [UInt8](repeating: 0, count: 1024)
                 let count = pread(descriptor, &start, start.count, 0)
-                let stream = cwindow_file_stream(descriptor)
+                let stream = g_unix_input_stream_new(descriptor, 1)
                 finish(request, stream: stream!, count: size, type: type(path, start: start.prefix(max(0, count))))
             }
         } catch {
@@ -61,9 +61,9 @@ final class PageScheme {
         let view = webkit_uri_scheme_request_get_web_view(request)
         guard let path = view.flatMap({ PageView.showing($0)?.takeFile(at: address) }) else { return refuse(request, "no such file") }
         let (stream, count, status): (UnsafeMutablePointer<GInputStream>?, Int64, guint)
-        do throws(PageSource.Fault) {
+        do throws(Problem) {
             let (descriptor, size) = try PageSource.importedFile(path)
-            (stream, count, status) = (cwindow_file_stream(descriptor), size, 200)
+            (stream, count, status) = (g_unix_input_stream_new(descriptor, 1), size, 200)
         } catch {
             let text = Array("\(path): \(error.message)".utf8)
             stream = g_memory_input_stream_new_from_data(g_memdup2(text, gsize(text.count)), gssize(text.count), g_free)

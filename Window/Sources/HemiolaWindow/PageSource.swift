@@ -1,8 +1,7 @@
 import CWebKit
 import CWebPage
-import CWindow
 import FoundationEssentials
-import Glibc
+import HemiolaSystem
 
 /// Where the files of a page come from.
 nonisolated enum PageSource: Hashable, Sendable {
@@ -18,46 +17,34 @@ nonisolated enum PageSource: Hashable, Sendable {
     /// The scheme of the pages that the window serves.
     static let scheme = "hemiola-page"
     /// Largest file of a page, in bytes.
-    static let maximumFile: Int64 = 512 << 20
-
-    /// Why a page cannot be opened.
-    struct Fault: Error {
-        var message: String
-    }
+    static let maximumFile = 512 << 20
 
     /// The text that stands for the built-in page.
     static let builtInName = "hemiola:"
 
     /// A folder, an .html file, an http(s) address, or `builtInName`.
-    init(_ text: String) throws(Fault) {
+    init(_ text: String) throws(Problem) {
         if text == Self.builtInName {
             self = .builtIn
             return
         }
         if text.hasPrefix("http://") || text.hasPrefix("https://") {
-            guard text.utf8.count <= 2048, let address = Self.normalized(text) else { throw Fault(message: "\(text): invalid address") }
+            guard text.utf8.count <= 2048, let address = Self.normalized(text) else { throw Problem("\(text): invalid address") }
             self = .address(address)
             return
         }
-        guard let real = realpath(text, nil) else { throw Fault(message: "\(text): \(String(cString: strerror(errno)))") }
-        defer { free(real) }
-        let path = String(cString: real)
-        var status = stat()
-        guard stat(path, &status) == 0 else { throw Fault(message: "\(text): \(String(cString: strerror(errno)))") }
-        if status.st_mode & S_IFMT == S_IFDIR {
-            guard access("\(path)/index.html", R_OK) == 0 else { throw Fault(message: "\(text): the folder has no index.html") }
-            self = .folder(path)
-        } else if status.st_mode & S_IFMT == S_IFREG {
-            // A page of several files is usually named by its first file.
-            if path.hasSuffix("/index.html") {
-                self = .folder(String(path.dropLast("/index.html".count)))
-            } else if path.hasSuffix(".html") || path.hasSuffix(".htm") {
-                self = .file(path)
-            } else {
-                throw Fault(message: "\(text): not a page; name a folder with index.html, an .html file or an address")
+        guard let path = FileSystem.realPath(text) else { throw Problem("\(text): \(SystemCallError.last)") }
+        switch (try? FileSystem.status(of: path))?.kind {
+        case .folder:
+            guard (try? FileSystem.checkPermissions([.read], of: "\(path)/index.html")) != nil else {
+                throw Problem("\(text): the folder has no index.html")
             }
-        } else {
-            throw Fault(message: "\(text): not a file or folder")
+            self = .folder(path)
+        // A page of several files is usually named by its first file.
+        case .file where FileSystem.lastName(of: path) == "index.html": self = .folder(FileSystem.folder(of: path))
+        case .file where MediaType(ofFile: path).isHTML: self = .file(path)
+        case .file: throw Problem("\(text): not a page; name a folder with index.html, an .html file or an address")
+        default: throw Problem("\(text): not a file or folder")
         }
     }
 
@@ -74,7 +61,7 @@ nonisolated enum PageSource: Hashable, Sendable {
     var name: String {
         switch self {
         case .builtIn: "Hemiola"
-        case .folder(let path), .file(let path): path.split(separator: "/").last.map(String.init) ?? path
+        case .folder(let path), .file(let path): FileSystem.lastName(of: path)
         case .address(let address): address
         }
     }
@@ -89,13 +76,9 @@ nonisolated enum PageSource: Hashable, Sendable {
     var startAddress: String {
         switch self {
         case .builtIn, .folder: "\(Self.scheme)://\(host)/"
-        case .file(let path): "\(Self.scheme)://\(host)/\(Self.escape(path.split(separator: "/").last.map(String.init) ?? ""))"
+        case .file: "\(Self.scheme)://\(host)/\(take(g_uri_escape_string(name, nil, 0)) ?? "")"
         case .address(let address): address
         }
-    }
-
-    private static func escape(_ name: String) -> String {
-        take(g_uri_escape_string(name, nil, 0)) ?? ""
     }
 
     /// Whether an address belongs to the page, so that the view may load it.
@@ -146,71 +129,67 @@ nonisolated enum PageSource: Hashable, Sendable {
     /// The file at the path of an address of the page.
     ///
     /// - Throws: If there is none, it is no regular file, it is outside of the page's folder, or it is too large.
-    func file(at path: String) throws(Fault) -> File {
+    func file(at path: String) throws(Problem) -> File {
         // The page has this script already: the window has run it before the page's own scripts.
         if path == "/hemiola.js" { return .bytes(Array("// The window has run this script.\n".utf8)) }
         var components = path.split(separator: "/").map(String.init)
         if components.isEmpty || path.hasSuffix("/") { components.append("index.html") }
-        guard !components.contains(".."), !path.utf8.contains(0), path.utf8.count <= 4096 else { throw Fault(message: "invalid path") }
+        guard !components.contains(".."), !path.utf8.contains(0), path.utf8.count <= 4096 else { throw Problem("invalid path") }
         switch self {
         case .builtIn:
             if components.count == 2, components[0] == "presets" { return try Self.preset(path.hasSuffix("/") ? nil : components[1]) }
-            guard let bytes = Self.builtInFiles[components.joined(separator: "/")] else { throw Fault(message: "no such file") }
+            guard let bytes = Self.builtInFiles[components.joined(separator: "/")] else { throw Problem("no such file") }
             return .bytes(bytes)
         case .folder(let folder):
             return try Self.open("\(folder)/\(components.joined(separator: "/"))", inside: folder + "/")
         case .file(let file):
             guard components.count == 1, file.hasSuffix("/\(components[0])") else {
-                throw Fault(message: "the page is a single file; to give it other files, name its folder")
+                throw Problem("the page is a single file; to give it other files, name its folder")
             }
             return try Self.open(file, inside: file)
         case .address:
-            throw Fault(message: "no such file")
+            throw Problem("no such file")
         }
     }
 
     /// A file of the user's presets, which `hemiola presets add` copies; nil: the list of their names, empty where there is no folder.
-    private static func preset(_ name: String?) throws(Fault) -> File {
-        let folder = "\(String(cString: g_get_user_data_dir()))/hemiola/presets"
+    private static func preset(_ name: String?) throws(Problem) -> File {
+        let folder = EnvironmentVariable.presetFolder().flatMap(FileSystem.realPath) ?? ""
         func isPreset(_ name: String) -> Bool { !name.hasPrefix(".") && (name.hasSuffix(".json") || name.hasSuffix(".js")) }
-        if let name {
-            guard isPreset(name), let real = realpath(folder, nil) else { throw Fault(message: "no such file") }
-            defer { free(real) }
-            return try open("\(folder)/\(name)", inside: "\(String(cString: real))/")
+        guard let name else {
+            let names = ((try? FileSystem.names(in: folder)) ?? []).filter(isPreset).sorted()
+            return .bytes(Array((try? JSONEncoder().encode(names)) ?? Data("[]".utf8)))
         }
-        var names: [String] = []
-        if let entries = g_dir_open(folder, 0, nil) {
-            defer { g_dir_close(entries) }
-            while let name = g_dir_read_name(entries) { names.append(String(cString: name)) }
-        }
-        return .bytes(Array((try? JSONEncoder().encode(names.filter(isPreset).sorted())) ?? Data("[]".utf8)))
+        guard isPreset(name) else { throw Problem("no such file") }
+        return try open("\(folder)/\(name)", inside: folder + "/")
     }
 
-    private static func open(_ path: String, inside prefix: String) throws(Fault) -> File {
+    /// A file that a page imports.
+    static func importedFile(_ path: String) throws(Problem) -> (descriptor: Int32, size: Int64) {
+        try open(path, inside: "", limit: 32 << 20)
+    }
+
+    private static func open(_ path: String, inside prefix: String) throws(Problem) -> File {
         let (descriptor, size) = try open(path, inside: prefix, limit: maximumFile)
         return .open(descriptor, size)
     }
 
-    /// A file that a page imports.
-    static func importedFile(_ path: String) throws(Fault) -> (descriptor: Int32, size: Int64) {
-        try open(path, inside: "", limit: 32 << 20)
-    }
-
-    private static func open(_ path: String, inside prefix: String, limit: Int64) throws(Fault) -> (Int32, Int64) {
-        var size: Int64 = 0
-        var real = [CChar](repeating: 0, count: 4097)
-        let descriptor = cwindow_open_file(path, &real, real.count, &size)
-        guard descriptor >= 0 else { throw Fault(message: String(cString: strerror(errno))) }
-        let realPath = real.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
-        guard realPath.hasPrefix(prefix) else {
-            close(descriptor)
-            throw Fault(message: "outside of the page's folder")
+    private static func open(_ path: String, inside prefix: String, limit: Int) throws(Problem) -> (descriptor: Int32, size: Int64) {
+        let file: FileDescriptor
+        // A pipe would block.
+        do throws(SystemCallError) { file = try FileDescriptor.open(path, [.nonBlocking]) } catch { throw Problem("\(error)") }
+        let status = try? file.status()
+        var reason: String?
+        if status?.kind != .file {
+            reason = "not a regular file"
+        } else if FileSystem.linkTarget(of: "/proc/self/fd/\(file.number)")?.hasPrefix(prefix) != true {
+            reason = "outside of the page's folder"
+        } else if let size = status?.size, size > limit {
+            reason = "larger than \(limit >> 20) MiB"
         }
-        guard size <= limit else {
-            close(descriptor)
-            throw Fault(message: "larger than \(limit >> 20) MiB")
-        }
-        return (descriptor, size)
+        guard let reason else { return (file.number, Int64(status?.size ?? 0)) }
+        file.close()
+        throw Problem(reason)
     }
 
     private static let builtInFiles: [String: [UInt8]] = {
@@ -226,35 +205,10 @@ nonisolated enum PageSource: Hashable, Sendable {
     /// The page script of the web sink.
     static var pageScript: [UInt8] { builtInFiles["hemiola.js"] ?? [] }
 
-    /// The media type of a file name, by its extension.
+    /// The media type of a file name, by its extension. Code and JSON are UTF-8.
     static func mediaType(of path: String) -> String {
-        let name = path.split(separator: "/").last ?? ""
-        guard let dot = name.lastIndex(of: ".") else { return path.hasSuffix("/") ? "text/html" : "application/octet-stream" }
-        return switch name[name.index(after: dot)...].lowercased() {
-        case "html", "htm": "text/html"
-        case "js", "mjs": "text/javascript; charset=utf-8"
-        case "css": "text/css; charset=utf-8"
-        case "json", "map": "application/json; charset=utf-8"
-        case "svg": "image/svg+xml"
-        case "png": "image/png"
-        case "jpg", "jpeg": "image/jpeg"
-        case "gif": "image/gif"
-        case "webp": "image/webp"
-        case "avif": "image/avif"
-        case "ico": "image/x-icon"
-        case "woff": "font/woff"
-        case "woff2": "font/woff2"
-        case "ttf": "font/ttf"
-        case "otf": "font/otf"
-        case "wasm": "application/wasm"
-        case "mp3": "audio/mpeg"
-        case "ogg", "oga": "audio/ogg"
-        case "wav": "audio/wav"
-        case "flac": "audio/flac"
-        case "mp4", "m4v": "video/mp4"
-        case "webm": "video/webm"
-        case "txt", "md", "glsl", "frag", "vert", "milk", "csv": "text/plain; charset=utf-8"
-        default: "application/octet-stream"
-        }
+        let type = MediaType(ofFile: path)
+        if path.hasSuffix("/") || type.isHTML { return "text/html" }
+        return type.text == "application/json" ? "application/json; charset=utf-8" : type.withCharacterSet
     }
 }

@@ -1,6 +1,7 @@
 import CWebKit
 import CWindow
 import Glibc
+import HemiolaSystem
 
 // Calls to the page script, and snapshots.
 
@@ -39,19 +40,19 @@ extension PageView {
     // MARK: - Snapshot
 
     /// Writes the visible part of the page as a PNG file.
-    func snapshot(to path: String, completion: @escaping (Result<String, PageSource.Fault>) -> Void) {
+    func snapshot(to path: String, completion: @escaping (Result<String, Problem>) -> Void) {
         let write: GAsyncReadyCallback = { object, result, data in
             let request = Unmanaged<SnapshotRequest>.fromOpaque(data!).takeRetainedValue()
             var error: UnsafeMutablePointer<GError>?
             guard let texture = webkit_web_view_get_snapshot_finish(cast(object!), result, &error) else {
                 let message = take(error)
-                return MainActor.assumeIsolated { request.completion(.failure(PageSource.Fault(message: message))) }
+                return MainActor.assumeIsolated { request.completion(.failure(Problem(message))) }
             }
             let isWritten = gdk_texture_save_to_png(texture, request.path) != 0
             g_object_unref(UnsafeMutableRawPointer(texture))
             MainActor.assumeIsolated {
                 request.completion(
-                    isWritten ? .success(request.path) : .failure(PageSource.Fault(message: "\(request.path): cannot be written")))
+                    isWritten ? .success(request.path) : .failure(Problem("\(request.path): cannot be written")))
             }
         }
         webkit_web_view_get_snapshot(
@@ -61,8 +62,8 @@ extension PageView {
 
     final class SnapshotRequest {
         nonisolated let path: String
-        let completion: (Result<String, PageSource.Fault>) -> Void
-        init(_ path: String, _ completion: @escaping (Result<String, PageSource.Fault>) -> Void) {
+        let completion: (Result<String, Problem>) -> Void
+        init(_ path: String, _ completion: @escaping (Result<String, Problem>) -> Void) {
             self.path = path
             self.completion = completion
         }

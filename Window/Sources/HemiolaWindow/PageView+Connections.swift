@@ -1,6 +1,5 @@
 import CWebKit
-import CWindow
-import FoundationEssentials
+import HemiolaSystem
 
 // The connections of the page to Hemiola, and whether it reads them.
 
@@ -13,7 +12,7 @@ extension PageView {
 
     func open(_ number: Int) {
         guard connections.count < Self.maximumConnections, connections[number] == nil, let host,
-            let line = LineConnection(path: host.socketPath)
+            let line = try? LineConnection(host.socketPath)
         else { return deliver("closed", "\(number)", "") }
         line.onLines = { [unowned self] lines in received(lines, number) }
         line.onClosed = { [unowned self] in

@@ -1,6 +1,6 @@
 import CWebKit
-import CWindow
 import FoundationEssentials
+import HemiolaSystem
 import WindowCore
 
 // Loading, history and zoom.
@@ -14,7 +14,7 @@ extension PageView {
         self.path = path
         closeConnections()
         lastCrash = -.infinity
-        do throws(PageSource.Fault) {
+        do throws(Problem) {
             let source = try PageSource(path)
             self.source = source
             scheme.add(source)
@@ -67,7 +67,7 @@ extension PageView {
         guard let source else { return }
         let stored = host?.stored(source.key)
         var initial = "{"
-        if let preset = stored?.preset { initial += #""presetB64":""# + Self.base64(Array(preset.utf8)) + #"","# }
+        if let preset = stored?.preset { initial += #""presetB64":""# + Data(preset.utf8).base64EncodedString() + #"","# }
         if let speed = stored?.speed { initial += #""speed":"# + "\(speed)," }
         initial += #""windowKey":"\#(key)","handlers":[]}"#
         var script = String(decoding: PageSource.pageScript, as: UTF8.self)
@@ -75,18 +75,11 @@ extension PageView {
         precondition(script.hasPrefix(placeholder), "the page script has no first line for the initial state")
         script.removeFirst(placeholder.count)
         // Data, not source: Base64 has no character with a meaning in JavaScript.
-        add(script: "const hemiolaInitial = JSON.parse(atob(\"\(Self.base64(Array(initial.utf8)))\"));" + script)
-    }
-
-    func add(script: String) {
+        let state = "const hemiolaInitial = JSON.parse(atob(\"\(Data(initial.utf8).base64EncodedString())\"));"
         let userScript = webkit_user_script_new(
-            script, WEBKIT_USER_CONTENT_INJECT_TOP_FRAME, WEBKIT_USER_SCRIPT_INJECT_AT_DOCUMENT_START, nil, nil)
+            state + script, WEBKIT_USER_CONTENT_INJECT_TOP_FRAME, WEBKIT_USER_SCRIPT_INJECT_AT_DOCUMENT_START, nil, nil)
         webkit_user_content_manager_add_script(manager, userScript)
         webkit_user_script_unref(userScript)
-    }
-
-    static func base64(_ bytes: [UInt8]) -> String {
-        take(g_base64_encode(bytes, gsize(bytes.count))) ?? ""
     }
 
     /// The title of the page, or its name.
@@ -109,14 +102,14 @@ extension PageView {
         defer { g_bytes_unref(bytes) }
         var count: gsize = 0
         let start = g_bytes_get_data(bytes, &count)
-        let session = Array(UnsafeRawBufferPointer(start: start, count: Int(count)))
+        let session = start.map { Data(bytes: $0, count: Int(count)) }
         host?.store(source.key) { $0.session = session }
     }
 
     /// Restores the history. Returns whether the page is being loaded.
-    func restore(_ session: [UInt8]?) -> Bool {
+    func restore(_ session: Data?) -> Bool {
         guard let session, let source else { return false }
-        let bytes = g_bytes_new(session, gsize(session.count))
+        let bytes = session.withUnsafeBytes { g_bytes_new($0.baseAddress, gsize($0.count)) }
         defer { g_bytes_unref(bytes) }
         guard let state = webkit_web_view_session_state_new(bytes) else { return false }
         defer { webkit_web_view_session_state_unref(state) }
@@ -158,23 +151,16 @@ extension PageView {
     /// restored.
     func addPinch() {
         gtk_event_controller_set_propagation_phase(pinch, GTK_PHASE_CAPTURE)
-        let begun: @convention(c) (gpointer, gpointer?, gpointer) -> Void = { pinch, _, data in
-            let type = gtk_event_controller_get_current_event(OpaquePointer(pinch)).map { gdk_event_get_event_type($0) }
+        connect(UnsafeMutableRawPointer(pinch), "begin", self) { page, _ in
+            let type = gtk_event_controller_get_current_event(page.pinch).map { gdk_event_get_event_type($0) }
             // The fingers on a touch screen are the page's.
-            guard type != GDK_TOUCH_BEGIN, type != GDK_TOUCH_UPDATE else {
-                gtk_gesture_set_state(OpaquePointer(pinch), GTK_EVENT_SEQUENCE_DENIED)
-                return
-            }
-            gtk_gesture_set_state(OpaquePointer(pinch), GTK_EVENT_SEQUENCE_CLAIMED)
-            let page: PageView = owner(data)
-            MainActor.assumeIsolated { page.zoomBeforePinch = webkit_web_view_get_zoom_level(page.view) }
+            let isTouch = type == GDK_TOUCH_BEGIN || type == GDK_TOUCH_UPDATE
+            gtk_gesture_set_state(page.pinch, isTouch ? GTK_EVENT_SEQUENCE_DENIED : GTK_EVENT_SEQUENCE_CLAIMED)
+            if !isTouch { page.zoomBeforePinch = webkit_web_view_get_zoom_level(page.view) }
         }
-        connect(UnsafeMutableRawPointer(pinch), "begin", to: self, unsafeBitCast(begun, to: UnsafeRawPointer.self))
-        let scaled: @convention(c) (gpointer, Double, gpointer) -> Void = { _, scale, data in
-            let page: PageView = owner(data)
-            MainActor.assumeIsolated { page.setZoom(PageZoom.pinched(page.zoomBeforePinch, scale: scale)) }
+        connect(UnsafeMutableRawPointer(pinch), "scale-changed", self) { page, values in
+            page.setZoom(PageZoom.pinched(page.zoomBeforePinch, scale: values.number(0)))
         }
-        connect(UnsafeMutableRawPointer(pinch), "scale-changed", to: self, unsafeBitCast(scaled, to: UnsafeRawPointer.self))
         gtk_widget_add_controller(widget, pinch)
     }
 }

@@ -1,113 +1,56 @@
 import CWebKit
-import CWindow
-import FoundationEssentials
+import HemiolaSystem
 import WindowCore
 
 extension PageView {
     /// Connects the signals of the web view.
     func connectSignals() {
-        let message: @convention(c) (gpointer, OpaquePointer, gpointer) -> Void = { _, value, data in
-            let page: PageView = owner(data)
-            nonisolated(unsafe) let value = value
-            MainActor.assumeIsolated { page.receivedMessage(value) }
+        let manager = UnsafeMutableRawPointer(manager)
+        connect(manager, "script-message-received::hemiolaWindow", self) { page, values in
+            page.receivedMessage(OpaquePointer(values.pointer(0)))
         }
-        connect(
-            UnsafeMutableRawPointer(manager), "script-message-received::hemiolaWindow", to: self,
-            unsafeBitCast(message, to: UnsafeRawPointer.self))
-
-        let request: @convention(c) (gpointer, OpaquePointer, OpaquePointer, gpointer) -> gboolean = { _, value, reply, data in
-            let page: PageView = owner(data)
-            nonisolated(unsafe) let (value, reply) = (value, reply)
-            MainActor.assumeIsolated { page.receivedRequest(value, reply) }
-            return 1
+        handle(manager, "script-message-with-reply-received::hemiolaWindowRequest", self) { page, values in
+            page.receivedRequest(OpaquePointer(values.pointer(0)), OpaquePointer(values.pointer(1)))
+            return true
         }
-        connect(
-            UnsafeMutableRawPointer(manager), "script-message-with-reply-received::hemiolaWindowRequest", to: self,
-            unsafeBitCast(request, to: UnsafeRawPointer.self))
-
-        let ended: @convention(c) (gpointer, WebKitWebProcessTerminationReason, gpointer) -> Void = { _, reason, data in
-            let page: PageView = owner(data)
-            MainActor.assumeIsolated { page.processEnded(reason) }
+        connect(view, "web-process-terminated", self) { page, values in
+            page.processEnded(WebKitWebProcessTerminationReason(values.enumeration(0)))
         }
-        connect(view, "web-process-terminated", to: self, unsafeBitCast(ended, to: UnsafeRawPointer.self))
-
-        let policy: @convention(c) (gpointer, UnsafeMutablePointer<WebKitPolicyDecision>, WebKitPolicyDecisionType, gpointer) -> gboolean =
-            {
-                _, decision, type, data in
-                let page: PageView = owner(data)
-                nonisolated(unsafe) let decision = decision
-                return MainActor.assumeIsolated { page.decide(decision, type) ? 1 : 0 }
-            }
-        connect(view, "decide-policy", to: self, unsafeBitCast(policy, to: UnsafeRawPointer.self))
-
-        let create: @convention(c) (gpointer, OpaquePointer, gpointer) -> UnsafeMutablePointer<GtkWidget>? = { _, action, data in
-            let page: PageView = owner(data)
-            nonisolated(unsafe) let action = action
-            MainActor.assumeIsolated { page.leave(action) }
-            return nil
+        handle(view, "decide-policy", self) { page, values in
+            page.decide(values.pointer(0), WebKitPolicyDecisionType(values.enumeration(1)))
         }
-        connect(view, "create", to: self, unsafeBitCast(create, to: UnsafeRawPointer.self))
-
-        let failed: @convention(c) (gpointer, WebKitLoadEvent, UnsafePointer<CChar>, UnsafePointer<GError>, gpointer) -> gboolean = {
-            _, _, address, error, data in
-            let page: PageView = owner(data)
-            let text = (String(cString: address), String(cString: error.pointee.message))
+        connect(view, "create", self) { page, values in page.leave(OpaquePointer(values.pointer(0))) }
+        handle(view, "load-failed", self) { page, values in
+            let error = values.pointer(2).assumingMemoryBound(to: GError.self).pointee
             // Loading ended because another load began, or the page was refused.
-            let isInterrupted = error.pointee.domain == webkit_policy_error_quark() || error.pointee.code == 302
-            MainActor.assumeIsolated { page.loadFailed(text.0, text.1, isInterrupted: isInterrupted) }
-            return 1
+            if error.domain != webkit_policy_error_quark(), error.code != 302 {
+                page.loadFailed(values.text(1), String(cString: error.message))
+            }
+            return true
         }
-        connect(view, "load-failed", to: self, unsafeBitCast(failed, to: UnsafeRawPointer.self))
-
-        let changed: @convention(c) (gpointer, WebKitLoadEvent, gpointer) -> Void = { _, event, data in
-            let page: PageView = owner(data)
-            MainActor.assumeIsolated { page.loadChanged(event) }
-        }
-        connect(view, "load-changed", to: self, unsafeBitCast(changed, to: UnsafeRawPointer.self))
-
-        let described: @convention(c) (gpointer, gpointer, gpointer) -> Void = { _, _, data in
-            let page: PageView = owner(data)
-            MainActor.assumeIsolated { page.host?.changed(page) }
-        }
+        connect(view, "load-changed", self) { page, values in page.loadChanged(WebKitLoadEvent(values.enumeration(0))) }
         // The address changes without a load when the page calls history.pushState.
         for property in ["title", "uri", "favicon"] {
-            connect(view, "notify::\(property)", to: self, unsafeBitCast(described, to: UnsafeRawPointer.self))
+            connect(view, "notify::\(property)", self) { page, _ in page.host?.changed(page) }
         }
-
-        let focused: @convention(c) (gpointer, gpointer, gpointer) -> Void = { _, _, data in
-            let page: PageView = owner(data)
-            MainActor.assumeIsolated { page.readinessChanged() }
-        }
-        connect(view, "notify::has-focus", to: self, unsafeBitCast(focused, to: UnsafeRawPointer.self))
-
+        connect(view, "notify::has-focus", self) { page, _ in page.readinessChanged() }
         // Dialogs would stop a show; permissions such as location are never needed.
-        let dialog: @convention(c) (gpointer, OpaquePointer, gpointer) -> gboolean = { _, dialog, data in
-            let page: PageView = owner(data)
-            let text = String(cString: webkit_script_dialog_get_message(dialog))
+        handle(view, "script-dialog", self) { page, values in
+            let dialog = OpaquePointer(values.pointer(0))
             // The question of a page before it is left: no dialog can answer it, and it would prevent a reload.
             if webkit_script_dialog_get_dialog_type(dialog) == WEBKIT_SCRIPT_DIALOG_BEFORE_UNLOAD_CONFIRM {
                 webkit_script_dialog_confirm_set_confirmed(dialog, 1)
-                return 1
+            } else {
+                page.report("dialog: \(String(String(cString: webkit_script_dialog_get_message(dialog)).prefix(1000)))")
             }
-            MainActor.assumeIsolated { page.report("dialog: \(String(text.prefix(1000)))") }
-            return 1
+            return true
         }
-        connect(view, "script-dialog", to: self, unsafeBitCast(dialog, to: UnsafeRawPointer.self))
-
-        let permission: @convention(c) (gpointer, OpaquePointer, gpointer) -> gboolean = { _, request, _ in
-            webkit_permission_request_deny(request)
-            return 1
+        handle(view, "permission-request", self) { _, values in
+            webkit_permission_request_deny(OpaquePointer(values.pointer(0)))
+            return true
         }
-        connect(view, "permission-request", to: self, unsafeBitCast(permission, to: UnsafeRawPointer.self))
-
-        let refuse: @convention(c) (gpointer, gpointer, gpointer) -> gboolean = { _, _, _ in 1 }
-        connect(view, "print", to: self, unsafeBitCast(refuse, to: UnsafeRawPointer.self))
-
-        let menu: @convention(c) (gpointer, gpointer, gpointer, gpointer) -> gboolean = { _, _, _, data in
-            let page: PageView = owner(data)
-            return MainActor.assumeIsolated { page.host?.inspects == true ? 0 : 1 }
-        }
-        connect(view, "context-menu", to: self, unsafeBitCast(menu, to: UnsafeRawPointer.self))
+        handle(view, "print", self) { _, _ in true }
+        handle(view, "context-menu", self) { page, _ in page.host?.inspects != true }
     }
 
     // MARK: - Messages of the page
@@ -117,36 +60,27 @@ extension PageView {
         let field = jsc_value_object_get_property_at_index(value, index)
         defer { g_object_unref(UnsafeMutableRawPointer(field!)) }
         guard jsc_value_is_string(field) != 0 || jsc_value_is_number(field) != 0 else { return nil }
-        guard let bytes = jsc_value_to_string_as_bytes(field) else { return nil }
-        defer { g_bytes_unref(bytes) }
+        guard let text = jsc_value_to_string_as_bytes(field) else { return nil }
+        defer { g_bytes_unref(text) }
         var count: gsize = 0
-        let start = g_bytes_get_data(bytes, &count)
-        guard admit(bytes: Int(count)), count <= Self.maximumMessage else { return nil }
+        let start = g_bytes_get_data(text, &count)
+        guard admit(Int(count), &bytes, "64 MiB of messages"), count <= Self.maximumMessage else { return nil }
         return String(decoding: UnsafeRawBufferPointer(start: start, count: Int(count)), as: UTF8.self)
     }
 
-    /// Whether the page has not sent too many messages. A page that sends more is ended, as nothing else stops it.
-    private func admitMessage() -> Bool {
-        if messages.admit() { return true }
-        if messages.suppressed == 1 { endFlood("\(messages.count)") }
+    /// Whether the page has not sent too much. A page that sends more is ended, as nothing else stops it.
+    private func admit(_ amount: Int, _ limit: inout RateLimit, _ name: String) -> Bool {
+        if limit.admit(amount, at: monotonicSeconds()) { return true }
+        if limit.refusals == 1 {
+            report("more than \(name) in a second; the page is ended")
+            lastCrash = monotonicSeconds()
+            webkit_web_view_terminate_web_process(view)
+        }
         return false
-    }
-
-    /// Whether the page has not sent too many bytes.
-    private func admit(bytes: Int) -> Bool {
-        if messageBytes.admit(bytes) { return true }
-        if messageBytes.suppressed == 1 { endFlood("\(messageBytes.count >> 20) MiB of") }
-        return false
-    }
-
-    private func endFlood(_ limit: String) {
-        report("more than \(limit) messages in a second; the page is ended")
-        lastCrash = monotonicSeconds()
-        webkit_web_view_terminate_web_process(view)
     }
 
     private func receivedMessage(_ value: OpaquePointer) {
-        guard admitMessage() else { return }
+        guard admit(1, &messages, "4000 messages") else { return }
         guard jsc_value_is_array(value) != 0, let sender = text(value, 0), let kind = text(value, 1) else {
             return report("invalid message to the window")
         }
@@ -201,11 +135,11 @@ extension PageView {
 
     private func receivedRequest(_ value: OpaquePointer, _ reply: OpaquePointer) {
         let context = jsc_value_get_context(value)
-        do throws(PageSource.Fault) {
-            guard admitMessage(), jsc_value_is_array(value) != 0, text(value, 0)?.hasPrefix(key) == true,
+        do throws(Problem) {
+            guard admit(1, &messages, "4000 messages"), jsc_value_is_array(value) != 0, text(value, 0)?.hasPrefix(key) == true,
                 let action = text(value, 1), let argument = text(value, 2), let host
             else {
-                throw PageSource.Fault(message: "invalid request to the window")
+                throw Problem("invalid request to the window")
             }
             let answer = jsc_value_new_string(context, try host.answer(self, action: action, value: argument))
             webkit_script_message_reply_return_value(reply, answer)
@@ -260,8 +194,7 @@ extension PageView {
         host?.drawNextFrame()
     }
 
-    private func loadFailed(_ address: String, _ reason: String, isInterrupted: Bool) {
-        if isInterrupted { return }
+    private func loadFailed(_ address: String, _ reason: String) {
         report("\(address): \(reason)")
         show(message: "\(source?.name ?? path): \(reason). Ctrl+R loads it again.")
     }
@@ -269,7 +202,8 @@ extension PageView {
     // MARK: - Navigation
 
     /// Decides whether the view may load an address. Returns whether the decision was made.
-    private func decide(_ decision: UnsafeMutablePointer<WebKitPolicyDecision>, _ type: WebKitPolicyDecisionType) -> Bool {
+    private func decide(_ pointer: UnsafeMutableRawPointer, _ type: WebKitPolicyDecisionType) -> Bool {
+        let decision = pointer.assumingMemoryBound(to: WebKitPolicyDecision.self)
         switch type {
         case WEBKIT_POLICY_DECISION_TYPE_NAVIGATION_ACTION:
             let action = webkit_navigation_policy_decision_get_navigation_action(OpaquePointer(decision))

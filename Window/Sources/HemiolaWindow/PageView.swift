@@ -1,28 +1,8 @@
 import CWebKit
 import CWindow
 import FoundationEssentials
-import Glibc
+import HemiolaSystem
 import WindowCore
-
-/// What a page needs from the window.
-protocol PageHost: AnyObject {
-    /// The path of Hemiola's socket.
-    var socketPath: String { get }
-    /// Whether the inspector is enabled. A page that is stopped in the inspector is not taken for one that does not respond.
-    var inspects: Bool { get }
-    /// What is stored for a page.
-    func stored(_ key: String) -> SavedState.Page
-    /// Stores something for a page.
-    func store(_ key: String, _ change: (inout SavedState.Page) -> Void)
-    /// The title or history of a page has changed.
-    func changed(_ page: PageView)
-    /// The page has sent closeViz.
-    func close(_ page: PageView)
-    /// A page may have become ready: the window draws a frame, and then calls `reportIfReady()`.
-    func drawNextFrame()
-    /// Answers a request of a page: an action and a JSON value. Returns JSON.
-    func answer(_ page: PageView, action: String, value: String) throws(PageSource.Fault) -> String
-}
 
 /// A page and its web view: the container of a tab. It lives until its tab is disposed; it may show another page in this time.
 final class PageView {
@@ -52,7 +32,7 @@ final class PageView {
     /// The gesture of the widget that changes the zoom.
     let pinch: OpaquePointer
     let scheme: PageScheme
-    weak var host: (any PageHost)?
+    weak var host: WindowController?
 
     /// The document whose connections these are.
     var document = ""
@@ -69,17 +49,17 @@ final class PageView {
     let key = (0..<4).map { _ in String(UInt32.random(in: .min ... .max), radix: 36) }.joined()
     /// Whether the preset or speed has changed since the scripts were made.
     var isScriptOutdated = false
-    var messages = RateLimit(count: 4000, seconds: 1)
+    var messages = RateLimit(4000, per: 1)
     /// The preset that was stored before the last one, in case that the page refuses that.
     var presetBefore: String?
-    var messageBytes = RateLimit(count: 64 << 20, seconds: 1)
+    var bytes = RateLimit(64 << 20, per: 1)
     /// Whether the last load has ended and no other one has begun.
     var isLoaded = false
     /// Whether it was printed that the page is ready, and it still is.
     var isReady = false
     /// The zoom when the pinch began that is not yet complete.
     var zoomBeforePinch = 1.0
-    var reports = RateLimit(count: 200, seconds: 60)
+    var reports = RateLimit(200, per: 60)
 
     struct Connection {
         var line: LineConnection
@@ -98,7 +78,7 @@ final class PageView {
     }
 
     /// Makes a web view. Nothing is loaded yet.
-    init(id: UUID, path: String, context: OpaquePointer, session: OpaquePointer, scheme: PageScheme, host: any PageHost) {
+    init(id: UUID, path: String, context: OpaquePointer, session: OpaquePointer, scheme: PageScheme, host: WindowController) {
         self.id = id
         self.path = path
         self.scheme = scheme
@@ -121,15 +101,11 @@ final class PageView {
         webkit_user_content_manager_register_script_message_handler_with_reply(manager, "hemiolaWindowRequest", nil)
     }
 
-    /// Ends the page. The view may live on until the calls of its functions are answered, but nothing that GTK or WebKitGTK calls refers to this
-    /// object afterwards: the signals are disconnected, and the answers find it weakly.
+    /// Ends the page. The view may live on until the calls of its functions are answered, but nothing that GTK or WebKitGTK calls keeps this object.
     func dispose() {
         storeSession()
         closeConnections()
         Self.views[view] = nil
-        disconnect(view, from: self)
-        disconnect(UnsafeMutableRawPointer(manager), from: self)
-        disconnect(UnsafeMutableRawPointer(pinch), from: self)
         // The view has a reference of its own.
         g_object_unref(UnsafeMutableRawPointer(manager))
         g_object_unref(widget)
@@ -160,9 +136,9 @@ final class PageView {
 
     /// Prints a message with the page's name, within limits.
     func report(_ message: String) {
-        if reports.admit() {
+        if reports.admit(at: monotonicSeconds()) {
             printMessage("\(source?.name ?? path): \(message)")
-        } else if reports.suppressed == 1 {
+        } else if reports.refusals == 1 {
             printMessage("\(source?.name ?? path): too many messages; further ones are not printed for a minute")
         }
     }

@@ -6,11 +6,8 @@ final class TabLabel {
     let widget: UnsafeMutablePointer<GtkWidget>
     private let image: UnsafeMutablePointer<GtkWidget>
     private let label: UnsafeMutablePointer<GtkWidget>
-    private let button: UnsafeMutablePointer<GtkWidget>
-    private let middle: OpaquePointer
     private let onClose: () -> Void
     private var text = ""
-    private var isDisposed = false
 
     /// - Parameter onClose: Called when the user clicks the close button, or the label with the middle button.
     init(onClose: @escaping () -> Void) {
@@ -18,8 +15,8 @@ final class TabLabel {
         widget = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6)
         image = gtk_image_new()
         label = gtk_label_new("")
-        button = gtk_button_new_from_icon_name("window-close-symbolic")
-        middle = gtk_gesture_click_new()
+        let button = gtk_button_new_from_icon_name("window-close-symbolic")!
+        let middle = gtk_gesture_click_new()!
         g_object_ref_sink(widget)
         gtk_image_set_pixel_size(OpaquePointer(image), 16)
         gtk_widget_set_visible(image, 0)
@@ -33,32 +30,19 @@ final class TabLabel {
         gtk_widget_set_tooltip_text(button, "Close (Ctrl+W)")
         for part in [image, label, button] { gtk_box_append(cast(widget), part) }
 
-        let clicked: @convention(c) (gpointer, gpointer) -> Void = { _, data in
-            let label: TabLabel = owner(data)
-            MainActor.assumeIsolated { label.close() }
-        }
-        connect(button, "clicked", to: self, unsafeBitCast(clicked, to: UnsafeRawPointer.self))
+        connect(button, "clicked", self) { label, _ in label.close() }
         gtk_gesture_single_set_button(middle, 2)
-        let released: @convention(c) (gpointer, Int32, Double, Double, gpointer) -> Void = { _, _, _, _, data in
-            let label: TabLabel = owner(data)
-            MainActor.assumeIsolated { label.close() }
-        }
-        connect(UnsafeMutableRawPointer(middle), "released", to: self, unsafeBitCast(released, to: UnsafeRawPointer.self))
+        connect(UnsafeMutableRawPointer(middle), "released", self) { label, _ in label.close() }
         gtk_widget_add_controller(widget, middle)
     }
 
     /// GTK still uses the label after the signal in which the tab is closed.
     private func close() {
-        Timer.once { [self] in
-            if !isDisposed { onClose() }
-        }
+        Timer.once { [weak self] in self?.onClose() }
     }
 
     /// Releases the widget. The object must not be used afterwards.
     func dispose() {
-        isDisposed = true
-        disconnect(button, from: self)
-        disconnect(UnsafeMutableRawPointer(middle), from: self)
         g_object_unref(widget)
     }
 

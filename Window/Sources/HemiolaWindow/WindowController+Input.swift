@@ -1,5 +1,4 @@
 import CWebKit
-import CWindow
 import WindowCore
 
 // Full screen, keys and pointer.
@@ -30,11 +29,9 @@ extension WindowController {
     func addKeys() {
         let keys = gtk_event_controller_key_new()!
         gtk_event_controller_set_propagation_phase(keys, GTK_PHASE_CAPTURE)
-        let pressed: @convention(c) (gpointer, guint, guint, GdkModifierType, gpointer) -> gboolean = { _, key, _, modifiers, data in
-            let controller: WindowController = owner(data)
-            return MainActor.assumeIsolated { controller.pressed(Int32(bitPattern: key), modifiers.rawValue) ? 1 : 0 }
+        handle(UnsafeMutableRawPointer(keys), "key-pressed", self) { controller, values in
+            controller.pressed(Int32(bitPattern: values.unsigned(0)), values.flags(2))
         }
-        connect(UnsafeMutableRawPointer(keys), "key-pressed", to: self, unsafeBitCast(pressed, to: UnsafeRawPointer.self))
         gtk_widget_add_controller(cast(window!), keys)
     }
 
@@ -75,38 +72,32 @@ extension WindowController {
     func addPointer() {
         let motion = gtk_event_controller_motion_new()!
         gtk_event_controller_set_propagation_phase(motion, GTK_PHASE_CAPTURE)
-        let moved: @convention(c) (gpointer, Double, Double, gpointer) -> Void = { _, x, y, data in
-            let controller: WindowController = owner(data)
-            MainActor.assumeIsolated { controller.moved(x, y) }
+        connect(UnsafeMutableRawPointer(motion), "motion", self) { controller, values in
+            controller.moved(values.number(0), values.number(1))
         }
-        connect(UnsafeMutableRawPointer(motion), "motion", to: self, unsafeBitCast(moved, to: UnsafeRawPointer.self))
         gtk_widget_add_controller(cast(window!), motion)
 
         let wheel = gtk_event_controller_scroll_new(GTK_EVENT_CONTROLLER_SCROLL_VERTICAL)!
         gtk_event_controller_set_propagation_phase(wheel, GTK_PHASE_CAPTURE)
-        let scrolled: @convention(c) (gpointer, Double, Double, gpointer) -> gboolean = { wheel, _, y, data in
-            let state = gtk_event_controller_get_current_event_state(OpaquePointer(wheel))
-            guard state.rawValue & GDK_CONTROL_MASK.rawValue != 0, y != 0 else { return 0 }
-            let controller: WindowController = owner(data)
-            MainActor.assumeIsolated { controller.selectedPage?.zoom(by: y < 0 ? PageZoom.step : 1 / PageZoom.step) }
-            return 1
+        handle(UnsafeMutableRawPointer(wheel), "scroll", self) { controller, values in
+            let (state, y) = (gtk_event_controller_get_current_event_state(wheel), values.number(1))
+            guard state.rawValue & GDK_CONTROL_MASK.rawValue != 0, y != 0 else { return false }
+            controller.selectedPage?.zoom(by: y < 0 ? PageZoom.step : 1 / PageZoom.step)
+            return true
         }
-        connect(UnsafeMutableRawPointer(wheel), "scroll", to: self, unsafeBitCast(scrolled, to: UnsafeRawPointer.self))
         gtk_widget_add_controller(cast(window!), wheel)
 
         let buttons = gtk_gesture_click_new()!
         gtk_gesture_single_set_button(buttons, 0)
         gtk_event_controller_set_propagation_phase(buttons, GTK_PHASE_CAPTURE)
-        let clicked: @convention(c) (gpointer, Int32, Double, Double, gpointer) -> Void = { gesture, _, _, _, data in
-            let button = gtk_gesture_single_get_current_button(OpaquePointer(gesture))
-            let controller: WindowController = owner(data)
-            MainActor.assumeIsolated {
-                // The buttons for back and forward of a mouse.
-                if button == 8 { controller.selectedPage?.goBack() }
-                if button == 9 { controller.selectedPage?.goForward() }
+        connect(UnsafeMutableRawPointer(buttons), "pressed", self) { controller, _ in
+            // The buttons for back and forward of a mouse.
+            switch gtk_gesture_single_get_current_button(buttons) {
+            case 8: controller.selectedPage?.goBack()
+            case 9: controller.selectedPage?.goForward()
+            default: break
             }
         }
-        connect(UnsafeMutableRawPointer(buttons), "pressed", to: self, unsafeBitCast(clicked, to: UnsafeRawPointer.self))
         gtk_widget_add_controller(cast(window!), buttons)
     }
 

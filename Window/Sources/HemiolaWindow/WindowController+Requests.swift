@@ -1,7 +1,6 @@
 import CWebKit
-import CWindow
 import FoundationEssentials
-import Glibc
+import HemiolaSystem
 import WindowCore
 
 // Messages of Hemiola, and requests of pages.
@@ -13,8 +12,8 @@ extension WindowController {
         case .invalidTabs(let reason): printMessage("tabs: \(reason)")
         case .request(let request): perform(request)
         case .invalidRequest(let call, let reason): control.send(WindowRequest.failure(call: call, reason))
-        case .error(let reason): printMessage("\(socketPath): \(reason)")
-        case .cancel, .other: break
+        case .error(let reason): printMessage("\(socketPath.path): \(reason)")
+        case .other: break
         }
     }
 
@@ -37,7 +36,7 @@ extension WindowController {
             snapshotCount += 1
             let path = "\(folder)/snapshot-\(snapshotCount).png"
             snapshots.append(path)
-            if snapshots.count > Self.maximumSnapshots { unlink(snapshots.removeFirst()) }
+            if snapshots.count > Self.maximumSnapshots { FileSystem.remove(snapshots.removeFirst()) }
             page.snapshot(to: path) { [weak self] result in
                 switch result {
                 case .success: self?.control.send(request.result(path))
@@ -47,7 +46,8 @@ extension WindowController {
         }
     }
 
-    func answer(_ page: PageView, action: String, value: String) throws(PageSource.Fault) -> String {
+    /// Answers a request of a page: an action and a JSON value. Returns JSON.
+    func answer(_ page: PageView, action: String, value: String) throws(Problem) -> String {
         switch (action, value) {
         case ("fullscreen", "true"), ("fullscreen", "false"), ("fullscreen", "null"):
             setFullScreen(value == "null" ? !isFullScreen : value == "true")
@@ -57,7 +57,7 @@ extension WindowController {
             let monitors = g_list_model_get_n_items(gdk_display_get_monitors(gdk_display_get_default()))
             return
                 #"{"fullscreen":\#(isFullScreen),"scale":\#(scale),"monitors":\#(monitors),"zoom":\#(webkit_web_view_get_zoom_level(page.view))}"#
-        default: throw PageSource.Fault(message: "the window does not support this request")
+        default: throw Problem("the window does not support this request")
         }
     }
 }

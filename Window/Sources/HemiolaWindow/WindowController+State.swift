@@ -1,6 +1,5 @@
 import CWebKit
-import CWindow
-import FoundationEssentials
+import HemiolaSystem
 import WindowCore
 
 // What the window stores between two starts.
@@ -35,7 +34,7 @@ extension WindowController {
         let changes = (window: isWindowChanged ? saved.window : nil, pages: changedPages.map(saved.page))
         (isWindowChanged, changedPages) = (false, [])
         guard let stateFile else { return }
-        do throws(SavedStateFile.Fault) {
+        do throws(Problem) {
             // Other windows may have stored other pages, and their own tabs.
             let warn: (String) -> Void = isStoreFaultReported ? { _ in } : { printMessage($0) }
             var stored = try stateFile.update(warn: warn) { state in
@@ -54,10 +53,12 @@ extension WindowController {
         }
     }
 
+    /// What is stored for a page.
     func stored(_ key: String) -> SavedState.Page {
         saved.page(key)
     }
 
+    /// Stores something for a page.
     func store(_ key: String, _ change: (inout SavedState.Page) -> Void) {
         let before = saved.page(key)
         saved.update(key, change)

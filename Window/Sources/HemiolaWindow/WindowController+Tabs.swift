@@ -1,5 +1,4 @@
 import CWebKit
-import CWindow
 import FoundationEssentials
 import WindowCore
 
@@ -69,8 +68,8 @@ extension WindowController {
         label.setIcon(webkit_web_view_get_favicon(page.view))
     }
 
-    func switched(to widget: UnsafeMutablePointer<GtkWidget>) {
-        guard !isArranging, let page = pages.values.first(where: { $0.widget == widget }) else { return }
+    func switched(to widget: UnsafeMutableRawPointer) {
+        guard !isArranging, let page = pages.values.first(where: { UnsafeMutableRawPointer($0.widget) == widget }) else { return }
         // GTK changes the page after this signal; it cannot be changed in it.
         Timer.once { [weak self] in
             guard let self, pages[page.id] === page else { return }
@@ -90,6 +89,7 @@ extension WindowController {
         for (id, page) in pages { page.setShown(id == tabs.selection && !isMinimized) }
     }
 
+    /// The title or history of a page has changed.
     func changed(_ page: PageView) {
         guard window != nil else { return }
         updateLabel(page)
@@ -105,6 +105,7 @@ extension WindowController {
 
     // MARK: - Tabs of the user
 
+    /// The page has sent closeViz.
     func close(_ page: PageView) {
         // WebKitGTK still uses the page after the message in which it is closed.
         Timer.once { [weak self] in
@@ -131,14 +132,22 @@ extension WindowController {
     func choosePage() {
         guard !isChoosing else { return }
         isChoosing = true
-        let chosen: @convention(c) (UnsafePointer<CChar>?, UnsafeMutableRawPointer?) -> Void = { path, data in
-            let controller: WindowController = owner(data)
-            let path = path.map { String(cString: $0) }
-            MainActor.assumeIsolated {
-                controller.isChoosing = false
-                if let path { controller.openTab(path) }
-            }
+        let dialog = gtk_file_chooser_native_new("Open a page in a new tab", window, GTK_FILE_CHOOSER_ACTION_OPEN, nil, nil)!
+        let filter = gtk_file_filter_new()!
+        gtk_file_filter_set_name(filter, "Pages (*.html)")
+        for suffix in ["html", "htm"] { gtk_file_filter_add_suffix(filter, suffix) }
+        gtk_file_chooser_add_filter(dialog, filter)
+        g_object_unref(UnsafeMutableRawPointer(filter))
+        connect(UnsafeMutableRawPointer(dialog), "response", self) { controller, values in
+            controller.isChoosing = false
+            let isAccepted = values.integer(0) == GTK_RESPONSE_ACCEPT.rawValue
+            let file = isAccepted ? gtk_file_chooser_get_file(dialog) : nil
+            let path = take(file.flatMap { g_file_get_path($0) })
+            if let file { g_object_unref(UnsafeMutableRawPointer(file)) }
+            g_object_unref(UnsafeMutableRawPointer(dialog))
+            if let path { controller.openTab(path) }
         }
-        cwindow_choose_page(window, "Open a page in a new tab", chosen, data(self))
+        gtk_native_dialog_set_modal(cast(UnsafeMutablePointer<GtkNativeDialog>(dialog)), 1)
+        gtk_native_dialog_show(cast(UnsafeMutablePointer<GtkNativeDialog>(dialog)))
     }
 }

@@ -2,10 +2,11 @@ import CWebKit
 import CWindow
 import FoundationEssentials
 import Glibc
+import HemiolaSystem
 import WindowCore
 
 /// The window: its tabs, their pages, and the connections to Hemiola.
-final class WindowController: PageHost {
+final class WindowController {
     static let application = "org.hemiola.Window"
     /// Web processes that use more memory are ended, in MB, and the seconds between two checks.
     private static let memoryLimit = (megabytes: 4096, seconds: 60.0)
@@ -16,7 +17,7 @@ final class WindowController: PageHost {
     /// Pictures that are kept in the window's folder.
     static let maximumSnapshots = 16
 
-    let socketPath: String
+    let socketPath: SocketPath
     var inspects: Bool { arguments.inspects }
     let arguments: WindowArguments
     let folder: String
@@ -56,7 +57,7 @@ final class WindowController: PageHost {
     /// - Parameters:
     ///   - folder: A private folder for pictures.
     ///   - socketPath: Hemiola's socket.
-    init(_ arguments: WindowArguments, folder: String, socketPath: String, pipeline: Pipeline?) {
+    init(_ arguments: WindowArguments, folder: String, socketPath: SocketPath, pipeline: Pipeline?) {
         self.arguments = arguments
         self.folder = folder
         self.socketPath = socketPath
@@ -86,13 +87,10 @@ final class WindowController: PageHost {
         scheme.onFault = { [unowned self] source, message in
             for page in pages.values where page.source == source { return page.report(message) }
         }
-        let activate: @convention(c) (gpointer, gpointer) -> Void = { _, data in
-            let controller: WindowController = owner(data)
-            MainActor.assumeIsolated { controller.makeWindow() }
+        connect(gtkApplication, "activate", self) { controller, _ in controller.makeWindow() }
+        connect(UnsafeMutableRawPointer(session), "download-started", self) { _, values in
+            webkit_download_cancel(OpaquePointer(values.pointer(0)))
         }
-        connect(gtkApplication, "activate", to: self, unsafeBitCast(activate, to: UnsafeRawPointer.self))
-        let download: @convention(c) (gpointer, OpaquePointer, gpointer) -> Void = { _, download, _ in webkit_download_cancel(download) }
-        connect(UnsafeMutableRawPointer(session), "download-started", to: self, unsafeBitCast(download, to: UnsafeRawPointer.self))
         let quit: GSourceFunc = { data in
             let controller: WindowController = owner(data)
             MainActor.assumeIsolated { controller.close() }
@@ -100,7 +98,7 @@ final class WindowController: PageHost {
         }
         for signal in [SIGTERM, SIGINT, SIGHUP] { g_unix_signal_add(signal, quit, data(self)) }
         control.onMessage = { [unowned self] message in received(message) }
-        control.onRefusal = { [unowned self] in _ = pipeline?.start() }
+        control.onRefusal = { [unowned self] in try? pipeline?.start() }
         let code = g_application_run(cast(gtkApplication), 0, nil)
         control.close()
         pipeline?.stop()
@@ -122,40 +120,29 @@ final class WindowController: PageHost {
         gtk_header_bar_pack_end(OpaquePointer(bar), button("list-add-symbolic", "Open a page in a new tab (Ctrl+O)") { $0.choosePage() })
         gtk_window_set_titlebar(window, bar)
         // The page fills the window to its edges.
-        cwindow_set_style(
-            gdk_display_get_default(),
+        let style = gtk_css_provider_new()!
+        gtk_css_provider_load_from_data(
+            style,
             """
             window, notebook, notebook > stack, notebook > header { margin: 0; padding: 0; border: none; }
             button.tab-close { min-width: 20px; min-height: 20px; padding: 0; }
-            """)
+            """, -1)
+        let priority = guint(GTK_STYLE_PROVIDER_PRIORITY_APPLICATION)
+        gtk_style_context_add_provider_for_display(gdk_display_get_default(), OpaquePointer(style), priority)
+        g_object_unref(UnsafeMutableRawPointer(style))
         let notebook = gtk_notebook_new()!
         self.notebook = OpaquePointer(notebook)
         gtk_notebook_set_show_border(self.notebook, 0)
         gtk_notebook_set_scrollable(self.notebook, 1)
         gtk_window_set_child(window, notebook)
 
-        let switched: @convention(c) (gpointer, UnsafeMutablePointer<GtkWidget>, guint, gpointer) -> Void = { _, widget, _, data in
-            let controller: WindowController = owner(data)
-            nonisolated(unsafe) let widget = widget
-            MainActor.assumeIsolated { controller.switched(to: widget) }
+        connect(notebook, "switch-page", self) { controller, values in controller.switched(to: values.pointer(0)) }
+        handle(window, "close-request", self) { controller, _ in
+            controller.closed()
+            return false
         }
-        connect(notebook, "switch-page", to: self, unsafeBitCast(switched, to: UnsafeRawPointer.self))
-        let closing: @convention(c) (gpointer, gpointer) -> gboolean = { _, data in
-            let controller: WindowController = owner(data)
-            MainActor.assumeIsolated { controller.closed() }
-            return 0
-        }
-        connect(window, "close-request", to: self, unsafeBitCast(closing, to: UnsafeRawPointer.self))
-        let fullscreened: @convention(c) (gpointer, gpointer, gpointer) -> Void = { _, _, data in
-            let controller: WindowController = owner(data)
-            MainActor.assumeIsolated { controller.fullScreenChanged() }
-        }
-        connect(window, "notify::fullscreened", to: self, unsafeBitCast(fullscreened, to: UnsafeRawPointer.self))
-        let realized: @convention(c) (gpointer, gpointer) -> Void = { _, data in
-            let controller: WindowController = owner(data)
-            MainActor.assumeIsolated { controller.watchSurface() }
-        }
-        connect(window, "realize", to: self, unsafeBitCast(realized, to: UnsafeRawPointer.self))
+        connect(window, "notify::fullscreened", self) { controller, _ in controller.fullScreenChanged() }
+        connect(window, "realize", self) { controller, _ in controller.watchSurface() }
         addKeys()
         addPointer()
 
@@ -173,47 +160,27 @@ final class WindowController: PageHost {
         }
     }
 
-    final class Action {
-        let body: (WindowController) -> Void
-        unowned let controller: WindowController
-        init(_ controller: WindowController, _ body: @escaping (WindowController) -> Void) {
-            self.controller = controller
-            self.body = body
-        }
-    }
-
-    var actions: [Action] = []
-
-    func button(_ icon: String, _ tooltip: String, _ body: @escaping (WindowController) -> Void) -> UnsafeMutablePointer<GtkWidget> {
+    private func button(
+        _ icon: String, _ tooltip: String, _ body: @escaping (WindowController) -> Void
+    ) -> UnsafeMutablePointer<GtkWidget> {
         let button = gtk_button_new_from_icon_name(icon)!
         gtk_widget_set_tooltip_text(button, tooltip)
         gtk_widget_set_focusable(button, 0)
-        let action = Action(self, body)
-        actions.append(action)
-        let clicked: @convention(c) (gpointer, gpointer) -> Void = { _, data in
-            let action: Action = owner(data)
-            MainActor.assumeIsolated { action.body(action.controller) }
-        }
-        connect(button, "clicked", to: action, unsafeBitCast(clicked, to: UnsafeRawPointer.self))
+        connect(button, "clicked", self) { controller, _ in body(controller) }
         return button
     }
 
-    func watchSurface() {
+    private func watchSurface() {
         let surface = gtk_native_get_surface(OpaquePointer(window))!
-        let changed: @convention(c) (gpointer, gpointer, gpointer) -> Void = { surface, _, data in
-            let controller: WindowController = owner(data)
-            let state = gdk_toplevel_get_state(OpaquePointer(surface))
-            MainActor.assumeIsolated { controller.setMinimized(state.rawValue & GDK_TOPLEVEL_STATE_MINIMIZED.rawValue != 0) }
+        connect(UnsafeMutableRawPointer(surface), "notify::state", self) { controller, _ in
+            controller.setMinimized(gdk_toplevel_get_state(surface).rawValue & GDK_TOPLEVEL_STATE_MINIMIZED.rawValue != 0)
         }
-        connect(UnsafeMutableRawPointer(surface), "notify::state", to: self, unsafeBitCast(changed, to: UnsafeRawPointer.self))
-        let drawn: @convention(c) (gpointer, gpointer) -> Void = { _, data in
-            let controller: WindowController = owner(data)
-            MainActor.assumeIsolated { controller.selectedPage?.reportIfReady() }
+        connect(UnsafeMutableRawPointer(gdk_surface_get_frame_clock(surface)!), "after-paint", self) { controller, _ in
+            controller.selectedPage?.reportIfReady()
         }
-        let frameClock = gdk_surface_get_frame_clock(surface)
-        connect(UnsafeMutableRawPointer(frameClock!), "after-paint", to: self, unsafeBitCast(drawn, to: UnsafeRawPointer.self))
     }
 
+    /// Draws a frame, because a page may have become ready, and asks the page then.
     func drawNextFrame() {
         gtk_widget_queue_draw(cast(window))
     }

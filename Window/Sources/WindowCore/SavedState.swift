@@ -1,5 +1,6 @@
 public import FoundationEssentials
 internal import Glibc
+public import HemiolaSystem
 
 /// What a window stores between two starts.
 public struct SavedState: Sendable, Hashable {
@@ -10,12 +11,12 @@ public struct SavedState: Sendable, Hashable {
     /// Maximum size of the session state of a page, in bytes. A larger one is not stored.
     public static let sessionLimit = 64 << 10
     /// The range of a speed.
-    public static let speeds = 0.1...1.0
+    private static let speeds = 0.1...1.0
     /// The range of a zoom.
-    public static let zooms = 0.25...5.0
+    static let zooms = 0.25...5.0
 
     /// What is stored for one page.
-    public struct Page: Sendable, Hashable {
+    public struct Page: Sendable, Hashable, Codable {
         /// The page: a path or address.
         public var path: String
         /// The last preset that the page has reported or was sent.
@@ -25,7 +26,7 @@ public struct SavedState: Sendable, Hashable {
         /// The zoom, 0.25…5; 1: none.
         public var zoom: Double?
         /// The history of the page, as WebKitGTK serialises it.
-        public var session: [UInt8]?
+        public var session: Data?
 
         /// A page without stored values.
         public init(path: String) {
@@ -34,7 +35,7 @@ public struct SavedState: Sendable, Hashable {
     }
 
     /// The state of the window.
-    public struct Window: Sendable, Hashable {
+    public struct Window: Sendable, Hashable, Codable {
         /// The pages that were shown; empty: none is restored.
         public var tabs: [Tab] = []
         /// The index of the visible tab.
@@ -44,8 +45,21 @@ public struct SavedState: Sendable, Hashable {
         /// The size while the window does not fill the screen.
         public var size: WindowSize?
 
-        /// A window without stored values.
-        public init() {}
+        private enum CodingKeys: String, CodingKey {
+            case tabs, selection, size
+            case isFullScreen = "fullscreen"
+        }
+
+        /// Removes values that are not valid.
+        fileprivate mutating func check() {
+            tabs = Array(tabs.prefix(TabDirective.tabLimit))
+            let isValid = tabs.allSatisfy { tab in
+                !tab.path.isEmpty && [tab.id, tab.title, tab.path].allSatisfy { $0.utf8.count <= textLimit }
+            }
+            if !isValid || Set(tabs.map(\.id)).count != tabs.count { tabs = [] }
+            if !tabs.indices.contains(selection) { selection = 0 }
+            if size?.isPossible == false { size = nil }
+        }
     }
 
     /// The pages, the last used one last.
@@ -67,94 +81,38 @@ public struct SavedState: Sendable, Hashable {
         change(&page)
         page.path = path
         pages.removeAll { $0.path == path }
-        guard let page = Self.checked(page) else { return }
+        guard !path.isEmpty, path.utf8.count <= Self.textLimit else { return }
+        if let preset = page.preset, preset.utf8.count > Self.textLimit { page.preset = nil }
+        if let speed = page.speed, !Self.speeds.contains(speed) { page.speed = nil }
+        if let zoom = page.zoom, !Self.zooms.contains(zoom) { page.zoom = nil }
+        if let session = page.session, session.count > Self.sessionLimit { page.session = nil }
         pages.append(page)
         if pages.count > Self.pageLimit { pages.removeFirst(pages.count - Self.pageLimit) }
     }
-
-    private static func checked(_ page: Page) -> Page? {
-        guard !page.path.isEmpty, page.path.utf8.count <= textLimit else { return nil }
-        var page = page
-        if let preset = page.preset, preset.utf8.count > textLimit { page.preset = nil }
-        if let speed = page.speed, !speeds.contains(speed) { page.speed = nil }
-        if let zoom = page.zoom, !zooms.contains(zoom) { page.zoom = nil }
-        if let session = page.session, session.count > sessionLimit { page.session = nil }
-        return page
-    }
-
-    /// The window with valid values only.
-    private static func checked(_ window: Window) -> Window {
-        var window = window
-        window.tabs = Array(window.tabs.prefix(TabDirective.tabLimit))
-        let isValid = window.tabs.allSatisfy { tab in
-            !tab.path.isEmpty && [tab.id, tab.title, tab.path].allSatisfy { $0.utf8.count <= textLimit }
-        }
-        if !isValid || Set(window.tabs.map(\.id)).count != window.tabs.count { window.tabs = [] }
-        if !window.tabs.indices.contains(window.selection) { window.selection = 0 }
-        let sides = WindowArguments.sides
-        if let size = window.size, !sides.contains(size.width) || !sides.contains(size.height) { window.size = nil }
-        return window
-    }
 }
 
-/// The form in the file. `[UInt8]` would be a list of numbers: the session is stored as Base64.
 extension SavedState: Codable {
-    private struct Stored: Codable {
-        struct Page: Codable {
-            var path: String
-            var preset: String?
-            var speed: Double?
-            var zoom: Double?
-            var session: Data?
-        }
-
-        struct Window: Codable {
-            var tabs: [Tab]
-            var selection: Int
-            var fullscreen: Bool
-            var size: WindowSize?
-        }
-
-        var version: Int
-        var pages: [Page]
-        var window: Window
-    }
-
     private static let version = 1
 
+    private enum CodingKeys: CodingKey {
+        case version, pages, window
+    }
+
     public init(from decoder: any Decoder) throws {
-        let stored = try Stored(from: decoder)
-        guard stored.version == Self.version else {
-            throw DecodingError.dataCorrupted(DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "another version"))
-        }
-        var seen: Set<String> = []
-        for entry in stored.pages.suffix(Self.pageLimit) {
-            var page = Page(path: entry.path)
-            page.preset = entry.preset
-            page.speed = entry.speed
-            page.zoom = entry.zoom
-            page.session = entry.session.map { Array($0) }
-            guard let page = Self.checked(page), seen.insert(page.path).inserted else { continue }
-            pages.append(page)
-        }
-        var window = Window()
-        window.tabs = stored.window.tabs
-        window.selection = stored.window.selection
-        window.isFullScreen = stored.window.fullscreen
-        window.size = stored.window.size
-        self.window = Self.checked(window)
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        guard try fields.decode(Int.self, forKey: .version) == Self.version else { throw Problem("another version") }
+        for page in try fields.decode([Page].self, forKey: .pages) { update(page.path) { $0 = page } }
+        window = try fields.decode(Window.self, forKey: .window)
+        window.check()
     }
 
     public func encode(to encoder: any Encoder) throws {
-        let window = Self.checked(window)
-        try Stored(
-            version: Self.version,
-            pages: pages.map {
-                Stored.Page(path: $0.path, preset: $0.preset, speed: $0.speed, zoom: $0.zoom, session: $0.session.map { Data($0) })
-            },
-            window: Stored.Window(
-                tabs: window.tabs, selection: window.selection, fullscreen: window.isFullScreen, size: window.size)
-        ).encode(to: encoder)
+        var fields = encoder.container(keyedBy: CodingKeys.self)
+        var window = window
+        window.check()
+        try fields.encode(Self.version, forKey: .version)
+        try fields.encode(pages, forKey: .pages)
+        try fields.encode(window, forKey: .window)
     }
 }
 
@@ -173,18 +131,10 @@ public struct SavedStateFile: Sendable, Hashable {
 
     /// The file of the user: `hemiola/window.json` in the folder for state.
     ///
+    /// - Parameter variable: Reads a variable; a test gives other values.
     /// - Returns: nil when the environment has neither `XDG_STATE_HOME` nor `HOME`.
-    public static func standard(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> SavedStateFile? {
-        // The XDG Base Directory Specification requires that relative paths are ignored.
-        if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") { return SavedStateFile(path: "\(state)/hemiola/window.json") }
-        guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }
-        return SavedStateFile(path: "\(home)/.local/state/hemiola/window.json")
-    }
-
-    /// Why a file could not be read or written: `PATH: reason`.
-    public struct Fault: Error, Sendable, Hashable {
-        /// The message.
-        public var message: String
+    public static func standard(_ variable: (String) -> String? = EnvironmentVariable.value) -> SavedStateFile? {
+        EnvironmentVariable.stateFolder(variable).map { SavedStateFile(path: "\($0)/window.json") }
     }
 
     /// Reads the file.
@@ -193,49 +143,23 @@ public struct SavedStateFile: Sendable, Hashable {
     ///   that it is not overwritten.
     /// - Returns: The stored state; without values when the file does not exist, cannot be read or is damaged.
     public func read(warn: (String) -> Void) -> SavedState {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else {
-            if errno != ENOENT { warn("\(path): \(Self.reason); starting without the stored state of the window") }
+        func fail(_ reason: String) -> SavedState {
+            warn("\(path): \(reason); starting without the stored state of the window")
             return SavedState()
         }
-        defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            warn("\(path): not a regular file; starting without the stored state of the window")
-            return SavedState()
-        }
-        // The state names the pages that the window opens.
-        guard status.st_uid == geteuid() || status.st_uid == 0, status.st_mode & 0o022 == 0 else {
-            warn("\(path): other users can change it; starting without the stored state of the window")
-            return SavedState()
-        }
-        guard status.st_size <= Self.sizeLimit, let bytes = Self.bytes(of: descriptor) else { return damaged(warn) }
-        guard let state = try? JSONDecoder().decode(SavedState.self, from: Data(bytes)) else { return damaged(warn) }
-        return state
-    }
-
-    private func damaged(_ warn: (String) -> Void) -> SavedState {
-        let newPath = path + ".damaged"
-        let isRenamed = rename(path, newPath) == 0
-        if isRenamed {
-            warn("\(path): damaged file, renamed to \(newPath); starting without the stored state of the window")
-        } else {
-            warn("\(path): damaged file, cannot be renamed; starting without the stored state of the window")
-        }
-        return SavedState()
-    }
-
-    /// The bytes up to the limit; nil if there are more, or they cannot be read.
-    private static func bytes(of descriptor: Int32) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        var block = [UInt8](repeating: 0, count: 64 << 10)
-        while true {
-            let count = systemRead(descriptor, &block, block.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { return nil }
-            if count == 0 { return bytes }
-            bytes += block[..<count]
-            if bytes.count > sizeLimit { return nil }
+        do throws(SystemCallError) {
+            let file = try FileDescriptor.open(path, [.nonBlocking])
+            defer { file.close() }
+            let status = try file.status()
+            guard status.kind == .file else { return fail("not a regular file") }
+            // The state names the pages that the window opens.
+            guard status.isOwn || status.owner == 0, status.permissions & 0o022 == 0 else { return fail("other users can change it") }
+            let bytes = try file.readAll(atMost: Self.sizeLimit + 1)
+            if bytes.count <= Self.sizeLimit, let state = try? JSONDecoder().decode(SavedState.self, from: Data(bytes)) { return state }
+            let newPath = path + ".damaged"
+            return fail("damaged file, \(rename(path, newPath) == 0 ? "renamed to \(newPath)" : "cannot be renamed")")
+        } catch {
+            return error.isMissingFile ? SavedState() : fail("\(error)")
         }
     }
 
@@ -247,118 +171,59 @@ public struct SavedStateFile: Sendable, Hashable {
     ///   - change: Changes the state that the file has now.
     /// - Returns: The state that was written.
     /// - Throws: The path and the reason.
-    public func update(warn: (String) -> Void, _ change: (inout SavedState) -> Void) throws(Fault) -> SavedState {
+    public func update(warn: (String) -> Void, _ change: (inout SavedState) -> Void) throws(Problem) -> SavedState {
         try createFolder()
-        let lock = FolderLock(path: path)
-        defer { lock?.release() }
+        // Two windows do not change the file at the same time. It is replaced by each change: the lock is that of its folder.
+        let folder = try? FileDescriptor.open(FileSystem.folder(of: path))
+        defer { folder?.close() }
+        // A process that is stopped may hold the lock: after a second, the change is made without it.
+        var attempts = 100
+        while folder?.lock() == false, attempts > 0 {
+            MonotonicTime.sleep(for: 0.01)
+            attempts -= 1
+        }
         var state = read(warn: warn)
         change(&state)
         try write(state)
         return state
     }
 
-    /// The lock of the file's folder: two windows do not change the file at the same time. The file itself is replaced by each change.
-    private struct FolderLock {
-        /// Attempts to lock, and the pause after each, in microseconds: one second in all. A process that is stopped may hold the lock.
-        private static let attempts = (count: 100, pause: useconds_t(10_000))
-
-        private let descriptor: Int32
-
-        /// - Returns: nil when another process holds the lock for a second, or the file system has no locks: the change is made without it.
-        init?(path: String) {
-            let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
-            descriptor = open(folder.isEmpty ? "/" : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-            guard descriptor >= 0 else { return nil }
-            for _ in 0..<Self.attempts.count {
-                if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return }
-                guard errno == EWOULDBLOCK || errno == EINTR else { break }
-                usleep(Self.attempts.pause)
-            }
-            close(descriptor)
-            return nil
-        }
-
-        func release() {
-            close(descriptor)
-        }
-    }
-
-    /// Writes the file atomically: a reader sees the old file or the new one. Only the user can read it. A missing folder is created.
+    /// Writes the file: a reader sees the old file or the new one. Only the user can read it. A missing folder is created.
     ///
     /// - Throws: The path and the reason.
-    public func write(_ state: SavedState) throws(Fault) {
+    public func write(_ state: SavedState) throws(Problem) {
+        try createFolder()
+        var state = state
+        do {
+            var json = try encoded(state)
+            while json.count > Self.sizeLimit {
+                state.removeOlderHalf()
+                json = try encoded(state)
+            }
+            try PartialFile.write(json, to: path, permissions: 0o600)
+        } catch {
+            throw Problem("\(path): \(error)")
+        }
+    }
+
+    private func encoded(_ state: SavedState) throws -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        var state = state
-        var json = try encoded(state, encoder)
-        while json.count > Self.sizeLimit {
-            // Each round removes the older half of the sessions.
-            let before = state
-            state.removeOlderHalf()
-            if state == before { throw Fault(message: "\(path): the state of the window has more than 8 MiB") }
-            json = try encoded(state, encoder)
-        }
-        try createFolder()
-        var name = Array("\(path).XXXXXX".utf8CString)
-        let descriptor = mkstemp(&name)
-        guard descriptor >= 0 else { throw Fault(message: "\(path): \(Self.reason)") }
-        let isWritten = Self.write(Array(json), to: descriptor) && fsync(descriptor) == 0
-        let reason = Self.reason
-        close(descriptor)
-        guard isWritten else {
-            unlink(name)
-            throw Fault(message: "\(path): \(reason)")
-        }
-        guard rename(name, path) == 0 else {
-            let reason = Self.reason
-            unlink(name)
-            throw Fault(message: "\(path): \(reason)")
-        }
+        return Array(try encoder.encode(state)) + [UInt8(ascii: "\n")]
     }
 
-    private func encoded(_ state: SavedState, _ encoder: JSONEncoder) throws(Fault) -> Data {
-        do {
-            return try encoder.encode(state) + Data("\n".utf8)
+    private func createFolder() throws(Problem) {
+        let folder = FileSystem.folder(of: path)
+        do throws(SystemCallError) {
+            try FileSystem.createFolder(folder, permissions: 0o700)
         } catch {
-            throw Fault(message: "\(path): the state of the window cannot be encoded")
+            throw Problem("\(folder): \(error)")
         }
     }
-
-    /// Creates the folder and the ones above it, private to the user.
-    private func createFolder() throws(Fault) {
-        var index = path.index(after: path.startIndex)
-        while let slash = path[index...].firstIndex(of: "/") {
-            let folder = String(path[..<slash])
-            if mkdir(folder, 0o700) != 0, errno != EEXIST { throw Fault(message: "\(folder): \(Self.reason)") }
-            index = path.index(after: slash)
-        }
-    }
-
-    private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return false }
-            rest = rest.dropFirst(count)
-        }
-        return true
-    }
-
-    private static var reason: String { String(cString: strerror(errno)) }
-}
-
-// The methods of SavedStateFile with the same names hide these functions.
-private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
-    read(descriptor, buffer, count)
-}
-
-private func systemWrite(_ descriptor: Int32, _ buffer: UnsafeRawPointer?, _ count: Int) -> Int {
-    write(descriptor, buffer, count)
 }
 
 extension SavedState {
-    /// Removes the pages that were used longest ago, rounded up to half of them.
+    /// Removes the pages that were used longest ago, rounded up to half of them: without pages, the state is never too large.
     fileprivate mutating func removeOlderHalf() {
         pages.removeFirst((pages.count + 1) / 2)
     }

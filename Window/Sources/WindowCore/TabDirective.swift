@@ -1,4 +1,5 @@
 public import FoundationEssentials
+public import HemiolaSystem
 
 /// What a tab shows: as the server describes it, or a page that the user has opened.
 public struct Tab: Sendable, Hashable, Codable {
@@ -46,11 +47,6 @@ public struct Tab: Sendable, Hashable, Codable {
         tab.isOpened = true
         return tab
     }
-
-    /// The texts that have a maximum length.
-    fileprivate var texts: [(key: String, text: String)] {
-        [("id", id), ("title", title), ("path", path), ("replaces", replaces ?? "")]
-    }
 }
 
 /// The list of tabs that a window shows: the control `tabs`.
@@ -67,12 +63,6 @@ public struct TabDirective: Sendable, Hashable {
     /// The tabs in the order of the tab bar. The ids are unique.
     public let tabs: [Tab]
 
-    /// The list is not valid.
-    public struct Fault: Error, Sendable, Hashable {
-        /// The reason.
-        public var message: String
-    }
-
     /// A window with one page.
     public static let bootstrap = TabDirective()
 
@@ -84,37 +74,38 @@ public struct TabDirective: Sendable, Hashable {
     /// Checks a list.
     ///
     /// - Throws: The reason why it is not valid.
-    public init(active: String?, tabs: [Tab]) throws(Fault) {
+    public init(active: String?, tabs: [Tab]) throws(Problem) {
         guard !tabs.isEmpty else {
             self = .bootstrap
             return
         }
-        guard tabs.count <= Self.tabLimit else { throw Fault(message: "\"tabs\" has more than \(Self.tabLimit) tabs") }
+        guard tabs.count <= Self.tabLimit else { throw Problem("\"tabs\" has more than \(Self.tabLimit) tabs") }
         for tab in tabs {
-            if let long = tab.texts.first(where: { $0.text.utf8.count > Self.textLimit }) {
-                throw Fault(message: "\"\(long.key)\" of a tab is longer than \(Self.textLimit) bytes")
+            let texts = [("id", tab.id), ("title", tab.title), ("path", tab.path), ("replaces", tab.replaces ?? "")]
+            for (key, text) in texts where text.utf8.count > Self.textLimit {
+                throw Problem("\"\(key)\" of a tab is longer than \(Self.textLimit) bytes")
             }
         }
         var ids: Set<String> = []
         var replaced: Set<String> = []
         let deprecated = Set(tabs.filter(\.isDeprecated).map(\.id))
         for tab in tabs {
-            guard !tab.id.isEmpty else { throw Fault(message: "the \"id\" of a tab is empty") }
-            guard !tab.path.isEmpty else { throw Fault(message: "the \"path\" of the tab \"\(tab.id)\" is empty") }
-            guard ids.insert(tab.id).inserted else { throw Fault(message: "two tabs have the id \"\(tab.id)\"") }
+            guard !tab.id.isEmpty else { throw Problem("the \"id\" of a tab is empty") }
+            guard !tab.path.isEmpty else { throw Problem("the \"path\" of the tab \"\(tab.id)\" is empty") }
+            guard ids.insert(tab.id).inserted else { throw Problem("two tabs have the id \"\(tab.id)\"") }
             guard let other = tab.replaces else { continue }
-            if tab.isDeprecated { throw Fault(message: "the tab \"\(tab.id)\" is deprecated and replaces another") }
+            if tab.isDeprecated { throw Problem("the tab \"\(tab.id)\" is deprecated and replaces another") }
             guard deprecated.contains(other) else {
-                throw Fault(message: "the tab \"\(tab.id)\" replaces \"\(other)\", which is not a deprecated tab of the list")
+                throw Problem("the tab \"\(tab.id)\" replaces \"\(other)\", which is not a deprecated tab of the list")
             }
-            guard replaced.insert(other).inserted else { throw Fault(message: "two tabs replace \"\(other)\"") }
+            guard replaced.insert(other).inserted else { throw Problem("two tabs replace \"\(other)\"") }
         }
         guard tabs.count - deprecated.count >= 2 else {
-            throw Fault(message: "\"tabs\" needs at least two tabs that are not deprecated, or none for a window without tabs")
+            throw Problem("\"tabs\" needs at least two tabs that are not deprecated, or none for a window without tabs")
         }
-        guard let active else { throw Fault(message: "missing \"active\"") }
+        guard let active else { throw Problem("missing \"active\"") }
         guard ids.contains(active), !deprecated.contains(active) else {
-            throw Fault(message: "\"active\" is not the id of a tab of the list that is not deprecated")
+            throw Problem("\"active\" is not the id of a tab of the list that is not deprecated")
         }
         self.active = active
         self.tabs = tabs.map { tab in
@@ -125,48 +116,28 @@ public struct TabDirective: Sendable, Hashable {
     }
 }
 
-extension TabDirective: Decodable {
-    private enum CodingKeys: String, CodingKey {
-        case active, tabs
-    }
-
-    /// - Throws: `DecodingError` for a field of another JSON type, ``Fault`` for a list that is not valid.
-    public init(from decoder: any Decoder) throws {
-        let fields = try decoder.container(keyedBy: CodingKeys.self)
-        self = try TabDirective(
-            active: try fields.decodeIfPresent(String.self, forKey: .active), tabs: try fields.decode([Tab].self, forKey: .tabs))
+extension TabDirective {
+    private struct Fields: Decodable {
+        var active: String?
+        var tabs: [Tab]
     }
 
     /// Parses `{"active":…,"tabs":[…]}`.
     ///
     /// - Throws: The reason why the text is not a valid list.
     /// - Complexity: O(bytes).
-    public init(json: Data) throws(Fault) {
+    public init(json: Data) throws(Problem) {
+        let fields: Fields
         do {
-            self = try JSONDecoder().decode(Self.self, from: json)
-        } catch let fault as Fault {
-            throw fault
-        } catch let error as DecodingError {
-            throw Fault(message: error.reason)
+            fields = try JSONDecoder().decode(Fields.self, from: json)
+        } catch DecodingError.keyNotFound(let key, _) {
+            throw Problem("missing \"\(key.stringValue)\"")
+        } catch DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context) {
+            let path = context.codingPath.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: ".")
+            throw Problem(path.isEmpty ? "not a JSON object" : "\"\(path)\" has the wrong type")
         } catch {
-            throw Fault(message: "invalid JSON")
+            throw Problem("invalid JSON")
         }
-    }
-}
-
-extension DecodingError {
-    /// The reason, without the names of Swift types.
-    var reason: String {
-        switch self {
-        case .keyNotFound(let key, _): "missing \"\(key.stringValue)\""
-        case .typeMismatch(_, let context), .valueNotFound(_, let context):
-            context.codingPath.isEmpty ? "not a JSON object" : "\"\(Self.text(context.codingPath))\" has the wrong type"
-        case .dataCorrupted: "invalid JSON"
-        @unknown default: "invalid JSON"
-        }
-    }
-
-    private static func text(_ path: [any CodingKey]) -> String {
-        path.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: ".")
+        try self.init(active: fields.active, tabs: fields.tabs)
     }
 }

@@ -1,15 +1,7 @@
+public import HemiolaSystem
+
 /// The arguments of `hemiola-window`, which `hemiola window` starts with its own arguments.
 public struct WindowArguments: Sendable, Hashable {
-    /// Maximum number of pages.
-    public static let pageLimit = TabDirective.tabLimit
-    /// The range of `--monitor`.
-    public static let monitors = 1...16
-    /// The range of a side of `--size`, in logical pixels.
-    public static let sides = 64...16_384
-
-    /// The range of `--memory-limit`, in MB.
-    public static let memoryLimits = 256...65_536
-
     /// Folders, HTML files or http(s) addresses; empty: the page of the sink web.
     public var pages: [String] = []
     /// The Unix socket of a running hemiola; nil: the default path, and without a running hemiola a pipeline of the window's own.
@@ -28,33 +20,8 @@ public struct WindowArguments: Sendable, Hashable {
     public var memoryLimit: Int?
     /// Whether the tabs, history and full screen of the last start are restored when no page is given.
     public var restores = true
-
-    /// The arguments are not valid.
-    public struct Fault: Error, Sendable, Hashable {
-        /// The error message, without the name of the program.
-        public var message: String
-    }
-
-    /// What the arguments request.
-    public enum Request: Sendable, Hashable {
-        /// A window.
-        case window(WindowArguments)
-        /// The text of `--help`.
-        case help
-    }
-
-    /// The arguments without any.
-    public init() {}
-
-    /// Parses arguments.
-    ///
-    /// - Parameter arguments: Without the name of the program. A value follows its option as the next argument or after `=`; all arguments
-    ///   after `--` are pages.
-    /// - Throws: The first fault.
-    public static func parse(_ arguments: [String]) throws(Fault) -> Request {
-        var parser = Parser(arguments)
-        return try parser.parse()
-    }
+    /// Whether only the text of `--help` is requested.
+    public var showsHelp = false
 
     /// The text of `--help`.
     public static let help = """
@@ -78,85 +45,67 @@ public struct WindowArguments: Sendable, Hashable {
         Exit codes: 0 the window was closed; 1 the display, a page or the pipeline failed, or the user is root; 2 invalid arguments.
         """
 
-    private struct Parser {
-        private var rest: ArraySlice<String>
-        private var result = WindowArguments()
-
-        init(_ arguments: [String]) {
-            rest = arguments[...]
-        }
-
-        mutating func parse() throws(Fault) -> Request {
-            while let argument = rest.popFirst() {
-                if argument == "--" {
-                    while let page = rest.popFirst() { try add(page) }
-                } else if argument == "--help" || argument == "-h" {
-                    return .help
-                } else if argument.hasPrefix("-") {
-                    try read(argument)
-                } else {
-                    try add(argument)
-                }
-            }
-            return .window(result)
-        }
-
-        private mutating func add(_ page: String) throws(Fault) {
-            if page.isEmpty { throw Fault(message: "the path of a page is empty; is a variable of the shell unset?") }
-            guard result.pages.count < WindowArguments.pageLimit else {
-                throw Fault(message: "more than \(WindowArguments.pageLimit) pages")
-            }
-            result.pages.append(page)
-        }
-
-        private mutating func read(_ argument: String) throws(Fault) {
-            let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            let (name, attached) = (parts[0], parts.count == 2 ? parts[1] : nil)
-            switch name {
-            case "--socket": result.socket = try path(name, attached)
-            case "--hemiola": result.hemiola = try path(name, attached)
-            case "--monitor": result.monitor = try number(name, attached, in: WindowArguments.monitors)
-            case "--size": result.size = try size(name, attached)
-            case "--memory-limit": result.memoryLimit = try number(name, attached, in: WindowArguments.memoryLimits)
-            case "--fullscreen": result.isFullScreen = try flag(name, attached)
-            case "--inspect": result.inspects = try flag(name, attached)
-            case "--no-restore": result.restores = !(try flag(name, attached))
-            default: throw Fault(message: "unknown option '\(name)'; see hemiola window --help")
+    /// Parses arguments.
+    ///
+    /// - Parameter arguments: Without the name of the program. A value follows its option as the next argument or after `=`; all arguments
+    ///   after `--` are pages.
+    /// - Throws: The first fault.
+    public init(_ arguments: [String] = []) throws(Problem) {
+        var rest = arguments[...]
+        while !showsHelp, let argument = rest.popFirst() {
+            if argument == "--" {
+                pages += rest
+                rest = []
+            } else if argument.hasPrefix("-") {
+                try read(argument, &rest)
+            } else {
+                pages.append(argument)
             }
         }
+        if pages.contains("") { throw Problem("the path of a page is empty; is a variable of the shell unset?") }
+        guard pages.count <= TabDirective.tabLimit else { throw Problem("more than \(TabDirective.tabLimit) pages") }
+    }
 
-        private func flag(_ name: String, _ attached: String?) throws(Fault) -> Bool {
-            if attached != nil { throw Fault(message: "\(name) has no value; see hemiola window --help") }
-            return true
+    private mutating func read(_ argument: String, _ rest: inout ArraySlice<String>) throws(Problem) {
+        let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        let name = parts[0]
+        switch name {
+        case "--fullscreen", "--inspect", "--no-restore", "--help", "-h":
+            if parts.count == 2 { throw Problem("\(name) has no value; see hemiola window --help") }
+        case "--socket", "--hemiola", "--monitor", "--size", "--memory-limit": break
+        default: throw Problem("unknown option '\(name)'; see hemiola window --help")
         }
-
-        private mutating func value(_ name: String, _ attached: String?) throws(Fault) -> String {
-            if let attached { return attached }
-            guard let value = rest.popFirst() else { throw Fault(message: "missing value for '\(name)'; see hemiola window --help") }
+        func value() throws(Problem) -> String {
+            guard let value = parts.count == 2 ? parts[1] : rest.popFirst() else {
+                throw Problem("missing value for '\(name)'; see hemiola window --help")
+            }
             return value
         }
-
-        private mutating func path(_ name: String, _ attached: String?) throws(Fault) -> String {
-            let path = try value(name, attached)
-            if path.isEmpty { throw Fault(message: "\(name): the path is empty; is a variable of the shell unset?") }
+        func path() throws(Problem) -> String {
+            let path = try value()
+            if path.isEmpty { throw Problem("\(name): the path is empty; is a variable of the shell unset?") }
             return path
         }
-
-        private mutating func number(_ name: String, _ attached: String?, in range: ClosedRange<Int>) throws(Fault) -> Int {
-            let text = try value(name, attached)
+        func number(_ range: ClosedRange<Int>) throws(Problem) -> Int {
+            let text = try value()
             guard let number = Int(text), range.contains(number) else {
-                throw Fault(message: "\(name): \(text) is not a whole number in \(range.lowerBound)...\(range.upperBound)")
+                throw Problem("\(name): \(text) is not a whole number in \(range.lowerBound)...\(range.upperBound)")
             }
             return number
         }
-
-        private mutating func size(_ name: String, _ attached: String?) throws(Fault) -> WindowSize {
-            let text = try value(name, attached)
-            let sides = text.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
-            guard sides.count == 2, let width = sides[0], let height = sides[1], WindowArguments.sides.contains(width),
-                WindowArguments.sides.contains(height)
-            else { throw Fault(message: "\(name): \(text) is not a size such as 1280x720") }
-            return WindowSize(width: width, height: height)
+        switch name {
+        case "--fullscreen": isFullScreen = true
+        case "--inspect": inspects = true
+        case "--no-restore": restores = false
+        case "--socket": socket = try path()
+        case "--hemiola": hemiola = try path()
+        case "--monitor": monitor = try number(1...16)
+        case "--memory-limit": memoryLimit = try number(256...65_536)
+        case "--size":
+            let text = try value()
+            size = WindowSize(text)
+            if size == nil { throw Problem("--size: \(text) is not a size such as 1280x720") }
+        default: showsHelp = true
         }
     }
 }
@@ -173,6 +122,17 @@ public struct WindowSize: Sendable, Hashable, Codable {
         self.width = width
         self.height = height
     }
+
+    /// The size of a text such as `1280x720`; nil: it is none that a window can have.
+    init?(_ text: String) {
+        let sides = text.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
+        guard sides.count == 2, let width = sides[0], let height = sides[1] else { return nil }
+        self.init(width: width, height: height)
+        if !isPossible { return nil }
+    }
+
+    /// Whether a window can have the size.
+    var isPossible: Bool { (64...16_384).contains(width) && (64...16_384).contains(height) }
 }
 
 extension WindowArguments {

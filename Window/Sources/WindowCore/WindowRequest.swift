@@ -1,4 +1,5 @@
 public import FoundationEssentials
+internal import HemiolaSystem
 
 /// A request to the window: `{"type":"window","call":7,"action":"fullscreen","value":true}`.
 public struct WindowRequest: Sendable, Hashable {
@@ -25,49 +26,28 @@ public struct WindowRequest: Sendable, Hashable {
         self.action = action
     }
 
-    /// The answer with the result.
+    /// The line that answers the request with its result.
     ///
     /// - Parameter value: nil: the request has no result.
-    /// - Returns: A line, with its newline.
     public func result(_ value: String? = nil) -> String {
-        Self.line(["type": .text("result"), "call": .number(call), "value": value.map { .text($0) } ?? .null])
+        #"{"type":"result","call":\#(call),"value":\#(value.map(Self.quoted) ?? "null")}"#
     }
 
-    /// The answer with the reason why the request has failed.
-    ///
-    /// - Returns: A line, with its newline.
+    /// The line that answers the request with the reason why it has failed.
     public func failure(_ reason: String) -> String {
         Self.failure(call: call, reason)
     }
 
-    /// The answer to a request that is not valid.
-    ///
-    /// - Returns: A line, with its newline.
+    /// The line that answers a request that is not valid.
     public static func failure(call: Int, _ reason: String) -> String {
-        line(["type": .text("result"), "call": .number(call), "error": .text(reason)])
+        #"{"type":"result","call":\#(call),"error":\#(quoted(reason))}"#
     }
 
-    private enum Member: Encodable {
-        case text(String)
-        case number(Int)
-        case null
-
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.singleValueContainer()
-            switch self {
-            case .text(let text): try container.encode(text)
-            case .number(let number): try container.encode(number)
-            case .null: try container.encodeNil()
-            }
-        }
-    }
-
-    private static func line(_ members: [String: Member]) -> String {
+    /// A text as a string of JSON. All texts can be encoded.
+    private static func quoted(_ text: String) -> String {
         let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Texts, whole numbers and null can always be encoded.
-        let json = (try? encoder.encode(members)) ?? Data()
-        return String(decoding: json, as: UTF8.self) + "\n"
+        encoder.outputFormatting = .withoutEscapingSlashes
+        return (try? encoder.encode(text)).map { String(decoding: $0, as: UTF8.self) } ?? "null"
     }
 }
 
@@ -81,8 +61,6 @@ public enum WindowMessage: Sendable, Hashable {
     case request(WindowRequest)
     /// A request that is not valid: to be answered with the reason.
     case invalidRequest(call: Int, reason: String)
-    /// Nothing waits any more for the answer to a request.
-    case cancel(call: Int)
     /// The server has refused the connection or a message.
     case error(String)
     /// Any other message.
@@ -101,13 +79,7 @@ public enum WindowMessage: Sendable, Hashable {
 
             init(from decoder: any Decoder) throws {
                 let value = try decoder.singleValueContainer()
-                if let flag = try? value.decode(Bool.self) {
-                    self = .boolean(flag)
-                } else if let text = try? value.decode(String.self) {
-                    self = .text(text)
-                } else {
-                    self = .other
-                }
+                self = (try? .boolean(value.decode(Bool.self))) ?? (try? .text(value.decode(String.self))) ?? .other
             }
         }
 
@@ -124,31 +96,19 @@ public enum WindowMessage: Sendable, Hashable {
     /// - Parameter line: Without the newline.
     /// - Complexity: O(bytes).
     public init(_ line: Data) {
-        guard let fields = try? JSONDecoder().decode(Fields.self, from: line) else {
-            self = .other
-            return
-        }
-        switch fields.type {
-        case "tabs":
-            do throws(TabDirective.Fault) {
-                self = .tabs(try TabDirective(json: line))
-            } catch {
-                self = .invalidTabs(error.message)
-            }
-        case "window":
-            guard let call = fields.call else {
-                self = .other
-                return
-            }
-            if let action = Self.action(fields.action, fields.value) {
-                self = .request(WindowRequest(call: call, action: action))
-            } else {
-                self = .invalidRequest(call: call, reason: "the window does not support this request")
-            }
-        case "cancel": self = fields.call.map { .cancel(call: $0) } ?? .other
-        case "error": self = .error(fields.error ?? "refused")
-        case "reply" where fields.ok == false: self = .error(fields.error ?? "refused")
-        default: self = .other
+        let fields = try? JSONDecoder().decode(Fields.self, from: line)
+        self = .other
+        switch (fields?.type, fields?.call) {
+        case ("tabs", _):
+            do throws(Problem) { self = .tabs(try TabDirective(json: line)) } catch { self = .invalidTabs(error.message) }
+        case ("window", let call?):
+            let action = Self.action(fields?.action, fields?.value)
+            self =
+                action.map { .request(WindowRequest(call: call, action: $0)) }
+                ?? .invalidRequest(call: call, reason: "the window does not support this request")
+        case ("error", _): self = .error(fields?.error ?? "refused")
+        case ("reply", _) where fields?.ok == false: self = .error(fields?.error ?? "refused")
+        default: break
         }
     }
 

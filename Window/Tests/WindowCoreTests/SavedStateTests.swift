@@ -1,4 +1,5 @@
 import Foundation
+import HemiolaSystem
 import Testing
 import WindowCore
 
@@ -17,7 +18,7 @@ import WindowCore
             $0.preset = "Rain \"1\"\n"
             $0.speed = 0.5
             $0.zoom = 1.5
-            $0.session = [0, 255, 7]
+            $0.session = Data([0, 255, 7])
         }
         state.update("/pages/b") { $0.preset = "Snow" }
         state.window.tabs = [Tab(id: "a", title: "A", path: "/pages/a"), Tab(id: "b", title: "B", path: "/pages/b")]
@@ -140,7 +141,7 @@ import WindowCore
             var warnings: [String] = []
             #expect(SavedStateFile(path: folder).read { warnings.append($0) } == SavedState())
             #expect(warnings.first?.contains("not a regular file") == true)
-            #expect(throws: SavedStateFile.Fault.self) { try SavedStateFile(path: folder).write(example) }
+            #expect(throws: Problem.self) { try SavedStateFile(path: folder).write(example) }
             let entries = try FileManager.default.contentsOfDirectory(atPath: folder)
             #expect(entries.isEmpty)
         }
@@ -149,7 +150,7 @@ import WindowCore
     @Test func `a folder that cannot be created is reported with its path`() throws {
         try withFolder { folder in
             try Data("x".utf8).write(to: URL(filePath: "\(folder)/file"))
-            let error = #expect(throws: SavedStateFile.Fault.self) {
+            let error = #expect(throws: Problem.self) {
                 try SavedStateFile(path: "\(folder)/file/hemiola/window.json").write(example)
             }
             #expect(error?.message.contains("\(folder)/file") == true)
@@ -162,7 +163,7 @@ import WindowCore
             $0.preset = String(repeating: "x", count: SavedState.textLimit + 1)
             $0.speed = 2
             $0.zoom = .nan
-            $0.session = [UInt8](repeating: 0, count: SavedState.sessionLimit + 1)
+            $0.session = Data(repeating: 0, count: SavedState.sessionLimit + 1)
         }
         #expect(state.page("/a") == SavedState.Page(path: "/a"))
         state.update(String(repeating: "p", count: SavedState.textLimit + 1)) { $0.speed = 1 }
@@ -200,7 +201,7 @@ import WindowCore
         try withFolder { folder in
             var state = SavedState()
             for index in 0..<SavedState.pageLimit {
-                state.update("/\(index)") { $0.session = [UInt8](repeating: 1, count: SavedState.sessionLimit) }
+                state.update("/\(index)") { $0.session = Data(repeating: 1, count: SavedState.sessionLimit) }
             }
             let file = SavedStateFile(path: "\(folder)/window.json")
             try file.write(state)
@@ -211,8 +212,8 @@ import WindowCore
     }
 
     @Test func `the standard path follows the XDG Base Directory Specification`() {
-        #expect(SavedStateFile.standard(["XDG_STATE_HOME": "/s", "HOME": "/h"])?.path == "/s/hemiola/window.json")
-        #expect(SavedStateFile.standard(["XDG_STATE_HOME": "s", "HOME": "/h"])?.path == "/h/.local/state/hemiola/window.json")
-        #expect(SavedStateFile.standard([:]) == nil)
+        #expect(SavedStateFile.standard { ["XDG_STATE_HOME": "/s", "HOME": "/h"][$0] }?.path == "/s/hemiola/window.json")
+        #expect(SavedStateFile.standard { ["XDG_STATE_HOME": "s", "HOME": "/h"][$0] }?.path == "/h/.local/state/hemiola/window.json")
+        #expect(SavedStateFile.standard { _ in nil } == nil)
     }
 }

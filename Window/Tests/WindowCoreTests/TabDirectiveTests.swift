@@ -1,10 +1,11 @@
 import FoundationEssentials
+import HemiolaSystem
 import Testing
 import WindowCore
 
 @Suite struct TabDirectiveTests {
     private func fault(_ json: String) -> String? {
-        do throws(TabDirective.Fault) {
+        do throws(Problem) {
             _ = try TabDirective(json: Data(json.utf8))
             return nil
         } catch {
@@ -81,10 +82,10 @@ import WindowCore
         two[0].replaces = "old"
         #expect((try? TabDirective(active: "a", tabs: two)) != nil)
         two[1].replaces = "old"
-        #expect(throws: TabDirective.Fault.self) { try TabDirective(active: "a", tabs: two) }
+        #expect(throws: Problem.self) { try TabDirective(active: "a", tabs: two) }
         var own = tabs
         own[2].replaces = "old"
-        #expect(throws: TabDirective.Fault.self) { try TabDirective(active: "a", tabs: own) }
-        #expect(throws: TabDirective.Fault.self) { try TabDirective(active: "old", tabs: tabs) }
+        #expect(throws: Problem.self) { try TabDirective(active: "a", tabs: own) }
+        #expect(throws: Problem.self) { try TabDirective(active: "old", tabs: tabs) }
     }
 }

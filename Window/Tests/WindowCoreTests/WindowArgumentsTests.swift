@@ -1,18 +1,13 @@
+import HemiolaSystem
 import Testing
 import WindowCore
 
 @Suite struct WindowArgumentsTests {
-    private func arguments(_ text: String...) throws -> WindowArguments {
-        guard case .window(let arguments) = try WindowArguments.parse(text) else {
-            Issue.record("help")
-            return WindowArguments()
-        }
-        return arguments
-    }
+    private func arguments(_ text: String...) throws -> WindowArguments { try WindowArguments(text) }
 
     private func fault(_ text: [String]) -> String? {
-        do throws(WindowArguments.Fault) {
-            _ = try WindowArguments.parse(text)
+        do throws(Problem) {
+            _ = try WindowArguments(text)
             return nil
         } catch {
             return error.message
@@ -20,15 +15,17 @@ import WindowCore
     }
 
     @Test func `no argument: the defaults`() throws {
-        #expect(try arguments() == WindowArguments())
-        #expect(WindowArguments().restores)
+        let parsed = try arguments()
+        #expect(parsed.pages.isEmpty && parsed.restores)
+        #expect(!parsed.isFullScreen && !parsed.inspects && !parsed.showsHelp)
+        #expect(parsed.socket == nil && parsed.hemiola == nil && parsed.monitor == nil && parsed.size == nil && parsed.memoryLimit == nil)
     }
 
     @Test func `all options, with a value as the next argument or after the equals sign`() throws {
         let parsed = try arguments(
             "stars", "--socket", "/run/s.sock", "--hemiola=/opt/hemiola", "--monitor", "2", "--fullscreen", "--inspect", "--size",
             "1280x720", "--memory-limit=512", "--no-restore", "rain.html", "--", "--odd")
-        var expected = WindowArguments()
+        var expected = try arguments()
         expected.pages = ["stars", "rain.html", "--odd"]
         expected.socket = "/run/s.sock"
         expected.hemiola = "/opt/hemiola"
@@ -40,8 +37,8 @@ import WindowCore
     }
 
     @Test func `help`() throws {
-        #expect(try WindowArguments.parse(["page", "--help"]) == .help)
-        #expect(try WindowArguments.parse(["-h"]) == .help)
+        #expect(try arguments("page", "--help").showsHelp)
+        #expect(try arguments("-h").showsHelp)
         #expect(WindowArguments.help.split(separator: "\n").allSatisfy { $0.count <= 130 })
     }
 

@@ -43,7 +43,7 @@ import WindowCore
     }
 
     @Test func `refusals and other messages`() {
-        #expect(message(#"{"type":"cancel","call":3}"#) == .cancel(call: 3))
+        #expect(message(#"{"type":"cancel","call":3}"#) == .other)
         #expect(
             message(#"{"type":"error","error":"client limit reached (64); raise max_clients","count":1}"#)
                 == .error("client limit reached (64); raise max_clients"))
@@ -63,7 +63,7 @@ import WindowCore
             var error: String?
         }
         func decoded(_ line: String) throws -> Answer {
-            #expect(line.last == "\n" && line.dropLast().allSatisfy { $0 != "\n" })
+            #expect(line.allSatisfy { $0 != "\n" })
             return try JSONDecoder().decode(Answer.self, from: Data(line.utf8))
         }
         let request = WindowRequest(call: 9, action: .snapshot)
