@@ -110,8 +110,8 @@ let plugins: [[Target]] = [
         "AudioSink", at: "Sinks/Files/Audio", uses: ["HemiolaFiles", "HemiolaPCM", "CSndFile"],
         tests: ["FileCapture", "LevelsAnalyzer", "HemiolaEngine"]),
     plugin("BeatsSink", at: "Sinks/Files/Beats", uses: ["HemiolaFiles", "HemiolaPCM"]),
-    plugin("CSVSink", at: "Sinks/Files/CSV", uses: ["HemiolaFiles"]),
-    plugin("JSONLinesSink", at: "Sinks/Files/JSONLines", uses: ["HemiolaFiles"], tests: ["AllocationCounter"]),
+    plugin("CSVSink", at: "Sinks/Files/CSV", uses: ["HemiolaFiles"], tests: ["HemiolaVisualizer"]),
+    plugin("JSONLinesSink", at: "Sinks/Files/JSONLines", uses: ["HemiolaFiles"], tests: ["AllocationCounter", "HemiolaVisualizer"]),
     plugin("HemiolaPictures", at: "Sinks/Files/Picture", uses: ["HemiolaFiles", "HemiolaTonal", "CCairo"]),
     plugin("NotesSink", at: "Sinks/Files/Notes", uses: ["HemiolaFiles", "HemiolaTonal"]),
     plugin("SummarySink", at: "Sinks/Files/Summary", uses: ["HemiolaFiles"]),
@@ -126,27 +126,29 @@ let plugins: [[Target]] = [
         tests: ["BeatAnalyzer", "LevelsAnalyzer", "ToneCapture", "HemiolaEngine"]),
     plugin("MQTTSink", at: "Sinks/Messages/MQTT", uses: ["HemiolaFieldMaps", "HemiolaNetwork", "CMosquitto"]),
     plugin(
-        "OS2LSink", at: "Sinks/Messages/OS2L", uses: ["HemiolaNetwork", "HemiolaFiles"], tests: ["NetworkSupport"],
+        "OS2LSink", at: "Sinks/Messages/OS2L", uses: ["HemiolaNetwork", "HemiolaFiles", "HemiolaVisualizer"], tests: ["NetworkSupport"],
         testData: ["qlcplus.qxw"]),
     plugin(
         "OSCSink", at: "Sinks/Messages/OSC", uses: ["HemiolaFieldMaps", "HemiolaNetwork", "HemiolaFiles"],
         tests: ["NetworkSupport", "BeatAnalyzer", "LevelsAnalyzer", "ToneCapture", "HemiolaEngine"]),
     plugin("WLEDSink", at: "Sinks/Messages/WLED", uses: ["HemiolaNetwork", "HemiolaFiles"], tests: ["NetworkSupport"]),
     plugin(
-        "PresetsSink", at: "Sinks/Visualizers/Presets", uses: ["HemiolaFiles"],
+        "PresetsSink", at: "Sinks/Visualizers/Presets", uses: ["HemiolaFiles", "HemiolaVisualizer"],
         tests: [
             "FileCapture", "BeatAnalyzer", "LevelsAnalyzer", "SpectrumAnalyzer", "JSONLinesSink", "HemiolaEngine", "AllocationCounter",
         ]),
-    plugin("SocketSink", at: "Sinks/Visualizers/Socket", uses: ["HemiolaBridge"], tests: ["BridgeSupport"]),
+    plugin("SocketSink", at: "Sinks/Visualizers/Socket", uses: ["HemiolaBridge", "HemiolaVisualizer"], tests: ["BridgeSupport"]),
     plugin(
-        "WebSink", at: "Sinks/Visualizers/Web", uses: ["HemiolaBridge", "CQREncode", "CWebPage"],
+        "WebSink", at: "Sinks/Visualizers/Web", uses: ["HemiolaBridge", "HemiolaVisualizer", "CQREncode", "CWebPage"],
         exclude: ["Page", "Pictures"], tests: ["BridgeSupport"]),
     plugin("ExecSink", at: "Sinks/Programs/Exec", tests: ["JSONLinesSink"]),
     plugin("LinkControlSource", at: "Controls/Link", uses: ["HemiolaNetwork", "HemiolaFiles"], tests: nil),
     plugin(
         "MIDIControlSource", at: "Controls/MIDI", uses: ["HemiolaFieldMaps", "HemiolaFiles"],
-        tests: ["BeatAnalyzer", "ToneCapture", "HemiolaEngine"]),
-    plugin("OSCControlSource", at: "Controls/OSC", uses: ["HemiolaFieldMaps", "HemiolaNetwork"], tests: ["OSCSink", "BeatAnalyzer"]),
+        tests: ["BeatAnalyzer", "ToneCapture", "HemiolaEngine", "HemiolaVisualizer"]),
+    plugin(
+        "OSCControlSource", at: "Controls/OSC", uses: ["HemiolaFieldMaps", "HemiolaNetwork"],
+        tests: ["OSCSink", "BeatAnalyzer", "HemiolaVisualizer"]),
 ]
 
 /// The modules that require SwiftNIO.
@@ -174,8 +176,8 @@ let modules: [Target] = [
     module(
         "HemiolaCommandLine",
         uses: [
-            "HemiolaEngine", "HemiolaPictures", "VampAnalyzer", "HemiolaFieldMaps", "HemiolaFiles", "Hemiola", "HemiolaRecords",
-            "HemiolaSignal", "HemiolaSystem", "HemiolaTonal", "CArchive", "CBuildRecord", "CPluginExamples", arguments,
+            "HemiolaEngine", "HemiolaPictures", "VampAnalyzer", "HemiolaFieldMaps", "HemiolaFiles", "HemiolaVisualizer", "Hemiola",
+            "HemiolaRecords", "HemiolaSignal", "HemiolaSystem", "HemiolaTonal", "CArchive", "CBuildRecord", "CPluginExamples", arguments,
         ]),
 
     // 4
@@ -200,9 +202,12 @@ let modules: [Target] = [
     module("HemiolaFieldMaps", uses: ["Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem", "CFieldMaps", "CYAML"]),
     module(
         "HemiolaBridge",
-        uses: ["Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem", nioCore, nioPosix, nioHTTP, nioWebSocket]),
+        uses: [
+            "HemiolaVisualizer", "Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem", nioCore, nioPosix, nioHTTP, nioWebSocket,
+        ]),
 
-    // 1
+    // 1; the visualizer on top of Hemiola
+    module("HemiolaVisualizer", uses: ["Hemiola", "HemiolaRecords"]),
     module("HemiolaTonal", uses: ["HemiolaRecords", "HemiolaSignal"], settings: lifetimeSettings),
     module("Hemiola", uses: ["HemiolaRecords", "HemiolaSignal", "HemiolaSystem"]),
 
@@ -251,7 +256,8 @@ let allTests: [Target] = [
     testSupport(
         "AnalysisSupport", at: "Support/Analysis",
         uses: ["HemiolaEngine", "HemiolaTesting", "TestSupport", "Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem"]),
-    testSupport("BridgeSupport", at: "Support/Bridge", uses: ["TestSupport", "HemiolaRecords", "Hemiola", "HemiolaSignal"]),
+    testSupport(
+        "BridgeSupport", at: "Support/Bridge", uses: ["TestSupport", "HemiolaVisualizer", "HemiolaRecords", "Hemiola", "HemiolaSignal"]),
     testSupport(
         "NetworkSupport", at: "Support/Network",
         uses: ["HemiolaNetwork", "Hemiola", "HemiolaRecords", "HemiolaSystem", nioCore, nioEmbedded]),
@@ -263,8 +269,8 @@ let allTests: [Target] = [
         "HemiolaSignalTests",
         uses: ["HemiolaTesting", "AnalysisSupport", "References", "Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem"]),
     tests("HemiolaTonalTests", uses: ["References", "HemiolaTonal", "HemiolaRecords", "HemiolaSignal"]),
-    tests("HemiolaRecordsTests", uses: ["HemiolaRecords", "HemiolaSignal", "HemiolaSystem"]),
-    tests("HemiolaTests", uses: ["Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem"]),
+    tests("HemiolaRecordsTests", uses: ["HemiolaVisualizer", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem"]),
+    tests("HemiolaTests", uses: ["HemiolaVisualizer", "Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem"]),
     tests("HemiolaFilesTests", uses: ["HemiolaFiles", "TestSupport", "Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem"]),
     tests("HemiolaPCMTests", uses: ["HemiolaPCM", "HemiolaSignal"]),
     tests(
@@ -273,13 +279,15 @@ let allTests: [Target] = [
     tests(
         "HemiolaNetworkTests",
         uses: ["HemiolaNetwork", "NetworkSupport", "TestSupport", "Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem"]),
-    tests("HemiolaBridgeTests", uses: ["HemiolaBridge", "Hemiola", "HemiolaRecords", "HemiolaSignal", nioCore, nioPosix]),
+    tests(
+        "HemiolaBridgeTests",
+        uses: ["HemiolaBridge", "HemiolaVisualizer", "Hemiola", "HemiolaRecords", "HemiolaSignal", nioCore, nioPosix]),
     tests(
         "HemiolaEngineTests",
         uses: [
             "HemiolaEngine", "HemiolaPlugins", "HemiolaTesting", "BeatAnalyzer", "ChromaAnalyzer", "LevelsAnalyzer", "LoudnessAnalyzer",
-            "PitchAnalyzer", "SpectrumAnalyzer", "VisualizerAnalyzer", "TestSupport", "Hemiola", "HemiolaRecords", "HemiolaSignal",
-            "HemiolaSystem", "AllocationCounter",
+            "PitchAnalyzer", "SpectrumAnalyzer", "VisualizerAnalyzer", "TestSupport", "HemiolaVisualizer", "Hemiola", "HemiolaRecords",
+            "HemiolaSignal", "HemiolaSystem", "AllocationCounter",
         ]),
     tests(
         "EndToEndTests", at: "EndToEnd", uses: ["HemiolaMain", "HemiolaTesting", "HemiolaRecords", "HemiolaSignal", "TestSupport"],
@@ -287,8 +295,8 @@ let allTests: [Target] = [
     tests(
         "HemiolaCommandLineTests",
         uses: [
-            "HemiolaCommandLine", "HemiolaPlugins", "VampAnalyzer", "HemiolaEngine", "HemiolaFiles", "TestSupport", "Hemiola",
-            "HemiolaRecords", "HemiolaSignal", "HemiolaSystem", arguments,
+            "HemiolaCommandLine", "HemiolaPlugins", "VampAnalyzer", "HemiolaEngine", "HemiolaFiles", "TestSupport", "HemiolaVisualizer",
+            "Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem", arguments,
         ], exclude: ["make_cases.py"], resources: [.process("cases.json")]),
 ]
 
@@ -302,6 +310,7 @@ let package = Package(
         .library(name: "HemiolaPictures", targets: ["HemiolaPictures"]),
         .library(name: "HemiolaTonal", targets: ["HemiolaTonal"]),
         .library(name: "HemiolaPCM", targets: ["HemiolaPCM"]),
+        .library(name: "HemiolaVisualizer", targets: ["HemiolaVisualizer"]),
         .library(name: "HemiolaBridge", targets: ["HemiolaBridge"]),
         .library(name: "HemiolaFieldMaps", targets: ["HemiolaFieldMaps"]),
         .library(name: "HemiolaNetwork", targets: ["HemiolaNetwork"]),

@@ -13,6 +13,7 @@ let package = Package(
                 .product(name: "HemiolaEngine", package: "hemiola"),
                 .product(name: "HemiolaPlugins", package: "hemiola"),
                 .product(name: "HemiolaTesting", package: "hemiola"),
+                .product(name: "HemiolaVisualizer", package: "hemiola"),
             ])
     ],
     swiftLanguageModes: [.v6]

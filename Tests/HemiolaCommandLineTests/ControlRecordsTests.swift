@@ -1,6 +1,7 @@
 import Hemiola
 import HemiolaEngine
 import HemiolaPlugins
+import HemiolaVisualizer
 import Testing
 
 @testable import HemiolaCommandLine

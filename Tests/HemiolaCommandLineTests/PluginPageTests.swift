@@ -2,6 +2,7 @@ import Foundation
 import Hemiola
 import HemiolaEngine
 import HemiolaPlugins
+import HemiolaVisualizer
 import Testing
 import VampAnalyzer
 

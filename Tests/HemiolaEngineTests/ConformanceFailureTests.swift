@@ -1,5 +1,6 @@
 import Hemiola
 import HemiolaTesting
+import HemiolaVisualizer
 import TestSupport
 import Testing
 

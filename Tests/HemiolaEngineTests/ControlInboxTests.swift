@@ -1,5 +1,6 @@
 import Hemiola
 import HemiolaTesting
+import HemiolaVisualizer
 import Synchronization
 import TestSupport
 import Testing

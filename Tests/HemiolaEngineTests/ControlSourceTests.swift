@@ -1,6 +1,7 @@
 import Glibc
 import Hemiola
 import HemiolaEngine
+import HemiolaVisualizer
 import Synchronization
 import Testing
 

@@ -1,6 +1,7 @@
 import Hemiola
 import HemiolaEngine
 import HemiolaTesting
+import HemiolaVisualizer
 import Synchronization
 import TestSupport
 import Testing

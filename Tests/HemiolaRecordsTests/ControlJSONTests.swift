@@ -1,5 +1,6 @@
 import HemiolaRecords
 import HemiolaSystem
+import HemiolaVisualizer
 import Testing
 
 @Suite struct ControlJSONTests {

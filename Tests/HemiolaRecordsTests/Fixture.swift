@@ -1,6 +1,7 @@
 import HemiolaRecords
 import HemiolaSignal
 import HemiolaSystem
+import HemiolaVisualizer
 
 /// A stream with two analyzers and a batch of every shape.
 enum Fixture {

@@ -1,6 +1,7 @@
 import HemiolaRecords
 import HemiolaSignal
 import HemiolaSystem
+import HemiolaVisualizer
 import Testing
 
 /// Records that are decoded and encoded again.

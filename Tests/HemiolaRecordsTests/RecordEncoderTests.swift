@@ -1,6 +1,7 @@
 import Foundation
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaVisualizer
 import Testing
 
 @Suite struct RecordEncoderTests {

@@ -11,6 +11,7 @@
 // Who exceeds a limit is disconnected with the reason.
 
 public import Hemiola
+public import HemiolaVisualizer
 internal import NIOCore
 internal import NIOPosix
 internal import Synchronization
@@ -144,6 +145,15 @@ public final class Bridge: Sendable {
         try? server.close().wait()
         let closed = loop.flatSubmit { [hub] in hub.value.close(within: Self.closeTimeout) }
         try? closed.wait()
+    }
+}
+
+extension PageDirector {
+    /// The director of a sink.
+    ///
+    /// - Parameter bridge: The sink's bridge, whose pages have the presets; nil: there are no pages.
+    public convenience init(_ bridge: Bridge?) {
+        self.init(bridge?.presets ?? PagePresets())
     }
 }
 

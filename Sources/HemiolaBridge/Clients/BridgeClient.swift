@@ -1,4 +1,5 @@
 internal import Hemiola
+internal import HemiolaVisualizer
 internal import NIOCore
 
 /// One client of a bridge: its subscription, what waits for it, and what it sends. Used only on the event loop.

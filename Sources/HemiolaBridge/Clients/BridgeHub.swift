@@ -1,4 +1,5 @@
 internal import Hemiola
+internal import HemiolaVisualizer
 internal import NIOCore
 
 /// The clients of a bridge, their subscriptions and the state of the visualizer. Used only on the event loop.

@@ -1,4 +1,5 @@
 internal import Hemiola
+internal import HemiolaVisualizer
 internal import NIOCore
 
 /// The encoders of a stream. The sink's thread and the event loop each use a copy.

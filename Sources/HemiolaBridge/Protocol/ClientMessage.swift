@@ -1,5 +1,6 @@
 internal import HemiolaRecords
 internal import HemiolaSystem
+internal import HemiolaVisualizer
 
 /// A message from a client. What only a page or a window understands stays JSON text.
 struct ClientMessage: Sendable, Hashable {

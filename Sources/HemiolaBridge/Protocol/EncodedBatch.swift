@@ -1,4 +1,5 @@
 internal import HemiolaRecords
+internal import HemiolaVisualizer
 internal import NIOCore
 
 /// The encoded content of a batch, or of events outside a batch: each line is encoded once and shared by all clients.

@@ -1,4 +1,5 @@
 internal import HemiolaRecords
+internal import HemiolaVisualizer
 internal import NIOCore
 
 /// What has become of a request.

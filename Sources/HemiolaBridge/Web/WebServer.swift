@@ -1,5 +1,6 @@
 internal import HemiolaRecords
 internal import HemiolaSystem
+internal import HemiolaVisualizer
 internal import NIOCore
 internal import NIOHTTP1
 

@@ -1,4 +1,5 @@
 internal import Hemiola
+internal import HemiolaVisualizer
 
 /// Sends controls and `status`, and prints the replies.
 struct ControlSender {

@@ -1,5 +1,6 @@
 import Foundation
 public import Hemiola
+import HemiolaVisualizer
 import Synchronization
 public import TestSupport
 import Testing

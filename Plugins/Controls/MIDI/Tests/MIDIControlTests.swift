@@ -6,6 +6,7 @@ import HemiolaEngine
 import HemiolaFieldMaps
 import HemiolaFiles
 import HemiolaTesting
+import HemiolaVisualizer
 import TestSupport
 import Testing
 import ToneCapture

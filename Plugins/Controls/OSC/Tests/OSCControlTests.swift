@@ -3,6 +3,7 @@ import Foundation
 import Hemiola
 import HemiolaNetwork
 import HemiolaTesting
+import HemiolaVisualizer
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 public import Hemiola
 internal import HemiolaFiles
 internal import HemiolaNetwork
+internal import HemiolaVisualizer
 
 extension SinkPlugin {
     private static let defaultPort = 9996

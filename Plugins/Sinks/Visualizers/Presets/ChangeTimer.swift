@@ -1,5 +1,6 @@
 internal import HemiolaRecords
 internal import HemiolaSignal
+internal import HemiolaVisualizer
 
 /// Computes when the preset changes, from the change timing, stream time and the features of each batch. Which preset comes next is
 /// chosen by ``PresetOrder``.

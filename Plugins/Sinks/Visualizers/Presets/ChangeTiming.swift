@@ -1,5 +1,6 @@
 internal import HemiolaRecords
 internal import HemiolaSignal
+internal import HemiolaVisualizer
 
 /// The probability distribution of the time on a preset, in seconds.
 enum DurationDistribution: Sendable, Equatable {

@@ -1,4 +1,5 @@
 internal import Hemiola
+internal import HemiolaVisualizer
 internal import Synchronization
 
 /// Looks up preset names and reads lists of names for the director, on the thread that prepares controls: the cost on the analysis

@@ -1,5 +1,6 @@
 public import Hemiola
 internal import HemiolaFiles
+internal import HemiolaVisualizer
 
 extension SinkPlugin {
     /// Changes a visualizer's presets by timer, beat or level, and writes the plan of changes.

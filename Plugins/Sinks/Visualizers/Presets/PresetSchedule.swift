@@ -1,4 +1,5 @@
 internal import Hemiola
+internal import HemiolaVisualizer
 
 /// The parameters of a preset schedule.
 struct ScheduleSettings: Sendable, Equatable {

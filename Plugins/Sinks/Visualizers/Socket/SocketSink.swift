@@ -1,5 +1,6 @@
 public import Hemiola
 internal import HemiolaBridge
+internal import HemiolaVisualizer
 internal import Synchronization
 
 extension SinkPlugin {

@@ -1,5 +1,6 @@
 public import Hemiola
 internal import HemiolaBridge
+internal import HemiolaVisualizer
 
 extension SinkPlugin {
     /// Shows the music in a browser: serves a page, sends it samples and records, and receives controls from it.

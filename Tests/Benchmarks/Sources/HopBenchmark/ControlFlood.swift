@@ -2,6 +2,7 @@ import Glibc
 import Hemiola
 import HemiolaEngine
 import HemiolaPlugins
+import HemiolaVisualizer
 import Synchronization
 
 /// Controls that name presets, four for every batch: what they cost the analysis thread, whatever the name and the list.

@@ -1,5 +1,6 @@
 import Hemiola
 import HemiolaPlugins
+import HemiolaVisualizer
 import NIOCore
 import NIOEmbedded
 import Synchronization

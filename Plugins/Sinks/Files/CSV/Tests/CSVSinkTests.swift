@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import Hemiola
 import HemiolaTesting
+import HemiolaVisualizer
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import CSVSink
 import Hemiola
+import HemiolaVisualizer
 import TestSupport
 
 /// Short streams with one analyzer.

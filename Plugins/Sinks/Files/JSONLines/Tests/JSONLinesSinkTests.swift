@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import Hemiola
 import HemiolaTesting
+import HemiolaVisualizer
 import JSONLinesSink
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import Dispatch
 import Hemiola
 import HemiolaTesting
+import HemiolaVisualizer
 import NetworkSupport
 import Synchronization
 import TestSupport

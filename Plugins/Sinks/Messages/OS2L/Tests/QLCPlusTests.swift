@@ -1,6 +1,7 @@
 import Foundation
 import Hemiola
 import HemiolaTesting
+import HemiolaVisualizer
 import OS2LSink
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import AllocationCounter
 import Hemiola
 import HemiolaTesting
+import HemiolaVisualizer
 import TestSupport
 import Testing
 

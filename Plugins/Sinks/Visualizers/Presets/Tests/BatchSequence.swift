@@ -1,4 +1,5 @@
 import HemiolaRecords
+import HemiolaVisualizer
 
 @testable import PresetsSink
 

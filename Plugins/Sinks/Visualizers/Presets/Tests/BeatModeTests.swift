@@ -1,4 +1,5 @@
 import HemiolaRecords
+import HemiolaVisualizer
 import Testing
 
 @testable import PresetsSink

@@ -1,5 +1,6 @@
 import Foundation
 import HemiolaRecords
+import HemiolaVisualizer
 import Testing
 
 @testable import PresetsSink

@@ -4,6 +4,7 @@ import Foundation
 import Hemiola
 import HemiolaEngine
 import HemiolaTesting
+import HemiolaVisualizer
 import TestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import Hemiola
+import HemiolaVisualizer
 import Testing
 
 @testable import PresetsSink

@@ -2,6 +2,7 @@ import Foundation
 import Hemiola
 import HemiolaEngine
 import HemiolaTesting
+import HemiolaVisualizer
 import TestSupport
 import Testing
 

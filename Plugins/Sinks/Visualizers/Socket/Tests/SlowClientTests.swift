@@ -1,6 +1,7 @@
 import BridgeSupport
 import Foundation
 import HemiolaRecords
+import HemiolaVisualizer
 import TestSupport
 import Testing
 

@@ -2,6 +2,7 @@ import BridgeSupport
 import Foundation
 import HemiolaRecords
 import HemiolaSignal
+import HemiolaVisualizer
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import BridgeSupport
 import Hemiola
+import HemiolaVisualizer
 import TestSupport
 import Testing
 

@@ -1,3 +1,5 @@
+public import HemiolaRecords
+
 // The records of the visualizer protocol: emitted by the preset cycler, or, without one, for what clients report.
 
 extension RecordType {

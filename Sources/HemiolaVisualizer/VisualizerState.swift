@@ -1,34 +1,37 @@
-internal import HemiolaRecords
+package import HemiolaRecords
 
 /// The state of the visualizer, and what `status` reports besides, as far as it is known; nil: unknown.
-struct VisualizerState: Sendable, Hashable {
+package struct VisualizerState: Sendable, Hashable {
     /// Seconds of stream time after which the tempo of the last beat is no longer reported.
     private static let tempoSeconds = 5.0
 
     /// The name of the current preset.
-    private(set) var preset: String?
+    package private(set) var preset: String?
     /// 0.1…1.0.
-    private(set) var speed: Double?
+    package private(set) var speed: Double?
     /// Whether presets change automatically, as the last automatic change or toggle says.
-    private(set) var isCycling: Bool?
+    package private(set) var isCycling: Bool?
     /// The names of the user's favourites.
-    private(set) var favourites: [String] = []
+    package private(set) var favourites: [String] = []
     /// Stream time of the next scheduled preset change, in seconds.
     private var nextPresetTime: Double?
     /// The last beat: beats per minute, and its stream time in seconds.
     private var tempo: Double?
     private var beatTime = 0.0
     /// The last state of the capture device.
-    private(set) var device: DeviceEvent?
+    package private(set) var device: DeviceEvent?
+
+    /// A state of which nothing is known.
+    package init() {}
 
     /// Begins a stream.
-    mutating func begin(_ stream: StreamHeader) {
+    package mutating func begin(_ stream: StreamHeader) {
         (nextPresetTime, tempo) = (nil, nil)
         // Without pages the preset cycler starts anew for every file.
         if !stream.isLive { isCycling = nil }
     }
 
-    mutating func apply(_ event: Event) {
+    package mutating func apply(_ event: Event) {
         if let change = PresetChange(event) {
             preset = change.name
             nextPresetTime = change.nextIn.map { event.time + $0 }
@@ -50,8 +53,8 @@ struct VisualizerState: Sendable, Hashable {
     }
 
     /// Seconds from a stream time to the next scheduled preset change.
-    func nextIn(from time: Double) -> Double? { nextPresetTime.map { max(0, $0 - time) } }
+    package func nextIn(from time: Double) -> Double? { nextPresetTime.map { max(0, $0 - time) } }
 
     /// Beats per minute at a stream time.
-    func tempo(at time: Double) -> Double? { abs(beatTime - time) <= Self.tempoSeconds ? tempo : nil }
+    package func tempo(at time: Double) -> Double? { abs(beatTime - time) <= Self.tempoSeconds ? tempo : nil }
 }

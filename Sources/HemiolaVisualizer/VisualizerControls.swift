@@ -1,4 +1,6 @@
-// The controls of the visualizer protocol: handled by the preset cycler, or, without one, by a bridge.
+public import HemiolaRecords
+
+// The controls of the visualizer protocol: handled by the preset cycler, or, without one, by ``PageDirector``.
 
 extension ControlType {
     /// Loads the next preset of the list.

@@ -20,14 +20,8 @@ public final class PageDirector: Director, ControlHandler {
     /// Stream time of the end of the last batch.
     private var end = 0.0
 
-    /// The director of a sink.
-    ///
-    /// - Parameter bridge: The sink's bridge, whose pages have the presets; nil: there are no pages.
-    public convenience init(_ bridge: Bridge?) {
-        self.init(bridge?.presets ?? PagePresets())
-    }
-
-    init(_ presets: PagePresets) {
+    /// A director for pages with these presets.
+    package init(_ presets: PagePresets) {
         self.presets = presets
     }
 
