@@ -14,17 +14,13 @@ struct BeatScore: Sendable, Hashable {
     static let continuityTolerance = 0.175
 
     /// The beats that match within 70 ms.
-    var matching: EventMatching
+    let matching: EventMatching
     /// Cemgil's measure: the mean of a Gaussian of the distance of each annotated beat to the nearest estimated one.
-    var cemgil: Double
-    /// CMLc: the longest continuous run of correct beats, at the annotated metrical level.
-    var correctLevelContinuity: Double
-    /// CMLt: all correct beats, at the annotated metrical level.
-    var correctLevelTotal: Double
-    /// AMLc: the longest continuous run of correct beats, at the best of these levels: annotated, off-beat, twice and half the tempo.
-    var allowedLevelContinuity: Double
-    /// AMLt: all correct beats, at the best of those levels.
-    var allowedLevelTotal: Double
+    let cemgil: Double
+    /// CMLc and CMLt: the longest continuous run of correct beats, and all correct beats, at the annotated metrical level.
+    let correctLevelContinuity, correctLevelTotal: Double
+    /// AMLc and AMLt: the same at the best of these levels: annotated, off-beat, twice and half the tempo.
+    let allowedLevelContinuity, allowedLevelTotal: Double
 
     /// Scores beats.
     ///
@@ -39,10 +35,8 @@ struct BeatScore: Sendable, Hashable {
         let estimate = estimate.filter { $0 >= start }
         matching = EventMatching(reference: reference, estimate: estimate, window: Self.window)
         cemgil = Self.cemgil(reference, estimate)
-        (correctLevelContinuity, correctLevelTotal) = (0, 0)
-        (allowedLevelContinuity, allowedLevelTotal) = (0, 0)
-        guard reference.count > 1, estimate.count > 1 else { return }
-        let levels = Self.variations(of: reference).map { Self.continuity($0, estimate) }
+        let isEnough = reference.count > 1 && estimate.count > 1
+        let levels = isEnough ? Self.variations(of: reference).map { Self.continuity($0, estimate) } : [(longest: 0, total: 0)]
         (correctLevelContinuity, correctLevelTotal) = levels[0]
         allowedLevelContinuity = levels.map(\.longest).max() ?? 0
         allowedLevelTotal = levels.map(\.total).max() ?? 0
@@ -86,11 +80,7 @@ struct BeatScore: Sendable, Hashable {
     /// beat on.
     private static func variations(of beats: [Double]) -> [[Double]] {
         let between = zip(beats, beats.dropFirst()).map { $0 + 0.5 * ($1 - $0) }
-        var doubled: [Double] = []
-        for (index, beat) in beats.enumerated() {
-            doubled.append(beat)
-            if index < between.count { doubled.append(between[index]) }
-        }
+        let doubled = zip(beats, between).flatMap { [$0, $1] } + beats.suffix(1)
         let half = { (start: Int) in stride(from: start, to: beats.count, by: 2).map { beats[$0] } }
         return [beats, between, doubled, half(0), half(1)]
     }

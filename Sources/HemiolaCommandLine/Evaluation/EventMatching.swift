@@ -4,9 +4,9 @@
 /// al., ISMIR 2014) within rounding.
 struct EventMatching: Sendable, Hashable {
     /// Number of annotated events.
-    var referenceCount: Int
+    let referenceCount: Int
     /// Number of estimated events.
-    var estimateCount: Int
+    let estimateCount: Int
     /// Number of pairs, which is the maximum possible number.
     var matchCount: Int
 

@@ -8,11 +8,11 @@ struct EventTimes: Equatable {
     }
 
     /// In seconds, ascending.
-    private(set) var times: [Double] = []
+    let times: [Double]
     /// The position of each in the bar, 1 = downbeat; 0 = unknown.
-    private(set) var positions: [Int] = []
+    let positions: [Int]
     /// When each event was emitted, in seconds of stream time; nil when the file has no such times.
-    private(set) var emitted: [Double]?
+    let emitted: [Double]?
 
     /// The times of the downbeats; nil when no position is known.
     var downbeats: [Double]? {
@@ -68,18 +68,16 @@ struct EventTimes: Equatable {
                     "\(title):\(number): \"\(content.prefix(40))\" does not begin with a time in seconds; write 1.5, and a space or "
                         + "tab before the next column")
             }
-            let position = columns.dropFirst().first.flatMap { EventTimes.number($0) }.map { Int($0.clamped(to: 0...1000)) }
-            events.append((time, position ?? 0, nil))
+            let position = columns.dropFirst().first.flatMap { EventTimes.number($0) } ?? 0
+            events.append((time, Int(min(max(position, 0), 1000).rounded()), nil))
         }
 
         /// The events of all lines.
         var times: EventTimes {
             let sorted = events.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(\.element)
-            var result = EventTimes()
-            result.times = sorted.map(\.time)
-            result.positions = sorted.map(\.position)
-            if !sorted.isEmpty, sorted.allSatisfy({ $0.emitted != nil }) { result.emitted = sorted.compactMap(\.emitted) }
-            return result
+            let emitted = sorted.compactMap(\.emitted)
+            let isEmitted = !emitted.isEmpty && emitted.count == sorted.count
+            return EventTimes(times: sorted.map(\.time), positions: sorted.map(\.position), emitted: isEmitted ? emitted : nil)
         }
     }
 
@@ -87,11 +85,5 @@ struct EventTimes: Equatable {
     fileprivate static func number(_ text: Substring) -> Double? {
         guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) || "+-.eE".utf8.contains($0) }) else { return nil }
         return Double(text).flatMap { $0.isFinite ? $0 : nil }
-    }
-}
-
-extension Double {
-    fileprivate func clamped(to range: ClosedRange<Double>) -> Double {
-        min(max(self, range.lowerBound), range.upperBound).rounded()
     }
 }

@@ -14,19 +14,13 @@ struct PresetCollection {
         static let extensions: [String: Kind] = ["json": .preset, "js": .script, "mjs": .script, "milk": .milkDrop, "milk2": .milkDrop]
 
         init?(_ name: String) {
-            let ending = name.lastIndex(of: ".").map { name[name.index(after: $0)...].lowercased() } ?? ""
-            guard let kind = Self.extensions[ending] else { return nil }
+            let ending = name.split(separator: ".", omittingEmptySubsequences: false).dropFirst().last?.lowercased()
+            guard let kind = ending.flatMap({ Self.extensions[$0] }) else { return nil }
             self = kind
         }
 
         /// The largest file in bytes; nil: its contents are not read.
-        var limit: Int? {
-            switch self {
-            case .preset: 1 << 20
-            case .script: 32 << 20
-            case .milkDrop: nil
-            }
-        }
+        var limit: Int? { self == .milkDrop ? nil : self == .script ? 32 << 20 : 1 << 20 }
     }
 
     /// The largest size of all scripts together, which wait in memory until it is known which are needed.
@@ -108,13 +102,11 @@ struct PresetCollection {
     ///   - place: For messages.
     private mutating func add(_ name: String, _ bytes: [UInt8]?, at place: String) throws(Failure) {
         guard let kind = Kind(name), !name.hasPrefix(".") else { return }
-        guard kind != .milkDrop else {
+        guard let limit = kind.limit else {
             milkDropCount += 1
             return
         }
-        guard let bytes else {
-            return failures.append("\(place): larger than \((kind.limit ?? 0) >> 20) MiB")
-        }
+        guard let bytes else { return failures.append("\(place): larger than \(limit >> 20) MiB") }
         if kind == .script {
             // As a module of several files it would need a bundler.
             guard Self.isVisualizer(bytes) || Self.isPack(bytes), !Self.importsFiles(bytes) else { return }
@@ -179,5 +171,4 @@ struct PresetCollection {
     private static func importsFiles(_ script: [UInt8]) -> Bool {
         script.containsText("\nimport ") || script.starts(with: "import ".utf8)
     }
-
 }
