@@ -19,6 +19,7 @@ let package = Package(
         .executable(name: "hemiola-window", targets: ["HemiolaWindow"]),
         // For the tests, which load it into the window.
         .library(name: "PinchSource", type: .dynamic, targets: ["PinchSource"]),
+        .library(name: "ObjectCount", type: .dynamic, targets: ["ObjectCount"]),
     ],
     dependencies: [.package(name: "hemiola", path: "..", traits: [])],
     targets: [
@@ -35,6 +36,8 @@ let package = Package(
         .testTarget(name: "WindowCoreTests", dependencies: ["WindowCore", system], swiftSettings: settings),
         // A library that emits the signals of a pinch in the window.
         .target(name: "PinchSource", dependencies: ["CWebKit"], path: "Tests/PinchSource"),
+        // A library that counts the objects that are left.
+        .target(name: "ObjectCount", dependencies: ["CWebKit"], path: "Tests/ObjectCount"),
         .testTarget(name: "HemiolaWindowTests", swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

@@ -49,24 +49,6 @@ WebKitWebView *cwindow_view_new(
     return view;
 }
 
-void cwindow_call(
-    WebKitWebView *view, const char *body, const char *const *names, const char *const *values, size_t count, GCancellable *cancellable,
-    GAsyncReadyCallback callback, void *data) {
-    GVariantBuilder builder;
-    g_variant_builder_init(&builder, G_VARIANT_TYPE_VARDICT);
-    for (size_t i = 0; i < count; i++) {
-        // A GVariant holds valid UTF-8 only.
-        if (g_utf8_validate(values[i], -1, NULL))
-            g_variant_builder_add(&builder, "{sv}", names[i], g_variant_new_string(values[i]));
-        else
-            g_variant_builder_add(&builder, "{sv}", names[i], g_variant_new_take_string(g_utf8_make_valid(values[i], -1)));
-    }
-    // The view copies the arguments, and does not take the floating reference.
-    GVariant *arguments = g_variant_ref_sink(g_variant_builder_end(&builder));
-    webkit_web_view_call_async_javascript_function(view, body, -1, arguments, NULL, NULL, cancellable, callback, data);
-    g_variant_unref(arguments);
-}
-
 void cwindow_end_with_parent(void *parent) {
     // Between fork and exec: functions that are safe in a signal handler only.
     prctl(PR_SET_PDEATHSIG, SIGTERM);

@@ -97,6 +97,21 @@ func watch(_ file: FileDescriptor, _ condition: GIOCondition, _ body: @escaping 
     return g_unix_fd_add_full(0, file.number, condition, callback, Callback<Void, Bool>.retained(body), release)
 }
 
+/// An object and the result of its asynchronous function.
+typealias AsyncResult = (object: UnsafeMutablePointer<GObject>, result: OpaquePointer)
+
+/// The callback of an asynchronous function whose data is made by `whenFinished`.
+nonisolated let finished: GAsyncReadyCallback = { object, result, data in
+    let callback = Unmanaged<Callback<AsyncResult, Void>>.fromOpaque(data!).takeRetainedValue()
+    nonisolated(unsafe) let (object, result) = (object!, result!)
+    MainActor.assumeIsolated { callback.body((object, result)) }
+}
+
+/// The data for `finished`: calls a closure once.
+func whenFinished(_ body: @escaping (UnsafeMutablePointer<GObject>, OpaquePointer) -> Void) -> UnsafeMutableRawPointer {
+    Callback<AsyncResult, Void>.retained { body($0.object, $0.result) }
+}
+
 /// Runs a closure once after a time, or repeatedly.
 ///
 /// The closure returns whether it is called again.

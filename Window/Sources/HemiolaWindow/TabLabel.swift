@@ -2,7 +2,7 @@ import CWebKit
 
 /// The label of a tab: icon, text and close button.
 final class TabLabel {
-    /// The widget: a horizontal box.
+    /// The widget: a box with the box of the parts.
     let widget: UnsafeMutablePointer<GtkWidget>
     private let image: UnsafeMutablePointer<GtkWidget>
     private let label: UnsafeMutablePointer<GtkWidget>
@@ -12,7 +12,8 @@ final class TabLabel {
     /// - Parameter onClose: Called when the user clicks the close button, or the label with the middle button.
     init(onClose: @escaping () -> Void) {
         self.onClose = onClose
-        widget = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6)
+        widget = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0)
+        let parts = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6)!
         image = gtk_image_new()
         label = gtk_label_new("")
         let button = gtk_button_new_from_icon_name("window-close-symbolic")!
@@ -28,12 +29,13 @@ final class TabLabel {
         gtk_widget_set_focusable(button, 0)
         gtk_widget_add_css_class(button, "tab-close")
         gtk_widget_set_tooltip_text(button, "Close (Ctrl+W)")
-        for part in [image, label, button] { gtk_box_append(cast(widget), part) }
+        for part in [image, label, button] { gtk_box_append(cast(parts), part) }
+        gtk_box_append(cast(widget), parts)
 
         connect(button, "clicked", self) { label, _ in label.close() }
         gtk_gesture_single_set_button(middle, 2)
         connect(UnsafeMutableRawPointer(middle), "released", self) { label, _ in label.close() }
-        gtk_widget_add_controller(widget, middle)
+        gtk_widget_add_controller(parts, middle)
     }
 
     /// GTK still uses the label after the signal in which the tab is closed.
@@ -43,6 +45,8 @@ final class TabLabel {
 
     /// Releases the widget. The object must not be used afterwards.
     func dispose() {
+        // GtkNotebook of GTK 4.8 never releases the widget. So at least what is in it ends.
+        g_object_run_dispose(cast(widget))
         g_object_unref(widget)
     }
 

@@ -240,6 +240,33 @@ extension WindowTests {
         #expect(growth < 80, "\(growth) MB")
     }
 
+    @Test(.releaseCheck) func `a thousand tabs opened and closed: nothing of them is left`() throws {
+        let fixture = try Fixture()
+        defer { fixture.stop() }
+        try fixture.startHemiola()
+        let pages = try ["first", "second"].map { try fixture.page($0, script: visualizer) }
+        let library = URL(fileURLWithPath: windowPath).deletingLastPathComponent().appendingPathComponent("libObjectCount.so").path
+        let window = try fixture.window([pages[0], "--no-restore"], settings: ["LD_PRELOAD": library])
+        defer { window.stop() }
+        try window.wait(for: "REPORT connected")
+        for list in 0..<20 {
+            // WebKit starts a process for each page that can be loaded.
+            let tabs = (0..<50).map { index in
+                ["id": "\(list) \(index)", "title": "", "path": index < pages.count ? pages[index] : "/nonexistent/\(index)"]
+            }
+            try fixture.sendTabs("\(list) 0", tabs)
+        }
+        try fixture.sendTabs(nil, [])
+        #expect(window.stop() == 0)
+        let counts = window.lines.filter { $0.hasPrefix("OBJECTS ") }.map { $0.split(separator: " ") }
+        #expect(counts.count == 8)
+        for count in counts {
+            // The window has a few of its own.
+            let (made, left) = (try #require(Int(count[2])), try #require(Int(count[3])))
+            #expect(made > 900 && left < 10, "\(count)")
+        }
+    }
+
     /// The memory of a process in MB.
     private func resident(_ id: Int32) throws -> Int {
         let pages = try String(contentsOfFile: "/proc/\(id)/statm", encoding: .utf8).split(separator: " ")[1]

@@ -12,11 +12,6 @@ WebKitWebContext *cwindow_context_new(unsigned memory_limit_mb, double poll_seco
 WebKitWebView *cwindow_view_new(
     WebKitWebContext *context, WebKitNetworkSession *session, WebKitUserContentManager *manager, gboolean inspect);
 
-/// Calls a JavaScript function with named text arguments in the page's world. `callback` gets the result.
-void cwindow_call(
-    WebKitWebView *view, const char *body, const char *const *names, const char *const *values, size_t count, GCancellable *cancellable,
-    GAsyncReadyCallback callback, void *data);
-
 /// For `g_spawn_async`: the program leads a group of its own, and gets SIGTERM when this process, whose number is `parent`, ends.
 void cwindow_end_with_parent(void *parent);
 

@@ -1,0 +1,1 @@
+// A library for LD_PRELOAD, without functions of its own.
