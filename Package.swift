@@ -192,7 +192,7 @@ let modules: [Target] = [
         "HemiolaEngine", uses: ["HemiolaFiles", "Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem"], settings: lifetimeSettings),
 
     // 3, as the plugins
-    module("HemiolaTesting", uses: ["Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem"]),
+    module("HemiolaTesting", uses: ["HemiolaVisualizer", "Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem"]),
 
     // 2
     module("HemiolaFiles", uses: ["Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem", "CZstd"]),

@@ -1,4 +1,5 @@
 public import Hemiola
+public import HemiolaVisualizer
 internal import Synchronization
 
 /// Checks the rules that every control source follows.

@@ -1,4 +1,5 @@
 internal import Hemiola
+internal import HemiolaVisualizer
 
 /// The director of the sink `presets`: derives `preset` and `speed` events from feature rows and beats, on the analysis thread.
 ///
