@@ -35,8 +35,11 @@ SOURCES = {
 }
 
 
-def until(is_so, what, seconds=60):
-    """Asks until the answer is yes, for a change that no event announces. An answer takes the time of a process or a picture: no pause."""
+def until(is_so, what, seconds=600):
+    """Asks until the answer is yes, for a change that no event announces. An answer takes the time of a process or a picture: no pause.
+
+    The limit ends a page that hangs: beside other work a picture takes seconds.
+    """
     end = time.monotonic() + seconds
     while not is_so():
         assert time.monotonic() < end, f"timeout while waiting for {what}"
