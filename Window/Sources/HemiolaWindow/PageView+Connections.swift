@@ -1,4 +1,5 @@
 import CWebKit
+import FoundationEssentials
 import HemiolaSystem
 
 // The connections of the page to Hemiola, and whether it reads them.

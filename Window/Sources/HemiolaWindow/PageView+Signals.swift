@@ -84,8 +84,10 @@ extension PageView {
         guard jsc_value_is_array(value) != 0, let sender = text(value, 0), let kind = text(value, 1) else {
             return report("invalid message to the window")
         }
+        // Read for frames of the page too, so that their bytes are counted.
+        let content = text(value, 2)
         guard sender.hasPrefix(key) else { return }
-        guard let first = text(value, 2) ?? (kind == "closeViz" ? "" : nil) else {
+        guard let first = content ?? (kind == "closeViz" ? "" : nil) else {
             return report("a message to the window is invalid or longer than 1 MiB")
         }
         if sender != document {
