@@ -41,7 +41,8 @@ extension LiveState {
     private static func meter(_ level: Float, _ style: TerminalStyle) -> String {
         let text = String(repeating: " ", count: max(0, 4 - level.levelText.count)) + level.levelText
         let full = Int((level.meterPart * Float(meterWidth)).rounded())
-        return "\(text) dB \(style.bar(full, of: meterWidth, color: level > -1 ? 31 : level > -9 ? 33 : 32))"
+        let color = level > -1 ? 31 : level > -9 ? 33 : 32
+        return "\(text) dB \(style.bar(full, of: meterWidth, color: color, rest: "0;2"))"
     }
 
     /// Fills `count` columns; nil: there are no bars. With more bars than columns, a column shows the highest of its bars; with fewer, a bar

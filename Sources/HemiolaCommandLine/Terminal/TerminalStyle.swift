@@ -12,11 +12,11 @@ struct TerminalStyle: Sendable, Hashable {
     /// A blank and eight heights.
     var eighths: [Unicode.Scalar] { Array((usesUnicode ? " ▁▂▃▄▅▆▇█" : " .:-=+*%#").unicodeScalars) }
 
-    /// A bar of which a part is full, in a colour of SGR.
-    func bar(_ full: Int, of width: Int, color: Int) -> String {
+    /// A bar of which a part is full, with the colours of both parts as parameters of SGR.
+    func bar(_ full: Int, of width: Int, color: Int, rest restColor: String = "2") -> String {
         let done = String(repeating: usesUnicode ? "█" : "#", count: full)
         let rest = String(repeating: usesUnicode ? "░" : ".", count: width - full)
-        return colors > .none ? "\u{1B}[\(color)m\(done)\u{1B}[2m\(rest)\u{1B}[0m" : done + rest
+        return colors > .none ? "\u{1B}[\(color)m\(done)\u{1B}[\(restColor)m\(rest)\u{1B}[0m" : done + rest
     }
 }
 

@@ -31,8 +31,8 @@ struct ViewArea: Hashable {
 
 /// Dots in cells, two wide and four high (Braille patterns).
 struct DotGrid {
-    /// The bits of a pattern, by row and column.
-    private static let bits: [[UInt8]] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]]
+    /// The bits of a pattern, row by row.
+    private static let bits: [UInt8] = [0x01, 0x08, 0x02, 0x10, 0x04, 0x20, 0x40, 0x80]
 
     private let area: ViewArea
     /// The pattern of each cell.
@@ -48,7 +48,7 @@ struct DotGrid {
 
     mutating func set(_ x: Int, _ y: Int) {
         guard x >= 0, y >= 0, x < columns, y < rows else { return }
-        cells[y / 4 * area.columns + x / 2] |= Self.bits[y % 4][x % 2]
+        cells[y / 4 * area.columns + x / 2] |= Self.bits[y % 4 * 2 + x % 2]
     }
 
     /// Draws the cells that have dots, each in the colour for its index.
