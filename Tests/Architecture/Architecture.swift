@@ -24,7 +24,9 @@ struct Architecture {
         "CPluginExamples": ["Sources/HemiolaCommandLine/Describe/PluginTemplate.swift"],
         "CCairo": ["Plugins/Sinks/Files/Picture/Canvas.swift"],
         "CEBUR128": ["Plugins/Analyzers/Loudness/WeightedEnergy.swift"],
-        "CVamp": ["Plugins/Analyzers/Vamp/Host/VampLibrary.swift", "Plugins/Analyzers/Vamp/Host/VampInstance.swift", "Sources/HemiolaVamp/"],
+        "CVamp": [
+            "Plugins/Analyzers/Vamp/Host/VampLibrary.swift", "Plugins/Analyzers/Vamp/Host/VampInstance.swift", "Sources/HemiolaVamp/",
+        ],
         "CZstd": ["Sources/HemiolaFiles/ZstdStream.swift"], "CQREncode": ["Plugins/Sinks/Visualizers/Web/QRCode.swift"],
         "CMosquitto": ["Plugins/Sinks/Messages/MQTT/MQTTConnection.swift"],
         "CWebPage": ["Plugins/Sinks/Visualizers/Web/PageFiles.swift"],
@@ -62,7 +64,7 @@ struct Architecture {
             #"\b(JSONDecoder|JSONEncoder|JSONSerialization|Decodable|Encodable|Codable|enum \w*(JSON|Tree)\w*)\b"#,
             ["Sources/HemiolaRecords/JSON/JSONValue.swift"]
         ),
-        (#"\basync\b(?!-signal)"#, ["Sources/HemiolaEngine/Run/Pipeline.swift"]),
+        (#"\basync\b(?!-signal)"#, ["Sources/HemiolaEngine/Run/Pipeline+Run.swift"]),
     ]
 
     /// Path → text of all sources.
