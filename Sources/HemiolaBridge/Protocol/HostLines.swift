@@ -114,7 +114,7 @@ extension JSONBuffer {
         append(#","next_in_s":"#)
         append(fixed: state.nextIn(from: time) ?? .nan, decimals: 6)
         append(#","favourites":"#)
-        append(bytes: Array(JSONValue.list(state.favourites.map { .text($0) }).line.utf8))
+        append(JSONValue.list(state.favourites.map { .text($0) }))
     }
 
     /// A string, or null.
