@@ -159,6 +159,19 @@ import Testing
         #expect(opened.items.count { $0 == "open" } == opened.items.count { $0 == "close" })
     }
 
+    @Test func `no reader left, while a job ahead waits within a batch: the run ends`() async throws {
+        let gone = CollectingSink()
+        gone.fail(.write, with: Problem("the reader has gone", remedy: .finish))
+        var trial = Trial([], analyzers: [.witness()], sinks: [.collecting(gone)])
+        trial.captures = [
+            .scripted(as: "file", [silence(batches: 5000)]),
+            .scripted(as: "pipe", [.samples([Float](repeating: 0, count: 100)), .pause(until: { false })]),
+        ]
+        trial.configuration.captures = [PluginSpec("file", primary: .text("0")), PluginSpec("pipe", primary: .text("1"))]
+        trial.configuration.jobCount = 2
+        #expect(try await trial.run().readerIsGone)
+    }
+
     @Test func `several jobs at real-time speed: inputs are analysed one at a time`() async throws {
         let both = Log<Int>()
         let step = CaptureStep.call { both.append(0) }

@@ -22,6 +22,8 @@ final class RecordedStream: StreamProducer {
 
     /// Length of the events' lines from which on further events get a batch of their own.
     private static let longestEvents = 1 << 18
+    /// Length of the events' lines in a block from which on it is passed on.
+    private static let longestBlock = 4 << 20
     /// Days without records from which on no samples are sent for them: those of a damaged recording would never end.
     private static let mostSilentDays = 30
 
@@ -45,6 +47,8 @@ final class RecordedStream: StreamProducer {
     private var position: Int64 = 0
     /// The records of batches that were produced.
     private var batchCount: Int64 = 0
+    /// The length of the events' lines in the block that is being filled.
+    private var blockBytes = 0
     /// The last gap.
     private var lastGap = 0..<Int64(0)
     /// Whether a notice said that the audio has ended.
@@ -83,10 +87,15 @@ final class RecordedStream: StreamProducer {
     }
 
     private func takeEvents() -> [Event] {
-        blocks.flush()
+        flush()
         var waiting: [Event] = []
         events.drain(into: &waiting)
         return waiting
+    }
+
+    private func flush() {
+        blocks.flush()
+        blockBytes = 0
     }
 
     func advance() throws(Problem) -> ReadResult {
@@ -277,7 +286,8 @@ final class RecordedStream: StreamProducer {
             events: direct(batch, row))
         position = max(position, batch.end)
         if batch.row != nil { batchCount += 1 }
-        if blocks.block.isFull { blocks.flush() }
+        blockBytes += batch.byteCount
+        if blocks.block.isFull || blockBytes > Self.longestBlock { flush() }
         if let audio, audio.isAtEnd, audio.position < batch.end, !isEndReported {
             isEndReported = true
             warn("\(audio.name): ends at \(text(audio.position)) s, before the recording; the samples after it are silence")

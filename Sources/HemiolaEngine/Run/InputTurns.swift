@@ -86,16 +86,18 @@ final class InputTurns: @unchecked Sendable {
         if isOver { return false }
         current += 1
         isCatchingUp = true
-        var isFinished = false
-        while let next = waiting.removeValue(forKey: current) {
+        while let next = waiting[current], !next.actions.isEmpty {
+            waiting[current]?.actions = []
             condition.unlock()
             condition.broadcast()
             for action in next.actions { action() }
             condition.lock()
-            isFinished = isFinished || next.isFinished
+            // What is being passed on still takes its room.
+            waiting[current]?.size -= next.size
+            condition.broadcast()
         }
         isCatchingUp = false
-        return isFinished
+        return waiting.removeValue(forKey: current)?.isFinished ?? false
     }
 
     /// Whether an input does not, or not yet, pass its items on directly. Called with the lock.
@@ -118,7 +120,8 @@ final class InputTurn: StreamReceiver, Sendable {
     func receive(_ item: StreamItem) {
         let size =
             switch item {
-            case .batches(let block, _): block.storage.byteCount
+            // Of size 0 it would never wait.
+            case .batches(let block, _): max(1, block.storage.byteCount + block.events.count * MemoryLayout<Event>.stride)
             case .events(let events): events.events.count * MemoryLayout<Event>.stride
             case .begin, .end, .inputEnd: 1
             }

@@ -57,6 +57,8 @@ extension Pipeline {
                 switch result {
                 case .frames, .gap, .device: break
                 case .idle:
+                    // Another job may have ended the run, also within a batch.
+                    if !receiver.hasReader { return .noReaders }
                     let isControlled = receiver.applyControls(to: producer)
                     let events = producer.takeEventsOfPause(isControlled: isControlled)
                     if isControlled || !events.isEmpty { receiver.receive(.events(EventBuffer(events))) }
