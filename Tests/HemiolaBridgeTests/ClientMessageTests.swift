@@ -45,6 +45,27 @@ import Testing
     }
 
     @Test(arguments: [
+        (#"{"type":"import","id":1,"name":"x","path":"/x"}"#, "imports", true),
+        (#"{"type":"tabs","active":"a","tabs":[]}"#, "messages of windows", true),
+        (#"{"type":"window","action":"reload"}"#, "messages of windows", false), (#"{"type":"windowReady"}"#, "messages of windows", false),
+        (#"{"type":"call","function":"f"}"#, nil, false), (#"{"type":"tap"}"#, nil, false), (#"{"type":"status"}"#, nil, false),
+    ])
+    func `messages that name files: are accepted of the user that runs Hemiola and root only`(
+        line: String, title: String?, namesFiles: Bool
+    ) {
+        let body = message(line.utf8).body
+        let owner: UInt32 = 1000
+        for user in [owner, 0] {
+            #expect(body.refusal(of: user, isPage: false, owner: owner) == nil)
+            #expect(body.refusal(of: user, isPage: true, owner: owner) == title.map { "\($0) are not accepted from pages" })
+        }
+        #expect(body.refusal(of: nil, isPage: false, owner: owner) == title.map { "\($0) are accepted on the sink socket only" })
+        // A member of the socket's group.
+        let reason = "imports and tabs are accepted only from user 1000, who runs Hemiola; send it as this user"
+        #expect(body.refusal(of: 1001, isPage: false, owner: owner) == (namesFiles ? reason : nil))
+    }
+
+    @Test(arguments: [
         (#"{"type":"tap",}"#, 15), (#"{"type":"ready","presets":["x",]}"#, 32), (#"{,"type":"tap"}"#, 2), (#"{"type":"tap" "x":1}"#, 15),
         (#"{"type":"tap","x":01}"#, 20), (#"{"type":"tap","x":+1}"#, 19), (#"{"type":"tap","x":1.}"#, 21),
         (#"{"type":"tap","x":.5}"#, 19), (#"{"type":"tap","x":1e}"#, 21), (#"{"type":"tap","x":NaN}"#, 19),

@@ -2,8 +2,8 @@
 //
 // A Unix socket admits processes of the user that runs Hemiola (and of the socket's group, if one is set), by the mode of the file and the
 // credentials that the kernel reports. A web server admits who has the token, under its own name, from its own page or an allowed origin
-// (`WebAccess`). Whoever is admitted may control the run. Messages that name files (to windows, and imports) are accepted at a Unix socket
-// only, and not from the pages of a window.
+// (`WebAccess`). Whoever is admitted may control the run. Imports and messages of windows are accepted at a Unix socket only, and not from
+// the pages of a window; those that name files, of the user that runs Hemiola only (`ClientMessage.Body.refusal`).
 // - Descriptors: one, of `max_clients`. A web server has 128 further connections, of which 64 have not shown the token.
 // - Memory: a message of 1 MiB, eight batches and 1 MiB of events (the oldest are dropped and counted), 4 MiB of unread replies. The calls
 //   of all clients have 128 MiB.
@@ -84,7 +84,7 @@ public final class Bridge: Sendable {
             bootstrap.childChannelOption(.allowRemoteHalfClosure, value: true)
                 .childChannelInitializer { channel in
                     PeerCredentials.user(of: channel).flatMapThrowing { user in
-                        try channel.pipeline.syncOperations.addHandler(LineHandler(hub.value, refusal: refusal(user)))
+                        try channel.pipeline.syncOperations.addHandler(LineHandler(hub.value, user: user, refusal: refusal(user)))
                     }
                 }
         }

@@ -1,4 +1,5 @@
 internal import Hemiola
+internal import HemiolaSystem
 internal import HemiolaVisualizer
 internal import NIOCore
 
@@ -31,7 +32,7 @@ final class BridgeClient {
     }
 
     /// Whether the client opens files by their paths: it is at a Unix socket.
-    var isLocal: Bool { connection.isLocal }
+    var isLocal: Bool { connection.user != nil }
 
     /// The client's name in `control` records.
     var origin: String { "\(hub.name)/\(name)" }
@@ -183,8 +184,8 @@ final class BridgeClient {
             return disconnect("more than \(Self.requestLimit) requests wait for their replies")
         }
         let message = ClientMessage(line, hub.catalog.declarations)
-        if let title = message.body.titleIfItNamesFiles, let refusal = fileRefusal {
-            return reply(to: message.id, error: "\(title) are \(refusal)")
+        if let refusal = message.body.refusal(of: connection.user, isPage: page.isInWindow, owner: CurrentProcess.user) {
+            return reply(to: message.id, error: refusal)
         }
         switch message.body {
         case .control(let control):
@@ -222,12 +223,6 @@ final class BridgeClient {
             hub.clientDidClose()
         case .invalid(let reason): reply(to: message.id, error: reject(reason))
         }
-    }
-
-    /// Why the client's messages cannot name files; nil: they can. Windows and imports open any path of the user that a message names.
-    private var fileRefusal: String? {
-        if !isLocal { return "accepted on the sink socket only" }
-        return page.isInWindow ? "not accepted from pages" : nil
     }
 
     /// - Returns: The error; nil if the subscription has changed.

@@ -6,8 +6,8 @@ protocol ClientConnection: AnyObject {
     var isWritable: Bool { get }
     /// Whether the framing has binary messages.
     var acceptsBinaryMessages: Bool { get }
-    /// Whether the client is a process on this computer that may open the socket's file, not a page of a browser.
-    var isLocal: Bool { get }
+    /// The number of the user at the other end of a Unix socket; nil: the client is a page of a browser.
+    var user: UInt32? { get }
     /// Writes a message. A text includes its newline.
     func write(_ message: ByteBuffer, _ kind: MessageKind)
     func flush()

@@ -9,6 +9,7 @@ final class LineHandler: ChannelInboundHandler, ClientConnection {
     /// Time in which a client must read what waits for it when its connection ends.
     private static let closeTimeout = TimeAmount.milliseconds(500)
 
+    let user: UInt32?
     private let hub: BridgeHub
     /// Why the client is refused; nil: it is accepted.
     private let refusal: String?
@@ -19,8 +20,9 @@ final class LineHandler: ChannelInboundHandler, ClientConnection {
     /// The client; nil: not yet accepted, refused, or disconnected.
     private var client: BridgeClient?
 
-    init(_ hub: BridgeHub, refusal: String?) {
+    init(_ hub: BridgeHub, user: UInt32, refusal: String?) {
         self.hub = hub
+        self.user = user
         self.refusal = refusal
     }
 
@@ -85,7 +87,6 @@ final class LineHandler: ChannelInboundHandler, ClientConnection {
 
     var isWritable: Bool { channel?.isWritable ?? false }
     var acceptsBinaryMessages: Bool { false }
-    var isLocal: Bool { true }
 
     func write(_ message: ByteBuffer, _ kind: MessageKind) {
         context?.write(wrapOutboundOut(message), promise: nil)

@@ -33,14 +33,26 @@ struct ClientMessage: Sendable, Hashable {
         /// No message: the reason.
         case invalid(String)
 
-        /// What an error calls the message, if it can name any file of the user; nil: it cannot.
-        var titleIfItNamesFiles: String? {
+        /// Why the message is not accepted of a client; nil: it is. Hemiola and its user's windows open any path that it names.
+        ///
+        /// - Parameters:
+        ///   - user: The client's user; nil: a page of a browser.
+        ///   - isPage: Whether the client is a page in a window.
+        ///   - owner: The user that runs Hemiola.
+        func refusal(of user: UInt32?, isPage: Bool, owner: UInt32) -> String? {
+            let title: String
+            var namesFiles = true
             switch self {
-            case .request(let request) where request.path != nil: "imports"
-            case .request(let request) where !request.isToWindow: nil
-            case .windowReady, .tabs, .request: "messages of windows"
-            default: nil
+            case .request(let request) where request.path != nil: title = "imports"
+            case .request(let request) where !request.isToWindow: return nil
+            case .tabs: title = "messages of windows"
+            case .windowReady, .request: (title, namesFiles) = ("messages of windows", false)
+            default: return nil
             }
+            guard let user else { return "\(title) are accepted on the sink socket only" }
+            if isPage { return "\(title) are not accepted from pages" }
+            if !namesFiles || user == owner || user == 0 { return nil }
+            return "imports and tabs are accepted only from user \(owner), who runs Hemiola; send it as this user"
         }
     }
 

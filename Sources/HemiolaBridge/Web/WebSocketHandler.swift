@@ -136,7 +136,7 @@ final class WebSocketHandler: ChannelInboundHandler, ClientConnection {
 
     var isWritable: Bool { !isClosing && channel?.isWritable ?? false }
     var acceptsBinaryMessages: Bool { true }
-    var isLocal: Bool { false }
+    var user: UInt32? { nil }
 
     func write(_ message: ByteBuffer, _ kind: MessageKind) {
         var data = message

@@ -33,7 +33,7 @@ private final class HubFixture {
 
         init(_ hub: BridgeHub, _ loop: EmbeddedEventLoop) {
             channel = EmbeddedChannel(loop: loop)
-            try! channel.pipeline.syncOperations.addHandler(LineHandler(hub, refusal: nil))
+            try! channel.pipeline.syncOperations.addHandler(LineHandler(hub, user: 0, refusal: nil))
             channel.pipeline.fireChannelActive()
         }
     }

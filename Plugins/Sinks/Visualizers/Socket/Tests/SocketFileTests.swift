@@ -242,6 +242,36 @@ import Testing
         #expect(warnings.all == ["socket: refused a connection from user 65534; to accept other users, set group=NAME"])
         try sink.close()
     }
+
+    @Test(
+        .enabled(if: geteuid() == 0, "requires root: changes the user"),
+        .enabled(if: ["setpriv", "/usr/bin/perl"].allSatisfy { Tool.location(of: $0) != nil }, "setpriv or Perl is missing"))
+    func `member of the group: can control the run, but name no file`() async throws {
+        let fixture = try await SocketSinkFixture("group=65534")
+        try await fixture.begin()
+        chmod(fixture.folder.path, 0o755)
+        let script = """
+            use IO::Socket::UNIX; my $s = IO::Socket::UNIX->new(Peer => $ARGV[0]) or die $!; print $s $ARGV[1];
+            while (<$s>) { print; last if /"id":4/ }
+            """
+        let messages = [
+            #"{"type":"subscribe","streams":[]}"#, #"{"type":"import","id":1,"name":"x","path":"/x"}"#,
+            #"{"type":"tabs","id":2,"tabs":[]}"#,
+            #"{"type":"windowReady","id":3}"#, #"{"type":"status","id":4}"#,
+        ]
+        let member = ["--reuid=65534", "--regid=65534", "--clear-groups", "/usr/bin/perl", "-e", script, fixture.path]
+        let setpriv = try #require(Tool.location(of: "setpriv"))
+        let outcome = try ChildProcess.run(setpriv, member + [messages.joined(separator: "\n") + "\n"])
+        let replies = outcome.output.split(separator: "\n").filter { $0.contains(#""type":"reply""#) }
+        let reason = #""ok":false,"error":"imports and tabs are accepted only from user 0, who runs Hemiola; send it as this user"}"#
+        #expect(
+            replies
+                == [
+                    #"{"type":"reply","id":1,\#(reason)"#, #"{"type":"reply","id":2,\#(reason)"#,
+                    #"{"type":"reply","id":3,"ok":true,"error":null}"#, #"{"type":"reply","id":4,"ok":true,"error":null}"#,
+                ].map { Substring($0) }, "\(outcome)")
+        try await fixture.close()
+    }
 }
 
 /// The warnings of a sink.
