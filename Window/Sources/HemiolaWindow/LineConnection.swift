@@ -33,12 +33,15 @@ final class LineConnection {
             throw SystemCallError(.notPermitted)
         }
         socket = try UnixAddress.connect(to: location.path)
-        if location.origin != .named, PeerCredentials.of(socket).map({ TrustedPath.isTrusted($0.user) }) != true {
+        if location.origin != .named, !isServerTrusted {
             socket.close()
             throw SystemCallError(.notPermitted)
         }
         watch()
     }
+
+    /// Whether the program that listens is of this user, or root's.
+    var isServerTrusted: Bool { PeerCredentials.of(socket).map { TrustedPath.isTrusted($0.user) } == true }
 
     /// Whether a window, this one or another, has started the program that listens.
     var serverIsOfWindow: Bool {

@@ -37,7 +37,6 @@ final class PageScheme {
             return refuse(request, "not a page of this window")
         }
         let path = String(cString: g_uri_get_path(uri))
-        if path.hasPrefix("/hemiola/file/") { return serveImport(request, path) }
         do throws(Problem) {
             switch try source.file(at: path) {
             case .bytes(let bytes):
@@ -56,22 +55,6 @@ final class PageScheme {
         }
     }
 
-    /// Serves a file that a page imports, or the reason why it cannot be read. The page can be of another server.
-    private func serveImport(_ request: OpaquePointer, _ address: String) {
-        let view = webkit_uri_scheme_request_get_web_view(request)
-        guard let path = view.flatMap({ PageView.showing($0)?.takeFile(at: address) }) else { return refuse(request, "no such file") }
-        let (stream, count, status): (UnsafeMutablePointer<GInputStream>?, Int64, guint)
-        do throws(Problem) {
-            let (descriptor, size) = try PageSource.importedFile(path)
-            (stream, count, status) = (g_unix_input_stream_new(descriptor, 1), size, 200)
-        } catch {
-            let text = Array("\(path): \(error.message)".utf8)
-            stream = g_memory_input_stream_new_from_data(g_memdup2(text, gsize(text.count)), gssize(text.count), g_free)
-            (count, status) = (Int64(text.count), 404)
-        }
-        finish(request, stream: stream!, count: count, type: "application/octet-stream", status: status, isForAllOrigins: true)
-    }
-
     /// Whether the view that requests a file shows the file's page.
     private func isAllowed(_ request: OpaquePointer, _ source: PageSource) -> Bool {
         guard let view = webkit_uri_scheme_request_get_web_view(request) else { return true }
@@ -79,18 +62,14 @@ final class PageScheme {
         return page.source == source
     }
 
-    private func finish(
-        _ request: OpaquePointer, stream: UnsafeMutablePointer<GInputStream>, count: Int64, type: String, status: guint = 200,
-        isForAllOrigins: Bool = false
-    ) {
+    private func finish(_ request: OpaquePointer, stream: UnsafeMutablePointer<GInputStream>, count: Int64, type: String) {
         let response = webkit_uri_scheme_response_new(stream, gint64(count))
         webkit_uri_scheme_response_set_content_type(response, type)
-        webkit_uri_scheme_response_set_status(response, status, nil)
+        webkit_uri_scheme_response_set_status(response, 200, nil)
         let headers = soup_message_headers_new(SOUP_MESSAGE_HEADERS_RESPONSE)
         soup_message_headers_append(headers, "Content-Type", type)
         soup_message_headers_append(headers, "X-Content-Type-Options", "nosniff")
         soup_message_headers_append(headers, "Cache-Control", "no-store")
-        if isForAllOrigins { soup_message_headers_append(headers, "Access-Control-Allow-Origin", "*") }
         webkit_uri_scheme_response_set_http_headers(response, headers)
         webkit_uri_scheme_request_finish_with_response(request, response)
         g_object_unref(UnsafeMutableRawPointer(response))

@@ -164,9 +164,16 @@ nonisolated enum PageSource: Hashable, Sendable {
         return try open("\(folder)/\(name)", inside: folder + "/")
     }
 
-    /// A file that a page imports.
-    static func importedFile(_ path: String) throws(Problem) -> (descriptor: Int32, size: Int64) {
-        try open(path, inside: "", limit: 32 << 20)
+    /// The bytes of a file that a page imports, as Base64.
+    static func importedFile(_ path: String) throws(Problem) -> String {
+        do throws(Problem) {
+            let (descriptor, size) = try open(path, inside: "", limit: 32 << 20)
+            let file = FileDescriptor(descriptor)
+            defer { file.close() }
+            do throws(SystemCallError) {
+                return Data(try file.bytes(at: 0, count: Int(size))).base64EncodedString()
+            } catch { throw Problem("\(error)") }
+        } catch { throw Problem("\(path): \(error.message)") }
     }
 
     private static func open(_ path: String, inside prefix: String) throws(Problem) -> File {

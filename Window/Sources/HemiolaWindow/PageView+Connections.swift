@@ -1,6 +1,7 @@
 import CWebKit
 import FoundationEssentials
 import HemiolaSystem
+import WindowCore
 
 // The connections of the page to Hemiola, and whether it reads them.
 
@@ -12,7 +13,8 @@ extension PageView {
     }
 
     func open(_ number: Int) {
-        guard connections.count < Self.maximumConnections, connections[number] == nil, let host,
+        // Without a source, the document is one whose page could not be loaded again: it runs on, and is not shown.
+        guard source != nil, connections.count < Self.maximumConnections, connections[number] == nil, let host,
             let line = try? LineConnection(host.socketPath)
         else { return deliver("closed", "\(number)", "") }
         line.onLines = { [unowned self] lines in received(lines, number) }
@@ -31,27 +33,37 @@ extension PageView {
         let importStart = #"{"type":"import","#
         // Most lines are samples: their bytes are scanned, which is faster than characters.
         if lines.utf8.split(separator: UInt8(ascii: "\n")).contains(where: { $0.starts(with: importStart.utf8) }) {
-            lines = lines.split(separator: "\n").map { $0.hasPrefix(importStart) ? withAddress($0, number) : String($0) }
+            lines = lines.split(separator: "\n").compactMap { $0.hasPrefix(importStart) ? withFile($0, number) : String($0) }
                 .joined(separator: "\n")
         }
         if !isShown {
             // Samples that were sent before Hemiola has read the new subscription.
             lines = lines.split(separator: "\n").filter { !$0.hasPrefix(#"{"type":"pushSamples""#) }.joined(separator: "\n")
-            if lines.isEmpty { return }
         }
+        if lines.isEmpty { return }
         deliver("lines", "\(number)", lines)
     }
 
-    /// The message that lets the page import a file, with an address in place of the path: a page cannot open paths.
-    private func withAddress(_ line: Substring, _ number: Int) -> String {
-        guard let source, var message = try? JSONDecoder().decode(Import.self, from: Data(line.utf8)), let path = message.path else {
-            return String(line)
+    /// The message that lets the page import a file, with its bytes in place of the path: a page cannot open paths, and its policy may
+    /// forbid it to fetch.
+    ///
+    /// - Returns: nil: the file cannot be read, and Hemiola has got the reason in place of the page's answer.
+    private func withFile(_ text: Substring, _ number: Int) -> String? {
+        guard var message = try? JSONDecoder().decode(Import.self, from: Data(text.utf8)), let path = message.path,
+            let line = connections[number]?.line
+        else { return nil }
+        do throws(Problem) {
+            // Else another user would read this user's files with a page of his own.
+            guard line.isServerTrusted else { throw Problem("a window imports files for the Hemiola of its own user only") }
+            let base64 = try PageSource.importedFile(path)
+            message.path = nil
+            // Base64 has no character that JSON escapes, and an encoder would look for one in megabytes.
+            let start = String(decoding: (try? JSONEncoder().encode(message)) ?? Data(), as: UTF8.self).dropLast()
+            return #"\#(start),"base64":"\#(base64)"}"#
+        } catch {
+            line.send(WindowRequest.failure(call: message.call, error.message))
+            return nil
         }
-        // Nobody can guess it: frames of the page have other authors.
-        let address = "/hemiola/file/\(String(UInt128.random(in: 0 ... .max), radix: 36))"
-        connections[number]?.file = (address, path)
-        (message.path, message.url) = (nil, "\(PageSource.scheme)://\(source.host)\(address)")
-        return (try? JSONEncoder().encode(message)).map { String(decoding: $0, as: UTF8.self) } ?? String(line)
     }
 
     private nonisolated struct Import: Codable {
@@ -59,14 +71,6 @@ extension PageView {
         var call: Int
         var name: String
         var path: String?
-        var url: String?
-    }
-
-    /// The path of the file that the page imports from an address, once.
-    func takeFile(at address: String) -> String? {
-        guard let number = connections.first(where: { $0.value.file?.address == address })?.key else { return nil }
-        defer { connections[number]?.file = nil }
-        return connections[number]?.file?.path
     }
 
     func deliver(_ function: String, _ first: String, _ second: String) {

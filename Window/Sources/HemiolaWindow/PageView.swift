@@ -66,8 +66,6 @@ final class PageView {
         /// The subscriptions while the page is shown and hidden; empty: it has not subscribed.
         var shown = ""
         var hidden = ""
-        /// The file that the page imports, and the path of its address, at which the page gets it once.
-        var file: (address: String, path: String)?
     }
 
     static var views: [UnsafeMutablePointer<WebKitWebView>: PageView] = [:]

@@ -52,6 +52,87 @@ extension WindowTests {
         #expect(window.output.contains("https://example.org/: not loaded"))
     }
 
+    @Test func `import: a page whose policy forbids to fetch gets the file, and the sender the reason why one cannot be read`() throws {
+        let fixture = try Fixture()
+        defer { fixture.stop() }
+        try fixture.startHemiola()
+        let page = try fixture.page(
+            "import", script: "window.importFile = (name, base64) => [name, atob(base64)]; \(visualizer)",
+            head: #"<meta http-equiv="Content-Security-Policy" content="connect-src 'none'">"#)
+        let window = try fixture.window([page])
+        defer { window.stop() }
+        try window.wait(for: "REPORT connected")
+        let file = fixture.folder.appendingPathComponent("Élan \"1\".milk")
+        try "per_frame".write(to: file, atomically: true, encoding: .utf8)
+        let answer = try fixture.send("import", file.path)
+        #expect(answer.output == #"["Élan \"1\".milk","per_frame"]"# + "\n", "\(answer)")
+        let path = fixture.folder.appendingPathComponent("gone").path
+        let line = #"{"type":"import","id":1,"name":"x","path":"\#(path)"}"#
+        let script = "echo '\(line)' | exec socat -,ignoreeof UNIX-CONNECT:\(fixture.socket)"
+        let client = try RunningProgram("/bin/sh", ["-c", script])
+        defer { client.stop() }
+        let reply = try client.wait(for: #""type":"reply""#)
+        #expect(reply == #"{"type":"reply","id":1,"ok":false,"error":"\#(path): No such file or directory"}"#)
+    }
+
+    @Test(.enabled(if: geteuid() == 0 && findTool("setpriv") != nil, "requires root and setpriv: changes the user"))
+    func `Hemiola of another user: reads no file through the page`() throws {
+        let fixture = try Fixture()
+        defer { fixture.stop() }
+        let folder = fixture.folder.appendingPathComponent("other").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        chmod(fixture.folder.path, 0o755)
+        chown(folder, 65534, 65534)
+        try """
+        #!/bin/sh
+        echo '{"type":"import","call":1,"name":"x","path":"/etc/hostname"}'
+        exec cat >&2
+        """.write(toFile: "\(folder)/server", atomically: true, encoding: .utf8)
+        chmod("\(folder)/server", 0o755)
+        let server = try RunningProgram(
+            findTool("setpriv")!,
+            ["--reuid=65534", "--clear-groups", findTool("socat")!, "UNIX-LISTEN:\(folder)/s,fork", "EXEC:\(folder)/server"])
+        defer { server.stop() }
+        try waitForFile("s", in: folder)
+        let page = try fixture.page("visited", script: "window.importFile = (name, base64) => atob(base64); \(visualizer)")
+        let window = try fixture.window(["--socket", "\(folder)/s", page], connects: false)
+        defer { window.stop() }
+        let answer = try server.wait(for: #""type":"result""#)
+        #expect(answer == #"{"type":"result","call":1,"error":"a window imports files for the Hemiola of its own user only"}"#)
+    }
+
+    @Test func `page that cannot be loaded again: its document runs on, gets no connection and imports nothing`() throws {
+        let fixture = try Fixture()
+        defer { fixture.stop() }
+        try fixture.startHemiola()
+        let page = try fixture.page(
+            "removed",
+            script: """
+                \(visualizer)
+                let state = '';
+                setInterval(() => {
+                    const socket = new WebSocket(new URL('/hemiola/socket', location.href));
+                    let next = 'refused';
+                    socket.onopen = () => { next = 'accepted'; socket.close(); };
+                    socket.onclose = () => {
+                        if (state !== next) report('socket', next);
+                        state = next;
+                    };
+                }, 200);
+                """)
+        let window = try fixture.window([page])
+        defer { window.stop() }
+        try window.wait(for: "REPORT socket \"accepted\"")
+        try window.waitUntilReady("removed")
+        try FileManager.default.removeItem(atPath: page)
+        try fixture.key("ctrl+r")
+        try window.wait(for: "REPORT socket \"refused\"")
+        let file = fixture.folder.appendingPathComponent("x.milk")
+        try "x".write(to: file, atomically: true, encoding: .utf8)
+        let answer = try fixture.send("import", file.path)
+        #expect(answer.code != 0 && answer.output.contains("no page is connected"), "\(answer)")
+    }
+
     @Test(.releaseCheck) func `single file: it is shown, other files of its folder are not served`() throws {
         let fixture = try Fixture()
         defer { fixture.stop() }

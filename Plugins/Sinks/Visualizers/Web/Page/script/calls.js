@@ -9,7 +9,7 @@ const cancelledCalls = new Set();
 
 /**
  * Calls a function of the page and sends its value. A value that is not JSON, an exception and a missing function are answers too.
- * `address`: that of a file whose bytes, as base64, are the last value.
+ * `address`: that of a file whose bytes, as base64, become the second value.
  */
 async function call(number, name, values, address) {
     const running = { number };
@@ -18,7 +18,7 @@ async function call(number, name, values, address) {
     try {
         const target = pageFunction(name);
         if (!target) throw new Error(`the page has no function ${shorten(name, 100)}`);
-        if (address) values.push(encodeBase64(await fileBytes(address)));
+        if (address) values[1] = encodeBase64(await fileBytes(address));
         if (currentCall !== running) throw new Error("the call was cancelled");
         answer.value = (await target(...values)) ?? null;
         if (JSON.stringify(answer.value) === undefined) answer.value = null;

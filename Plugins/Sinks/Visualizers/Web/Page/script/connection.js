@@ -175,7 +175,7 @@ const receivers = {
     },
     getPresetNames: () => visualizer.reportPresets("presetNames", "names"),
     call: (message) => call(message.call, message.function, message.arguments ?? []),
-    import: (message) => call(message.call, "importFile", [message.name], message.url),
+    import: (message) => call(message.call, "importFile", [message.name, message.base64], message.url),
     cancel: (message) => cancel(message.call),
 };
 
