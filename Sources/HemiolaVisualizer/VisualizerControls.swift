@@ -54,7 +54,7 @@ extension ControlType {
 
     /// The controls that a preset cycler handles.
     public static let presetControls: [ControlType] = [
-        nextPreset, previousPreset, randomPreset, loadPreset, lockPreset, toggleCycle, setFavourites, setSpeed, ready, presetNames,
+        nextPreset, previousPreset, randomPreset, loadPreset, lockPreset, toggleCycle, setSpeed, ready, presetNames, setFavourites,
         presetHandler, presetRefused, pageClosed, speedHandler,
     ]
 }

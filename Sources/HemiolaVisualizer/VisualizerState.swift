@@ -13,6 +13,8 @@ package struct VisualizerState: Sendable, Hashable {
     package private(set) var isCycling: Bool?
     /// The names of the user's favourites.
     package private(set) var favourites: [String] = []
+    /// The origins of the connected pages.
+    private var pages: Set<String> = []
     /// Stream time of the next scheduled preset change, in seconds.
     private var nextPresetTime: Double?
     /// The last beat: beats per minute, and its stream time in seconds.
@@ -28,7 +30,7 @@ package struct VisualizerState: Sendable, Hashable {
     package mutating func begin(_ stream: StreamHeader) {
         (nextPresetTime, tempo) = (nil, nil)
         // Without pages the preset cycler starts anew for every file.
-        if !stream.isLive { isCycling = nil }
+        if !stream.isLive, pages.isEmpty { isCycling = nil }
     }
 
     package mutating func apply(_ event: Event) {
@@ -47,6 +49,8 @@ package struct VisualizerState: Sendable, Hashable {
             case .toggleCycle: (isCycling, nextPresetTime) = (stamped.isOn, nil)
             case .lockPreset: nextPresetTime = nil
             case .setFavourites: favourites = stamped.control["names"].items?.compactMap(\.string) ?? []
+            case .ready, .presetNames: pages.insert(stamped.origin)
+            case .pageClosed: pages.remove(stamped.origin)
             default: break
             }
         }

@@ -116,6 +116,21 @@ import Testing
         try await fixture.close()
     }
 
+    @Test func `next file: cycling stays while a page is connected`() async throws {
+        let fixture = try await SocketSinkFixture()
+        func nextCycling(after controls: StampedControl...) async throws -> Bool? {
+            try await fixture.play(controls: controls)
+            try await fixture.end()
+            try await fixture.begin(isLive: false)
+            return try fixture.client().line().object("visualizer")["cycling"] as? Bool
+        }
+        try await fixture.begin(isLive: false)
+        let ready = StampedControl(Control(.ready, .texts(["x"])), at: 0, from: "web/1")
+        #expect(try await nextCycling(after: ready, Self.toggle(isOn: true)) == true)
+        #expect(try await nextCycling(after: StampedControl(Control(.pageClosed), at: 0, from: "web/1")) == nil)
+        try await fixture.close()
+    }
+
     @Test func `change that a page reports: is sent to the other pages only`() async throws {
         let fixture = try await SocketSinkFixture()
         try await fixture.begin()
