@@ -143,7 +143,13 @@ export class PresetControl {
         const names = new Set(this.list.favourites);
         const isMarked = !names.delete(name);
         if (isMarked) names.add(name);
-        if (!(await this.request({ type: "setFavourites", names: [...names] }))) return;
+        // Shown at once: a second mark before the reply starts from it.
+        this.setFavourites([...names]);
+        if (!(await this.request({ type: "setFavourites", names: [...names] }))) {
+            const others = [...this.list.favourites].filter((other) => other !== name);
+            this.setFavourites(isMarked ? others : [...others, name]);
+            return;
+        }
         announce(isMarked ? "Added to the favourites" : "Removed from the favourites");
     }
 
