@@ -2,6 +2,7 @@ import Hemiola
 import HemiolaEngine
 import HemiolaTesting
 import HemiolaVisualizer
+import LevelsAnalyzer
 import TestSupport
 import Testing
 
@@ -249,6 +250,16 @@ import Testing
         } catch {
             #expect(error.all.map(\.place) == [.sink(0)])
             #expect(error.all[0].message.contains("--analyzer +witness:as=w"), "\(error.all)")
+        }
+    }
+
+    @Test func `sink that needs an analyzer and reads controls: a recording without controls is enough`() throws {
+        let path = try folder.write([Self.header(), Self.end(0)].map { $0 + "\n" }.joined(), to: "r.jsonl")
+        let needs = SinkPlugin.Needs(analyzers: [PluginSpec("levels")], events: [.control])
+        let registry = PluginRegistry(analyzers: [.levels], sinks: [.collecting(sink, needs: needs)])
+        let recording = try Recording(path, registry)
+        #expect(throws: Never.self) {
+            try registry.assemble(replaying: recording, PipelineConfiguration(sinks: [PluginSpec("collecting")]))
         }
     }
 

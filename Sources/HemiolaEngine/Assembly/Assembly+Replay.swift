@@ -54,7 +54,7 @@ extension PluginRegistry {
             let outputs = readsFeatures ? try? plugin.make(values).prepare(format) : nil
             return RecordedNeed(
                 sink: entry.name, analyzer: spec, settings: spec.settings.keys.sorted().map { ($0, values[$0] ?? .none) },
-                features: outputs?.features.map(\.name) ?? [], events: entry.needs.events.map(\.name))
+                features: outputs?.features.map(\.name) ?? [], events: entry.needs.events.filter(plugin.about.records.contains).map(\.name))
         }
     }
 }

@@ -53,7 +53,7 @@ struct RecordedNeed: Sendable {
     var settings: [(key: String, value: ParameterValue)]
     /// The features that the sink's director reads.
     var features: [String]
-    /// The event types that the sink reads. One of the required analyzers emits each.
+    /// The event types of the analyzer that the sink reads.
     var events: [String]
 
     /// Why a stream does not meet the need; nil if it does.
