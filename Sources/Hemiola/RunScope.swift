@@ -13,6 +13,8 @@ public final class RunScope: Sendable {
     public let answersInputs: Bool
     /// Whether the result of an interrupted input is kept, if it replaces no other; false: it is removed.
     public let keepsInterruptedResults: Bool
+    /// Whether the run repeats an earlier one, from a recording or with its controls: it neither reads nor changes what the user's runs store.
+    public let isReplay: Bool
 
     private let readIsComplete: @Sendable () -> Bool
     private let stop: @Sendable () -> Void
@@ -26,16 +28,18 @@ public final class RunScope: Sendable {
     ///   - syncsFiles: Whether complete files are synchronized with the disk.
     ///   - answersInputs: Whether another program waits for the records of each input.
     ///   - keepsInterruptedResults: Whether the result of an interrupted input is kept.
+    ///   - isReplay: Whether the run replays a recording, or the controls of an earlier run.
     ///   - isComplete: Whether all inputs were taken to their ends.
     ///   - end: Ends the run in order.
     public init(
         startTime: Int = 0, syncsFiles: Bool = false, answersInputs: Bool = false, keepsInterruptedResults: Bool = true,
-        isComplete: @escaping @Sendable () -> Bool = { true }, end: @escaping @Sendable () -> Void = {}
+        isReplay: Bool = false, isComplete: @escaping @Sendable () -> Bool = { true }, end: @escaping @Sendable () -> Void = {}
     ) {
         self.startTime = startTime
         self.syncsFiles = syncsFiles
         self.answersInputs = answersInputs
         self.keepsInterruptedResults = keepsInterruptedResults
+        self.isReplay = isReplay
         readIsComplete = isComplete
         stop = end
     }

@@ -25,6 +25,13 @@ import Testing
         #expect(event.control == StampedControl(Control(.tap), at: batch * 1024, from: "web/7"))
     }
 
+    @Test(arguments: [false, true]) func `sinks: know whether controls are replayed`(isReplay: Bool) async throws {
+        let sink = CollectingSink()
+        let replay = ControlReplay(isReplay ? [StampedControl(Control(.tap), at: 0, from: "web/7")] : [])
+        _ = try await Trial([silence(batches: 1)], analyzers: [.witness()], sinks: [.collecting(sink)]).pipeline().run(replaying: replay)
+        #expect(sink.context?.run.isReplay == isReplay)
+    }
+
     @Test func `replayed controls: sorted by frame, those of one frame keep their order`() async throws {
         let controls = [
             StampedControl(Control(.halveTempo), at: 2048, from: "a"), StampedControl(Control(.tap), at: 2048, from: "b"),

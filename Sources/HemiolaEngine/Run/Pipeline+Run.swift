@@ -24,7 +24,7 @@ extension Pipeline {
             outcome.failedSinks += 1
             return outcome
         }
-        let scope = makeScope(startTime: startTime)
+        let scope = makeScope(startTime: startTime, isReplay: self.replay != nil || !replay.isEmpty)
         let jobCount = jobCount
         if jobCount > 1, supply?.source.results == .filePerInput, sinkEntries.allSatisfy(hasFilePerInput) {
             let outcomes = runJobs(jobCount, report) { [self] in
@@ -164,10 +164,10 @@ extension Pipeline {
     private var liveBlocks: Int { max(4, Int(Self.liveSeconds * 48_000 / Double(batching.batchFrames))) }
 
     /// Sinks may keep it for longer than the pipeline.
-    private func makeScope(startTime: Int) -> RunScope {
+    private func makeScope(startTime: Int, isReplay: Bool) -> RunScope {
         RunScope(
             startTime: startTime, syncsFiles: configuration.syncsFiles, answersInputs: supply?.source.results == .sharedOutput,
-            keepsInterruptedResults: supply?.source.results != .filePerInput,
+            keepsInterruptedResults: supply?.source.results != .filePerInput, isReplay: isReplay,
             isComplete: { [weak self] in self?.isComplete.load(ordering: .acquiring) ?? false }, end: { [weak self] in self?.stop() })
     }
 

@@ -9,17 +9,8 @@ struct PersistedState: Sendable, Equatable {
     /// The names of the user's favourites; nil: not known, those in the file.
     var favourites: [String]?
 
-    /// More bytes than the name of a preset has.
-    private static let maximumBytes = 1 << 20
-
-    /// The state file of a stream.
-    ///
-    /// - Parameter setting: Its path, `none`, or nil: the default for live runs, else none.
-    /// - Returns: nil: the state is not stored.
-    static func path(_ setting: String?, for stream: StreamHeader) -> String? {
-        if let setting { return setting == "none" ? nil : setting }
-        return stream.isLive ? defaultPath() : nil
-    }
+    /// More bytes than the name of a preset, which a message of 1 MiB may have, and the longest favourites.
+    private static let maximumBytes = 4 << 20
 
     /// `hemiola/visualizer.json` in the user's state folder.
     ///

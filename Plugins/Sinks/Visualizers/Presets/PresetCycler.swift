@@ -24,11 +24,11 @@ final class PresetCycler: DirectingSink {
     /// nil: no plan is written.
     private(set) var plan: DocumentFile?
     /// The path of the state file; nil: the state is not stored.
-    private var statePath: String?
+    private(set) var statePath: String?
     private var persisted = PersistedState()
     private var isSaved = true
-    /// Whether every change is saved at once, as in live runs, and not only the last one at the end.
-    private var savesEveryChange = false
+    private var clock: any MonotonicClock = .system
+    private var lastSave = -Double.infinity
     /// Whether no list is set and no visualizer has shown a preset yet.
     private var isWithoutPresets = false
     private var warn: @Sendable (String) -> Void = { _ in }
@@ -43,6 +43,13 @@ final class PresetCycler: DirectingSink {
     func open(_ context: SinkContext) throws(Problem) {
         warn = context.messages.warn
         controls = context.controls
+        clock = context.timing.clock
+        statePath =
+            switch settings.state {
+            case "none"?: nil
+            case let path?: path
+            case nil: context.timing.isLive && !context.run.isReplay ? PersistedState.defaultPath() : nil
+            }
         try readLists()
         // A plan is input for programs, so none is written to a terminal.
         if planPath.target.isTerminal || planPath.target.isStandardOutput && !context.records.mayUseStandardOutput { return }
@@ -56,15 +63,13 @@ final class PresetCycler: DirectingSink {
     }
 
     func makeDirector() throws(Problem) -> sending any Director {
-        let (path, warn, controls) = (settings.state, warn, controls)
-        return PresetDirector(schedule, controls) { stream in
-            PersistedState.path(path, for: stream).map { PersistedState.read($0) { warn("presets: \($0)") } } ?? PersistedState()
-        }
+        let persisted = statePath.map { PersistedState.read($0) { warn("presets: \($0)") } } ?? PersistedState()
+        // Before those of any client: later ones replace them.
+        if let names = persisted.favourites { controls.submit(Control(.setFavourites, .texts(names)), from: Self.origin) }
+        return PresetDirector(schedule, persisted: persisted)
     }
 
     func begin(_ stream: StreamHeader) throws(Problem) {
-        statePath = PersistedState.path(settings.state, for: stream)
-        savesEveryChange = stream.isLive
         try plan?.begin(stream)
     }
 
@@ -73,13 +78,13 @@ final class PresetCycler: DirectingSink {
             let events = batches[batch].events
             for index in events.indices { update(with: events[index]) }
         }
-        if savesEveryChange { save() }
+        save(after: Self.saveInterval)
         try plan?.write(batches)
     }
 
     func write(_ events: [Event]) throws(Problem) {
         for event in events { update(with: event) }
-        if savesEveryChange { save() }
+        save(after: Self.saveInterval)
         try plan?.write(events)
     }
 
@@ -104,6 +109,10 @@ final class PresetCycler: DirectingSink {
     /// The record types of a plan unless `--select` chooses others: the changes, and the controls, so that `--replay-controls` can replay
     /// them.
     static let planRecords = ["header", "preset", "page_preset", "speed", "control", "end"]
+
+    /// The origin of the stored favourites.
+    private static let origin = "presets"
+    private static let saveInterval = 1.0
 
     // MARK: - Lists
 
@@ -144,19 +153,26 @@ final class PresetCycler: DirectingSink {
             persisted.preset = change.name
         } else if let change = SpeedChange(event) {
             persisted.speed = change.speed
-        } else if let control = event.control?.control, control.type == .setFavourites {
-            persisted.favourites = control["names"].items?.compactMap(\.string)
+        } else if let stamped = event.control, stamped.control.type == .setFavourites, stamped.origin != Self.origin {
+            persisted.favourites = stamped.control["names"].items?.compactMap(\.string)
         }
         if persisted != before { isSaved = false }
     }
 
-    /// Saves the persisted state if it has changed. After a failure, which is reported once, nothing more is saved.
-    private func save() {
-        guard !isSaved, let path = statePath else { return }
-        isSaved = true
-        if persisted.favourites == nil { persisted.favourites = PersistedState.read(path) { _ in }.favourites }
+    /// Saves the persisted state if it has changed. The file keeps what this run has not set, and the favourites that another program has
+    /// set since. After a failure, which is reported once, nothing more is saved.
+    ///
+    /// - Parameter interval: Seconds between two savings, at least.
+    private func save(after interval: Double = 0) {
+        guard !isSaved, let path = statePath, clock.now - lastSave >= interval else { return }
+        (isSaved, lastSave) = (true, clock.now)
+        let stored = PersistedState.read(path) { _ in }
+        let state = PersistedState(
+            preset: persisted.preset ?? stored.preset, speed: persisted.speed ?? stored.speed,
+            favourites: persisted.favourites ?? stored.favourites)
         do throws(SystemCallError) {
-            try persisted.write(to: path)
+            try state.write(to: path)
+            persisted.favourites = nil
         } catch {
             statePath = nil
             warn("presets: \(path): cannot write the state file; the last preset and speed are not saved")

@@ -12,11 +12,8 @@ final class PresetDirector: PreparedDirector {
 
     private let settings: ScheduleSettings
     private let controlPreparer: PresetControlPreparer
-    /// Reads the persisted state. It is called once, when the first stream begins.
-    private let persisted: (StreamHeader) -> PersistedState
-    private let controls: ControlPort
-    /// The favourites of the last run, which become those of this one with the first page.
-    private var favourites: [String]?
+    /// For the first stream.
+    private let persisted: PersistedState
     private var schedule: PresetSchedule?
     private var isLive = false
     private var format = StreamFormat(sampleRate: 1, channelCount: 1)
@@ -27,12 +24,8 @@ final class PresetDirector: PreparedDirector {
     private var level: SoundLevel?
     private var confidence: FeatureHandle?
 
-    init(
-        _ settings: ScheduleSettings, _ controls: ControlPort = .closed,
-        persisted: @escaping (StreamHeader) -> PersistedState = { _ in PersistedState() }
-    ) {
+    init(_ settings: ScheduleSettings, persisted: PersistedState = PersistedState()) {
         self.settings = settings
-        self.controls = controls
         controlPreparer = PresetControlPreparer(settings)
         self.persisted = persisted
     }
@@ -41,8 +34,7 @@ final class PresetDirector: PreparedDirector {
         if let schedule, schedule.hasPages || isLive && stream.isLive {
             self.schedule?.rebase(by: end)
         } else {
-            let state = schedule == nil ? persisted(stream) : PersistedState()
-            favourites = state.favourites ?? favourites
+            let state = schedule == nil ? persisted : PersistedState()
             schedule = PresetSchedule(settings, preparer: controlPreparer, persisted: state, seed: stream.seed)
         }
         isLive = stream.isLive
@@ -77,10 +69,6 @@ final class PresetDirector: PreparedDirector {
     }
 
     private func handle(_ control: StampedControl, _ preparation: PresetControlPreparer.Preparation?) -> ControlReply {
-        if control.control.type == .ready, let names = favourites {
-            controls.submit(Control(.setFavourites, .texts(names)), from: "presets")
-            favourites = nil
-        }
         let time = format.seconds(at: control.frame)
         return schedule?.handle(control.control, from: control.origin, at: time, preparation: preparation)
             ?? .refused("no stream has begun")

@@ -43,6 +43,9 @@ struct PresetSchedule: Sendable {
         }
     }
 
+    /// Maximum number of bytes of the favourites' names: also with every byte escaped, clients get their record.
+    private static let favouriteBytes = 128 << 10
+
     private var timer: ChangeTimer
     private var order: PresetOrder
     /// The seed of the order of the next page.
@@ -221,7 +224,9 @@ struct PresetSchedule: Sendable {
             if isCycling { timer.restart(at: time) }
             return .switched(isCycling)
         // Its record tells pages and the state file.
-        case .setFavourites: return .done
+        case .setFavourites:
+            let size = (control["names"].items ?? []).reduce(0) { $0 + ($1.string?.utf8.count ?? 0) }
+            return size <= Self.favouriteBytes ? .done : .refused("the names of the favourites have more than 128 KiB")
         case .setSpeed, .speedHandler: return set(control["speed"].number ?? .nan)
         case .ready, .presetNames:
             let error = updateLists(after: control, from: origin, preparation).error

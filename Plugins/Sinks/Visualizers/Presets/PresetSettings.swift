@@ -1,5 +1,6 @@
 internal import Hemiola
 internal import HemiolaFiles
+internal import HemiolaVisualizer
 
 /// The kind of automatic preset changes.
 enum ChangeMode: String, CaseIterable {
@@ -68,7 +69,7 @@ struct PresetSettings: PluginSettings {
             "Rise of the level that counts as a drop: mean of the last 0.2 s over mean of the last 3 s.")
         state = read.text(
             "state",
-            "File that stores the last preset and speed between runs, or none. Default: visualizer.json in the user's state folder for live runs, else none."
+            "File that stores the last preset, speed and favourites between runs, or none. Default: visualizer.json in the user's state folder in real time, else and in replays none."
         )
     }
 
@@ -110,7 +111,8 @@ struct PresetSettings: PluginSettings {
     var needs: SinkPlugin.Needs {
         SinkPlugin.Needs(
             analyzers: analyzers, spareStandardOutput: OutputTarget(path).isStandardOutput,
-            events: analyzers.contains { $0.name == PresetDirector.beat } ? [.beat] : [], outputs: [SinkPlugin.Output(path)])
+            events: [.control, .preset, .pagePreset, .speed] + (analyzers.contains { $0.name == PresetDirector.beat } ? [.beat] : []),
+            outputs: [SinkPlugin.Output(path)])
     }
 
     /// The analyzers that the mode needs.

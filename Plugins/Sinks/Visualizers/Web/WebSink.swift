@@ -32,14 +32,9 @@ extension SinkPlugin {
     }
 
     /// The sink that changes the presets of pages when their user asks for it, and keeps what the user has chosen for the next run.
-    private static var presetCycler: PluginSpec {
-        var spec = PluginSpec(
-            "presets", primary: .text("/dev/null"),
-            settings: ["mode": .text("manual"), "time_s": .number(20), "select": .texts(["preset", "speed", "control"])])
-        // Its file of live runs.
-        spec.settings["state"] = EnvironmentVariable.stateFolder().map { .text("\($0)/visualizer.json") }
-        return spec
-    }
+    private static let presetCycler = PluginSpec(
+        "presets", primary: .text("/dev/null"),
+        settings: ["mode": .text("manual"), "time_s": .number(20), "select": .texts(["preset", "speed", "control"])])
 }
 
 /// The settings of the sink `web`.

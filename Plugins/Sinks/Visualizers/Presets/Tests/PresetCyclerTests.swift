@@ -232,7 +232,7 @@ import Testing
         #expect(try folder.text(of: "state.json.damaged") == "{\"pre")
     }
 
-    @Test func `favourites: kept, and set again with the first page of the next run`() async throws {
+    @Test func `favourites: kept, and set again at the start of the next run`() async throws {
         func run(_ control: Control) async throws -> [Control] {
             let pipeline = PipelineFixture(
                 steps: [.samples(TestSignal.silence(frames: 3 * 44_100))],
@@ -245,9 +245,65 @@ import Testing
         let favourites = Control(.setFavourites, .texts(["b", "Élan"]))
         #expect(try await run(favourites) == [favourites])
         #expect(try folder.text(of: "state.json") == #"{"favourites":["b","Élan"]}"# + "\n")
-        #expect(try await run(Control(.loadPreset, .text("x"))) == [Control(.loadPreset, .text("x"))])
+        #expect(try await run(Control(.loadPreset, .text("x"))) == [favourites, Control(.loadPreset, .text("x"))])
         #expect(try folder.text(of: "state.json") == #"{"preset":"x","favourites":["b","Élan"]}"# + "\n")
-        #expect(try await run(Control(.ready, .texts(["a"]))) == [Control(.ready, .texts(["a"])), favourites])
+        #expect(try await run(Control(.ready, .texts(["a"]))) == [favourites, Control(.ready, .texts(["a"]))])
+        let others = Control(.setFavourites, .texts(["c"]))
+        #expect(try await run(others) == [favourites, others])
+        #expect(try folder.text(of: "state.json") == #"{"preset":"x","favourites":["c"]}"# + "\n")
+    }
+
+    @Test func `selection of other records: the state is stored, and the plan has the selected ones`() async throws {
+        let pipeline = PipelineFixture(
+            steps: [.samples(TestSignal.silence(frames: 3 * 44_100))],
+            settings: "\(folder("plan")),names=a,mode=manual,state=\(folder("state.json")),select=speed",
+            replay: ControlReplay([
+                StampedControl(Control(.setFavourites, .texts(["b"])), at: 0, from: "web/1"),
+                StampedControl(Control(.setSpeed, .number(0.5)), at: 0, from: "web/1"),
+            ]))
+        #expect(try await pipeline.run().notices == [])
+        #expect(try folder.text(of: "state.json") == #"{"preset":"a","speed":0.5,"favourites":["b"]}"# + "\n")
+        #expect(try records("plan").map { $0["type"] as? String } == ["speed"])
+    }
+
+    /// A sink in real time, and the call that gives it a control.
+    private func sink(_ settings: String, _ clock: VirtualClock, _ run: RunScope = RunScope()) throws -> (
+        PresetCycler, write: (Control, String) throws -> Void
+    ) {
+        let settings = PresetSettings(try SinkPlugin.presets.about.values(parsing: "presets:/dev/null,\(settings)"))
+        let sink = PresetCycler(settings, plan: try settings.check())
+        try sink.open(SinkContext(name: "presets", timing: SinkTiming(isLive: true, clock: clock), run: run))
+        try sink.begin(
+            StreamHeader(
+                source: StreamSource(format: TestSignal.mono, kind: "test", name: "test"), isLive: true, batching: .standard, seed: 0,
+                analyzers: []))
+        return (sink, { control, origin in try sink.write([Event(at: 0, StampedControl(control, at: 0, from: origin))]) })
+    }
+
+    @Test func `favourites of another program: kept, and at most one saving a second`() throws {
+        let clock = VirtualClock()
+        let (sink, write) = try sink("state=\(folder("state.json"))", clock)
+        func favourites(_ names: String...) -> Control { Control(.setFavourites, .texts(names)) }
+        // Those of the last run, which another program has replaced since.
+        try write(favourites("old"), "presets")
+        #expect(folder.names == [])
+        try write(favourites("a"), "web/1")
+        #expect(try folder.text(of: "state.json") == #"{"favourites":["a"]}"# + "\n")
+        _ = try folder.write(#"{"favourites":["other"]}"#, to: "state.json")
+        try sink.write([SpeedChange(0.5).event(at: 0)])
+        #expect(try folder.text(of: "state.json") == #"{"favourites":["other"]}"#)
+        clock.advance(by: 1)
+        try sink.write([])
+        #expect(try folder.text(of: "state.json") == #"{"speed":0.5,"favourites":["other"]}"# + "\n")
+        try write(favourites("b"), "web/1")
+        try sink.close()
+        #expect(try folder.text(of: "state.json") == #"{"speed":0.5,"favourites":["b"]}"# + "\n")
+    }
+
+    @Test(arguments: [false, true]) func `real time: the user's state file, but not for a replay`(isReplay: Bool) throws {
+        let (sink, _) = try sink("mode=manual", VirtualClock(), RunScope(isReplay: isReplay))
+        #expect(sink.statePath == (isReplay ? nil : PersistedState.defaultPath()))
+        try sink.close()
     }
 
     @Test func `state file not writable: one warning, and the run continues`() async throws {

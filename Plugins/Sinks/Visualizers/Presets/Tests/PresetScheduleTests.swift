@@ -380,6 +380,12 @@ import Testing
         #expect(PresetSchedule(chosen, seed: 0).library.chosen.names == ["A", "B", "Élan"])
     }
 
+    @Test(arguments: [(64 << 10, true), (64 << 10 + 1, false)]) func `favourites of more than 128 KiB: refused`(length: Int, isDone: Bool) {
+        var schedule = PresetSchedule(settings(), seed: 0)
+        let names = ["a", "b"].map { String(repeating: $0, count: length) }
+        #expect(schedule.handle(Control(.setFavourites, .texts(names)), at: 0).isDone == isDone)
+    }
+
     @Test func `persisted preset and speed are the first ones`() {
         var (schedule, batches) = (
             PresetSchedule(settings(), persisted: PersistedState(preset: "p3", speed: 0.4), seed: 0), BatchSequence()

@@ -20,6 +20,14 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder("new/folder")) == ["visualizer.json"])
     }
 
+    @Test func `longest preset and favourites: read back`() throws {
+        let folder = try TemporaryFolder()
+        let state = PersistedState(
+            preset: String(repeating: "x", count: 1 << 20), favourites: [String(repeating: "\u{1}", count: 128 << 10)])
+        try state.write(to: folder("visualizer.json"))
+        #expect(PersistedState.read(folder("visualizer.json")) { _ in Issue.record("unexpected warning for an intact file") } == state)
+    }
+
     @Test func `missing file: empty state and no warning`() throws {
         let folder = try TemporaryFolder()
         let state = PersistedState.read(folder("visualizer.json")) { _ in Issue.record("unexpected warning") }
