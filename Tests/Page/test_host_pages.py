@@ -155,3 +155,16 @@ def test_page_of_another_server_connects_with_the_token_if_its_origin_is_allowed
     else:
         wait(page, "refusals > 2")
         assert page.evaluate("[hemiola.connected, calls]") == [False, 0]
+
+
+def test_page_without_samples_knows_the_time_of_the_stream_from_its_beats(host, open_page):
+    program = host("""
+        window.times = [];
+        hemiola.subscribe(["beat"]);
+        hemiola.addEventListener("beat", ({ detail }) => times.push([detail.emitted_t, hemiola.toLocalTime(detail.emitted_t)]));
+    """)
+    page = open_page(program.url)
+    # The difference of the page's time and the stream's is that of the message that was late least, and does not grow.
+    wait(page, "times.length > 8")
+    differences = [round(local - 1000 * stream, 3) for stream, local in page.evaluate("times")]
+    assert differences == sorted(differences, reverse=True)

@@ -126,6 +126,10 @@ function received(data) {
         return console.warn("hemiola: invalid message");
     }
     if (message.type === "pushSamples") return receivedSamples(samplesOfMessage(message));
+    // Without samples, events tell the time of the stream: they are sent with the batch in which they were found.
+    if (subscription.streams?.includes("pushSamples") === false && Number.isFinite(message.emitted_t)) {
+        noteStreamTime(1000 * message.emitted_t, NaN);
+    }
     receivers[message.type]?.(message);
     emit(message.type, message);
 }
@@ -134,14 +138,18 @@ function samplesOfMessage(message) {
     return { sequence: null, frame: message.frame, hostTime: NaN, samples: Float32Array.from(message.samples) };
 }
 
-function receivedSamples(message) {
-    const hostTime = Number.isFinite(message.hostTime);
-    if (hostTime !== usesHostTime) {
-        usesHostTime = hostTime;
+/** Notes the stream time of the message that has arrived, and the host's time at which it was encoded; NaN: unknown. */
+function noteStreamTime(streamTime, hostTime) {
+    const isKnown = Number.isFinite(hostTime);
+    if (isKnown !== usesHostTime) {
+        usesHostTime = isKnown;
         streamClock.reset();
     }
-    const streamTime = (1000 * (message.frame + FRAMES_PER_MESSAGE)) / hemiola.sampleRate;
-    if (Number.isFinite(streamTime)) streamClock.add(streamTime, hostTime ? message.hostTime : lastMessageTime);
+    if (Number.isFinite(streamTime)) streamClock.add(streamTime, isKnown ? hostTime : lastMessageTime);
+}
+
+function receivedSamples(message) {
+    noteStreamTime((1000 * (message.frame + FRAMES_PER_MESSAGE)) / hemiola.sampleRate, message.hostTime);
     visualizer.pushSamples(message.samples);
     emit("samples", { samples: message.samples, frame: message.frame, sequence: message.sequence });
 }
