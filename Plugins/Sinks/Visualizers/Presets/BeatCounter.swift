@@ -23,6 +23,8 @@ struct BeatCounter: Sendable {
     private var bars = 0
     private var beats = 0
     private var hasBarPositions = false
+    /// Above two bars the tracker has lost the bars: the next downbeat may never come.
+    private var beatsSinceDownbeat = 0
     private var lastChange = 0.0
     /// The last beat whose time stream time has reached.
     private var lastBeat: (time: Double, beat: Beat)?
@@ -55,7 +57,7 @@ struct BeatCounter: Sendable {
     mutating func clear() {
         announced.removeAll(keepingCapacity: true)
         lastBeat = nil
-        hasBarPositions = false
+        (hasBarPositions, beatsSinceDownbeat) = (false, 0)
     }
 
     /// Counts the queued beats before a time.
@@ -67,6 +69,7 @@ struct BeatCounter: Sendable {
             if first.beat.position == 1, let last = lastBeat?.beat.position, last > 1 { barLength = last }
             lastBeat = first
             if first.beat.position != nil { hasBarPositions = true }
+            beatsSinceDownbeat = first.beat.position == 1 ? 0 : beatsSinceDownbeat + 1
             guard first.time > lastChange + Self.sameBeat else { continue }
             let isDownbeat = first.beat.position == 1
             beats += 1
@@ -79,7 +82,12 @@ struct BeatCounter: Sendable {
     private func isComplete(_ isDownbeat: Bool) -> Bool {
         switch target {
         case .beats(let count): beats >= count
-        case .bars(let count): hasBarPositions ? isDownbeat && bars >= count : beats >= count * Self.defaultBarLength
+        case .bars(let count):
+            if hasBarPositions, beatsSinceDownbeat <= 2 * Self.defaultBarLength {
+                isDownbeat && bars >= count
+            } else {
+                beats >= count * Self.defaultBarLength
+            }
         }
     }
 

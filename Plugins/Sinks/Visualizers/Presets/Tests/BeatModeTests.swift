@@ -52,6 +52,20 @@ import Testing
         #expect(changes.count == Int((120 - start - 3 * bar) / (4 * bar)) + 1)
     }
 
+    @Test func `beats without a downbeat, although with positions: counted by four`() {
+        var counter = BeatCounter(.bars(2))
+        var changes: [Double] = []
+        for beat in 1...40 {
+            let time = Double(beat) / 2
+            counter.add(Beat(beatsPerMinute: 120, position: beat % 2 + 2, confidence: 0.9), at: time)
+            while let change = counter.next(before: time + 0.01) {
+                changes.append(change.time)
+                counter.restart(at: change.time)
+            }
+        }
+        #expect(changes == [4.5, 8.5, 12.5, 16.5])
+    }
+
     @Test func `beats reported without lead: changes follow within 30 ms`() {
         var timer = timer(.bars(2))
         let changes = run(&timer, bpm: 120, start: 0.5, until: 60, ahead: 0)
