@@ -14,12 +14,9 @@ struct BarTracker: Sendable {
     /// Beats before the first position, two bars of four. In rendered music, 40 % of the positions of the first eight beats would be right,
     /// and 50 % of those of the next eight.
     private static let leastBeats = 8
-    /// The part by which the network's probabilities count. Its errors repeat from bar to bar: the probabilities are not independent.
+    /// In whole files: the part by which the network's probabilities count, and what a change of the chord says for a downbeat, in nats.
     private static let shareWeight = 0.2
-    /// In whole files: what a change of the chord says for a downbeat, in nats.
     private static let changeEvidence = 1.0
-    /// How many times as probable another position must be to replace the one that continues: listeners count on.
-    private static let clearly = 2.0
     private static let stateCount = 7
     private static let uniform = SIMD8<Double>(1, 1, 1, 1, 1, 1, 1, 0) / 7
     /// The states of bars of three, and of bars of four.
@@ -27,8 +24,6 @@ struct BarTracker: Sendable {
 
     /// The state probabilities.
     private var probabilities = Self.uniform
-    /// The state that is counted, until another one is clearly more probable; nil: none is known.
-    private var counted: Int?
     /// The number of beats so far; enough after a downbeat of the user.
     private var beatCount = 0
 
@@ -37,20 +32,9 @@ struct BarTracker: Sendable {
     /// - Parameter share: The largest downbeat probability near the beat, divided by the largest beat probability.
     mutating func advance(steps: Int, share: Double) {
         beatCount += 1
-        let steps = min(steps, 12)
-        for _ in 0..<steps { predict() }
+        for _ in 0..<min(steps, 12) { predict() }
         let share = min(max(share, Self.leastShare), 1 - Self.leastShare)
-        observe(first: pow(share, Self.shareWeight), other: pow(1 - share, Self.shareWeight))
-        let best = mostLikely
-        let continued = counted.map { Self.state($0, stepsAhead: steps) }
-        counted = continued.flatMap { probabilities[best] < Self.clearly * probabilities[$0] ? $0 : nil } ?? best
-    }
-
-    /// The state of a number of beats after another one.
-    private static func state(_ state: Int, stepsAhead: Int) -> Int {
-        let bar = state < 3 ? bars.0 : bars.1
-        let position = (state - bar.lowerBound + stepsAhead) % bar.count
-        return bar.lowerBound + (position + bar.count) % bar.count
+        observe(first: share, other: 1 - share)
     }
 
     /// Multiplies the probability of the first position and that of the others.
@@ -73,12 +57,12 @@ struct BarTracker: Sendable {
 
     /// Makes every position equally probable.
     mutating func forget() {
-        (probabilities, counted) = (Self.uniform, nil)
+        probabilities = Self.uniform
     }
 
     /// The positions of all beats of a recording by the forward-backward algorithm; of two bars or less they are unknown.
     ///
-    /// The backward pass uses the same model: in reversed order the downbeat keeps its index, and the other positions are alike.
+    /// Errors of the network repeat from bar to bar, so that its probabilities are not independent: they count by a part. The backward pass uses the same model: in reversed order the downbeat keeps its index, and the other positions are alike.
     ///
     /// - Parameters:
     ///   - shares: As in ``advance(steps:share:)``.
@@ -106,32 +90,28 @@ struct BarTracker: Sendable {
                 for state in 0..<stateCount {
                     let range = state < 3 ? bars.0 : bars.1
                     // The state of the next beat, and its index in reversed order, in which the downbeat stays the first.
-                    let next = Self.state(state, stepsAhead: 1)
+                    let next = range.lowerBound + (state - range.lowerBound + 1) % range.count
                     let mirrored = range.lowerBound + (range.count - (next - range.lowerBound)) % range.count
                     bar.probabilities[state] *= later[mirrored]
                 }
                 bar.probabilities /= bar.probabilities.sum()
             }
-            return bar.position(of: bar.mostLikely, stepsAhead: 0)
+            return bar.mostLikely(stepsAhead: 0)
         }
     }
 
     /// The position of the beat `stepsAhead` beats after the last processed one; nil if unknown.
     func position(stepsAhead: Int) -> (position: Int, meter: Int)? {
-        beatCount < Self.leastBeats ? nil : counted.flatMap { position(of: $0, stepsAhead: stepsAhead) }
+        beatCount < Self.leastBeats ? nil : mostLikely(stepsAhead: stepsAhead)
     }
 
-    private var mostLikely: Int {
+    private func mostLikely(stepsAhead: Int) -> (position: Int, meter: Int)? {
         var best = 0
         for state in 1..<Self.stateCount where probabilities[state] > probabilities[best] { best = state }
-        return best
-    }
-
-    /// Nil where it is hardly more probable than any other.
-    private func position(of state: Int, stepsAhead: Int) -> (position: Int, meter: Int)? {
-        guard probabilities[state] > Self.minimumProbability else { return nil }
-        let bar = state < 3 ? Self.bars.0 : Self.bars.1
-        return (Self.state(state, stepsAhead: stepsAhead) - bar.lowerBound + 1, bar.count)
+        guard probabilities[best] > Self.minimumProbability else { return nil }
+        let bar = best < 3 ? Self.bars.0 : Self.bars.1
+        let position = (best - bar.lowerBound + stepsAhead) % bar.count
+        return ((position + bar.count) % bar.count + 1, bar.count)
     }
 
     /// Makes the beat `stepsAhead` beats after the last processed one a downbeat, as requested by the user.
@@ -143,6 +123,5 @@ struct BarTracker: Sendable {
         probabilities[((-stepsAhead % 3) + 3) % 3] = three > 0.6 ? 1 : 0.2
         probabilities[3 + ((-stepsAhead % 4) + 4) % 4] = three > 0.6 ? 0.2 : 1
         probabilities /= probabilities.sum()
-        counted = mostLikely
     }
 }
