@@ -87,14 +87,13 @@ def test_message_handlers_are_present_before_the_scripts_and_applied_by_the_prog
     page = open_page(program.url)
     assert page.evaluate("early") == ["function", None, None]
     program.next("control", control="ready")
-    page.evaluate("""() => {
-        webkit.messageHandlers.presetHandler.postMessage('Rain');
-        webkit.messageHandlers.speedHandler.postMessage(0.25);
-        webkit.messageHandlers.keyHandler.postMessage('k');
-    }""")
-    program.next("preset", name="Rain")
-    program.next("speed", speed=0.25)
-    program.next("key", key="k")
+    for handler, body, record in [
+        ("presetHandler", "Rain", ("preset", {"name": "Rain"})),
+        ("speedHandler", 0.25, ("speed", {"speed": 0.25})),
+        ("keyHandler", "k", ("key", {"key": "k"})),
+    ]:
+        page.evaluate("([handler, body]) => webkit.messageHandlers[handler].postMessage(body)", [handler, body])
+        program.next(record[0], **record[1])
     page.reload()
     assert page.evaluate("[atob(early[1]), early[2]]") == ["Rain", 0.25]
 
