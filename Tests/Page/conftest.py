@@ -35,11 +35,8 @@ SOURCES = {
 }
 
 
-def until(is_so, what, seconds=600):
-    """Asks until the answer is yes, for a change that no event announces. An answer takes the time of a process or a picture: no pause.
-
-    The limit ends a page that hangs: beside other work a picture takes seconds.
-    """
+def until(is_so, what, seconds=60):
+    """Asks until the answer is yes, for a change that no event announces. An answer takes the time of a process or a picture: no pause."""
     end = time.monotonic() + seconds
     while not is_so():
         assert time.monotonic() < end, f"timeout while waiting for {what}"
@@ -80,7 +77,7 @@ class Program:
             self.all_messages.append(line)
             self.messages.put(line)
 
-    def next(self, kind, seconds=600, **members):
+    def next(self, kind, seconds=60, **members):
         """The next record of a type with these members. Records before it are skipped, also for later calls."""
         end = time.monotonic() + seconds
         skipped = []
@@ -93,7 +90,7 @@ class Program:
                 return record
             skipped.append(record)
 
-    def message(self, text, seconds=600):
+    def message(self, text, seconds=60):
         """The next message with this text. Messages before it are skipped, also for later calls."""
         end = time.monotonic() + seconds
         while True:
@@ -145,7 +142,7 @@ def launch(playwright, home, *flags):
              "DBUS_SESSION_BUS_ADDRESS": "disabled:", "TZ": "UTC"})
 
 
-def wait(page, expression, seconds=600):
+def wait(page, expression, seconds=60):
     """Waits until an expression is true. Until then it may fail, as in a page that loads."""
     page.wait_for_function(
         f"() => {{ try {{ return {expression}; }} catch {{ return false; }} }}", timeout=1000 * seconds, polling=20)
@@ -205,7 +202,7 @@ def open_page(browser):
             context = beside.context
         else:
             context = browser.new_context(viewport={"width": size[0], "height": size[1]}, **options)
-            context.set_default_timeout(600_000)
+            context.set_default_timeout(60_000)
             contexts.append(context)
         page = context.new_page()
         if script:
