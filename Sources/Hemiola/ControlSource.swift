@@ -49,7 +49,7 @@ public final class ControlInput: Sendable {
     /// - Throws: No file descriptor is left.
     public init(_ context: SinkContext) throws(Problem) {
         self.context = context
-        do throws(SystemCallError) { wakeUp = try WakeUp() } catch {
+        do { wakeUp = try WakeUp() } catch {
             throw Problem("\(context.name): cannot create a pipe: \(error); raise the limit on open files: ulimit -n")
         }
     }
@@ -145,7 +145,7 @@ private final class ControlSourceSink: Sink {
         try source.open(input)
         // The thread has the source until `close` has joined it.
         nonisolated(unsafe) let source = source
-        do throws(Problem) {
+        do {
             running = (input, try WorkerThread<Void>(for: "the control source \(context.name)") { source.run(input) })
         } catch {
             source.close()

@@ -123,7 +123,7 @@ extension PluginDescription {
         for setting in settings {
             var value = setting.defaultValue ?? .none
             if let raw = given[setting.name] {
-                do throws(Problem) {
+                do {
                     value = try setting.parse(raw)
                 } catch {
                     problems.append(Problem(error.message, at: .key(setting.name).below(place)))

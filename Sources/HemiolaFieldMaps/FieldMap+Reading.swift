@@ -33,7 +33,7 @@ extension FieldMap {
         let title = PathText.shown(path).onOneLine
         let kind: FileKind
         let bytes: [UInt8]
-        do throws(SystemCallError) {
+        do {
             kind = try FileSystem.status(of: path).kind
             // Another kind may block or never end.
             bytes = kind == .file ? try FileSystem.bytes(of: path, count: maxByteCount + 1) : []
@@ -60,7 +60,7 @@ extension FieldMap {
             throw Problem("\(title): the map has more than \(Self.maxByteCount >> 10) KiB; name a map in YAML")
         }
         let root: YAMLNode?
-        do throws(Problem) {
+        do {
             root = try YAMLNode.parse(text)
         } catch {
             throw Problem("\(title)\(error.place.map { ":\($0)" } ?? ""): \(error.message)")

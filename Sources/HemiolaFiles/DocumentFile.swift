@@ -212,7 +212,7 @@ public final class DocumentFile: Sink {
 
     /// Runs a call. After an error, unless the call can be repeated, the file ends: one that is not at its path yet is removed.
     private func perform(_ body: () throws(Problem) -> Void) throws(Problem) {
-        do throws(Problem) {
+        do {
             try body()
             done = 0
         } catch {
@@ -285,7 +285,7 @@ public final class DocumentFile: Sink {
             while zip(paths(number), paths(number + 1)).contains(where: { $0 != $1 && OutputTarget($0).isOccupied }) { number += 1 }
         }
         var opened: [OutputFile] = []
-        do throws(Problem) {
+        do {
             for path in paths(number) { opened.append(try OutputFile(path, options, context)) }
         } catch {
             throw context.timing.isLive ? error : error.withoutRetry

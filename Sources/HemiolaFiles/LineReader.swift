@@ -42,7 +42,7 @@ public final class LineReader {
     /// - Throws: The file cannot be opened.
     public init(_ path: String) throws(Problem) {
         name = path == "-" ? "standard input" : PathText.shown(path)
-        do throws(SystemCallError) { file = try path == "-" ? .standardInput : .open(path) } catch {
+        do { file = try path == "-" ? .standardInput : .open(path) } catch {
             throw Problem("cannot read \(name): \(error)")
         }
     }
@@ -79,7 +79,7 @@ public final class LineReader {
         }
         guard file.isReadable(within: 0.1) else { return false }
         let bytes: [UInt8]
-        do throws(SystemCallError) { bytes = try file.read(atMost: 65_536) } catch {
+        do { bytes = try file.read(atMost: 65_536) } catch {
             if error.code == .wouldBlock { return false }
             throw Problem("cannot read \(name): \(error)")
         }
@@ -96,7 +96,7 @@ public final class LineReader {
             return true
         }
         if first.starts(with: ZstdReader.signature) {
-            do throws(Problem) {
+            do {
                 decompressor = try ZstdReader()
             } catch {
                 throw Problem("\(name): \(error.message)")
@@ -115,7 +115,7 @@ public final class LineReader {
     private func decompress(with decompressor: ZstdReader) throws(Problem) -> Bool {
         let before = compressed.count
         let bytes: [UInt8]
-        do throws(Problem) {
+        do {
             bytes = try decompressor.decompress(&compressed)
         } catch {
             throw Problem("\(name): cannot decompress: \(error.message)")

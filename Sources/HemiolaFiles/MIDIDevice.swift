@@ -16,7 +16,7 @@ public enum MIDIDevice {
     /// - Throws: An ``/HemiolaSystem/Problem`` with the path, the cause and what to do.
     public static func open(_ path: String, for direction: Direction) throws(Problem) -> FileDescriptor {
         let kind: FileKind
-        do throws(SystemCallError) { kind = try FileSystem.status(of: path).kind } catch { throw problem(path, error) }
+        do { kind = try FileSystem.status(of: path).kind } catch { throw problem(path, error) }
         switch kind {
         case .device, .pipe: break
         case .folder: throw Problem("\(path): a folder, not a MIDI device; name a device in it, as in /dev/snd/midiC1D0")
@@ -27,7 +27,7 @@ public enum MIDIDevice {
         }
         // A pipe that this process also writes stays open when its other writers end.
         let mode: FileDescriptor.Option? = direction == .output ? .writeOnly : kind == .pipe ? .readWrite : nil
-        do throws(SystemCallError) {
+        do {
             let options = [FileDescriptor.Option.nonBlocking, mode].compactMap(\.self)
             let device = try FileDescriptor.open(path, Set(options))
             device.makeRaw()

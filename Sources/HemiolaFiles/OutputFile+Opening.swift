@@ -7,7 +7,7 @@ extension OutputFile {
         var path = path
         while true {
             // A loop of links is another error (ELOOP), which opening the path reports.
-            do throws(SystemCallError) { _ = try FileSystem.status(of: path) } catch {
+            do { _ = try FileSystem.status(of: path) } catch {
                 if error.code == .noSuchFileOrDirectory, let target = FileSystem.linkTarget(of: path) {
                     path = target.hasPrefix("/") ? target : FileSystem.folder(of: path) + "/" + target
                     continue
@@ -21,7 +21,7 @@ extension OutputFile {
     static func resolved(_ path: String, _ name: String) throws(Problem) -> String {
         guard let resolved = FileSystem.realPath(path) else { throw Problem.cannotOpen(name, .last) }
         // Renaming needs no write permission on the file, but a read-only file must not be replaced.
-        do throws(SystemCallError) { try FileSystem.checkPermissions([.write], of: resolved) } catch {
+        do { try FileSystem.checkPermissions([.write], of: resolved) } catch {
             throw Problem.cannotOpen(name, error)
         }
         return resolved
@@ -29,7 +29,7 @@ extension OutputFile {
 
     /// What is at a path; nil: nothing yet.
     static func status(of path: String, _ name: String) throws(Problem) -> FileStatus? {
-        do throws(SystemCallError) { return try FileSystem.status(of: path) } catch {
+        do { return try FileSystem.status(of: path) } catch {
             if error.code == .noSuchFileOrDirectory { return nil }
             throw Problem.cannotOpen(name, error)
         }
@@ -41,7 +41,7 @@ extension OutputFile {
             throw Problem.isFolder(name)
         }
         let folder = FileSystem.folder(of: path)
-        do throws(SystemCallError) { try FileSystem.createFolder(folder) } catch { throw Problem.cannotOpen(name, error) }
+        do { try FileSystem.createFolder(folder) } catch { throw Problem.cannotOpen(name, error) }
     }
 
     /// Locks a file until it is closed. Until the first stream begins it is empty, so that its size alone would not show that it is in use.
@@ -60,7 +60,7 @@ extension OutputFile {
         _ path: String, _ options: Set<FileDescriptor.Option>, isRead: Bool = false, _ name: String
     ) throws(Problem) -> FileDescriptor {
         let mode: FileDescriptor.Option = isRead ? .readWrite : .writeOnly
-        do throws(SystemCallError) { return try FileDescriptor.open(path, options.union([mode])) } catch {
+        do { return try FileDescriptor.open(path, options.union([mode])) } catch {
             if isRead, error.code == .permissionDenied { return try open(path, options, name) }
             throw Problem.cannotOpen(name, error)
         }
@@ -68,7 +68,7 @@ extension OutputFile {
 
     static func openPartial(for path: String, _ name: String) throws(Problem) -> PartialFile {
         PartialFile.removeLeftovers(of: path)
-        do throws(SystemCallError) { return try PartialFile(for: path) } catch { throw Problem.cannotOpen(name, error) }
+        do { return try PartialFile(for: path) } catch { throw Problem.cannotOpen(name, error) }
     }
 
     static func endsInsideLine(_ file: FileDescriptor, length: Int) -> Bool {

@@ -141,7 +141,7 @@ public final class OutputFile {
             file = try Self.open(path, append, name)
             closing = .close
         }
-        do throws(Problem) {
+        do {
             let isRegular = status.map { $0.kind == .file } ?? true
             if mode == .live, refusesData, isRegular { try Self.lock(file, name, offersAppend: offersAppend) }
             sync = mode == .live && isRegular ? try PeriodicSync(file) : nil
@@ -212,7 +212,7 @@ extension OutputFile {
             buffer.append(bytes: lines)
             startsInsideLine = false
         }
-        do throws(Problem) {
+        do {
             // Unsafe: `write(2)` takes a pointer, which is valid inside the closure.
             try buffer.withUnsafeBytes { bytes throws(Problem) in try write(bytes) }
             buffer.removeAll()
@@ -248,7 +248,7 @@ extension OutputFile {
     ///   others need no space on the disk.
     public func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(Problem) {
         if let error = sync?.error { throw Problem.cannotWrite(name, error) }
-        do throws(SystemCallError) { try file.writeAll(bytes, at: offset) } catch {
+        do { try file.writeAll(bytes, at: offset) } catch {
             truncate(to: written)
             throw Problem.cannotWrite(name, error)
         }
@@ -269,7 +269,7 @@ extension OutputFile {
     private func writeUncompressed(_ bytes: UnsafeRawBufferPointer) throws(Problem) {
         var rest = bytes
         while !rest.isEmpty {
-            do throws(SystemCallError) {
+            do {
                 let count = try file.write(rest)
                 rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
                 written += Int64(count)
@@ -343,9 +343,9 @@ extension OutputFile {
             return true
         }
         isClosed = true
-        do throws(SystemCallError) { try file.close(syncs: syncsAtEnd) } catch { throw Problem.cannotWrite(name, error) }
+        do { try file.close(syncs: syncsAtEnd) } catch { throw Problem.cannotWrite(name, error) }
         let isThere: Bool
-        do throws(SystemCallError) {
+        do {
             isThere = try file.moveToPath(replaces: ending == .replace && !refusesData, syncs: syncsAtEnd)
         } catch {
             throw Problem.cannotOpen(name, error).withoutRetry

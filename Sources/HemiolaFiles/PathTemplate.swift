@@ -174,7 +174,7 @@ extension PathTemplate {
     /// - Throws: The path is empty, or contains a placeholder that does not exist.
     public init(_ text: String, at key: String, isNumbered: Bool = false) throws(Problem) {
         if text.isEmpty { throw Problem("an empty path names no file; write - for standard output", at: key) }
-        do throws(Problem) {
+        do {
             try self.init(text, isNumbered: isNumbered)
         } catch {
             throw Problem(error.message, at: key)

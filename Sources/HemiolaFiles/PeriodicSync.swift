@@ -27,10 +27,10 @@ final class PeriodicSync: Sendable {
         sync: @escaping @Sendable (FileDescriptor) -> SystemCallError? = { $0.synchronize() }
     ) throws(Problem) {
         let copy: FileDescriptor
-        do throws(SystemCallError) { copy = try file.duplicate() } catch {
+        do { copy = try file.duplicate() } catch {
             throw Problem("cannot synchronize an output with the disk: \(error); raise the limit on open files: ulimit -n")
         }
-        do throws(Problem) {
+        do {
             try startThread(for: "the synchronization of an output with the disk") { [shared] in
                 while shared.end.value(within: interval) == nil {
                     guard shared.isChanged.exchange(false, ordering: .acquiringAndReleasing) else { continue }

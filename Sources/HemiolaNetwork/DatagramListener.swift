@@ -28,7 +28,7 @@ public final class DatagramListener: Sendable {
         } catch {
             throw Problem("\(endpoint): \((error as? SocketAddressError.UnknownHost)?.errorDescription ?? "no address")")
         }
-        do throws(SystemCallError) {
+        do {
             let result = address.withSockAddr { address, length in
                 Result { () throws(SystemCallError) in try InternetAddress.receiver(at: address, length: length) }
             }

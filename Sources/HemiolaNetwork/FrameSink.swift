@@ -60,7 +60,7 @@ public final class FrameSink<Source: FrameSource>: DirectingSink {
     public func open(_ context: SinkContext) throws(Problem) {
         let source = try makeSource(context)
         var outputs: [MessageSender] = []
-        do throws(Problem) {
+        do {
             for receiver in receivers { outputs.append(try MessageSender(to: receiver, interface: interface, context)) }
             sender = FrameSender(source, to: outputs, FrameTiming(rate: rate), delay: delay, by: context.timing.clock)
         } catch {

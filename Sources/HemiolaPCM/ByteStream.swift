@@ -49,7 +49,7 @@ final class ByteStream: ChunkSource {
         self.fifo = fifo
         self.name = name
         self.isOwner = isOwner
-        do throws(Problem) {
+        do {
             (self.origin, size) = try Self.inspect(file, name: name, from: origin)
             spool = spools && size == nil ? try Spool(for: name) : nil
         } catch {
@@ -74,7 +74,7 @@ final class ByteStream: ChunkSource {
     }
 
     private static func open(_ path: String) throws(Problem) -> FileDescriptor {
-        do throws(SystemCallError) { return try FileDescriptor.open(path, [.nonBlocking]) } catch {
+        do { return try FileDescriptor.open(path, [.nonBlocking]) } catch {
             throw Problem("cannot open \(PathText.shown(path)): \(error)")
         }
     }
@@ -146,7 +146,7 @@ final class ByteStream: ChunkSource {
         // What is ready may be the end, or an error.
         guard file.isReadable(within: Double(milliseconds) / 1000) else { return .idle }
         let count: Int
-        do throws(SystemCallError) {
+        do {
             // At an offset, because another process may share the descriptor and move its position.
             count = try file.read(into: target, at: size == nil ? nil : origin + position)
         } catch {

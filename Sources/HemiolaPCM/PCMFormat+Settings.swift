@@ -26,7 +26,7 @@ public struct RawFormatSettings: PluginSettings {
             guard encoding == nil, rate == nil, channels == nil else {
                 throw Problem("raw already contains encoding, rate and channels; leave them out", at: "raw")
             }
-            do throws(Problem) {
+            do {
                 return try PCMFormat(parsing: raw)
             } catch {
                 throw Problem(error.message, at: "raw")

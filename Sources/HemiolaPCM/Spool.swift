@@ -13,7 +13,7 @@ final class Spool {
     init(for streamName: String) throws(Problem) {
         self.streamName = streamName
         directory = TemporaryFile.folder
-        do throws(SystemCallError) { file = FileDescriptor(try TemporaryFile.create()) } catch {
+        do { file = FileDescriptor(try TemporaryFile.create()) } catch {
             throw Problem("cannot store \(streamName) in \(directory): \(error); set TMPDIR to a directory with more space")
         }
     }
@@ -22,7 +22,7 @@ final class Spool {
 
     /// Appends bytes.
     func append(_ bytes: UnsafeRawBufferPointer) throws(Problem) {
-        do throws(SystemCallError) { try file.writeAll(bytes, at: count) } catch {
+        do { try file.writeAll(bytes, at: count) } catch {
             throw Problem("cannot store \(streamName) in \(directory): \(error); set TMPDIR to a directory with more space")
         }
         count += Int64(bytes.count)
@@ -35,7 +35,7 @@ final class Spool {
     func read(into bytes: UnsafeMutableRawBufferPointer, from offset: Int64) throws(Problem) -> Int {
         let room = UnsafeMutableRawBufferPointer(rebasing: bytes.prefix(Int(count - offset)))
         let got: Int
-        do throws(SystemCallError) { got = try file.read(into: room, at: offset) } catch {
+        do { got = try file.read(into: room, at: offset) } catch {
             throw Problem("cannot reread \(streamName): \(error)")
         }
         guard got > 0 else { throw Problem("cannot reread \(streamName): its copy is truncated") }

@@ -172,7 +172,7 @@ extension FileDescriptor {
     /// Waits for bytes at the position of the descriptor, and reads at most so many; none at the end.
     package func next(atMost count: Int) throws(SystemCallError) -> [UInt8] {
         while true {
-            do throws(SystemCallError) {
+            do {
                 return try read(atMost: count)
             } catch {
                 // Another process has set the shared terminal or pipe to non-blocking.
@@ -254,7 +254,7 @@ extension FileDescriptor {
         var written = 0
         while written < bytes.count {
             let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
-            do throws(SystemCallError) {
+            do {
                 let done = Int64(written)
                 written += try write(rest, at: offset.map { $0 + done })
             } catch {

@@ -146,7 +146,7 @@ public struct PartialFile: Sendable {
         _ bytes: [UInt8], to path: String, permissions: UInt32? = nil, replaces: Bool = true
     ) throws(SystemCallError) -> Bool {
         let file = try PartialFile(for: path, permissions: permissions)
-        do throws(SystemCallError) {
+        do {
             try file.write(bytes)
         } catch {
             file.discard()

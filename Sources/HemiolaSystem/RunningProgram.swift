@@ -81,7 +81,7 @@ public final class RunningProgram {
             open += [ends.reader, ends.writer]
             return ends
         }
-        do throws(SystemCallError) {
+        do {
             let errors = try makePipe()
             let input = try hasInput ? makePipe() : nil
             var output: PipeEnds?

@@ -42,7 +42,7 @@ public struct SocketPath: Sendable, Hashable {
     public func checkFolder() throws(Problem) {
         if origin == .ownFolder {
             let status: FileStatus
-            do throws(SystemCallError) { status = try FileSystem.status(of: folder, followsLinks: false) } catch {
+            do { status = try FileSystem.status(of: folder, followsLinks: false) } catch {
                 throw Problem("cannot stat \(folder): \(error)")
             }
             guard status.kind == .folder, status.isPrivate else {

@@ -36,7 +36,7 @@ extension UnixAddress {
         let groupNumber: gid_t? = if let group { try number(ofGroup: group) } else { nil }
         let descriptor = socket(AF_UNIX, SocketType.stream | SocketType.nonBlocking | SocketType.closeOnExec, 0)
         guard descriptor >= 0 else { throw problem("create a socket for", path) }
-        do throws(Problem) {
+        do {
             try bind(descriptor, to: path, group: groupNumber)
         } catch {
             close(descriptor)
@@ -82,7 +82,7 @@ extension UnixAddress {
     ///
     /// - Throws: It cannot be connected to for another reason than that nobody listens.
     public static func isListening(at path: String) throws(SystemCallError) -> Bool {
-        do throws(SystemCallError) {
+        do {
             try connect(to: path).close()
             return true
         } catch {

@@ -74,7 +74,7 @@ public struct AnalyzerConformanceSuite {
         var featuresWithoutValue: Set<String> { withoutValue.subtracting(withValue) }
 
         func make(_ values: SettingValues, _ report: inout ConformanceReport) -> (any Analyzer)? {
-            do throws(Problem) {
+            do {
                 return try plugin.make(values)
             } catch {
                 report.fail("The analyzer cannot be made with the settings of the suite: \(error).")
@@ -87,7 +87,7 @@ public struct AnalyzerConformanceSuite {
             let place = "at \(format.sampleRate) Hz, \(format.channelCount) channels, \(format.batching.batchFrames) frames per batch"
             guard let first = make(values, &report), let second = make(values, &report) else { return false }
             let outputs: AnalyzerOutputs
-            do throws(Problem) {
+            do {
                 outputs = try first.prepare(format)
             } catch {
                 report.require(!error.message.isEmpty, "The analyzer refuses a stream without a reason \(place).")
@@ -169,7 +169,7 @@ public struct AnalyzerConformanceSuite {
         private func prepare(
             _ analyzer: any Analyzer, _ format: AnalysisFormat, _ place: String, _ report: inout ConformanceReport
         ) -> AnalyzerOutputs? {
-            do throws(Problem) {
+            do {
                 return try analyzer.prepare(format)
             } catch {
                 report.fail("The analyzer accepts a format once and then refuses it \(place): \(error).")

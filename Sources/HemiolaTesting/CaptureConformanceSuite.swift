@@ -64,7 +64,7 @@ public struct CaptureConformanceSuite {
     }
 
     private func make(_ values: SettingValues, _ report: inout ConformanceReport) -> (any Capture)? {
-        do throws(Problem) {
+        do {
             return try plugin.make(values)
         } catch {
             report.fail("The capture cannot be made with the settings of the suite: \(error).")
@@ -93,7 +93,7 @@ public struct CaptureConformanceSuite {
     }
 
     private func open(_ capture: any Capture, _ report: inout ConformanceReport) -> StreamSource? {
-        do throws(Problem) {
+        do {
             let source = try capture.open(request)
             report.require(
                 source.format.isSupported,
@@ -174,7 +174,7 @@ public struct CaptureConformanceSuite {
         var samples = [Float](repeating: Self.unwritten, count: count)
         let deadline = Deadline(after: Self.longestRead)
         var result: ReadResult?
-        do throws(Problem) {
+        do {
             var span = samples.mutableSpan
             result = try capture.read(into: &span)
         } catch {
@@ -188,7 +188,7 @@ public struct CaptureConformanceSuite {
     private func checkRewind(_ values: SettingValues, _ report: inout ConformanceReport) {
         guard let capture = make(values, &report) as? any RewindableCapture, let source = open(capture, &report) else { return }
         defer { capture.close() }
-        do throws(Problem) {
+        do {
             _ = read(capture, 100 * source.format.channelCount, &report)
             try capture.rewind()
             let first = readAll(capture, source, capacity: 1000, &report)

@@ -30,7 +30,7 @@ extension ConformanceReport {
     /// - Returns: nil when the settings are not valid.
     mutating func settings(_ text: String, of about: PluginDescription) -> SettingValues? {
         check(about)
-        do throws(Problem) {
+        do {
             let spec = try PluginSpec(parsing: text.isEmpty ? about.id : "\(about.id):\(text)")
             var problems: [Problem] = []
             let values = about.values(from: spec, problems: &problems)
@@ -61,7 +61,7 @@ extension ConformanceReport {
             require(setting.summary.hasSuffix("."), "The summary of the setting \(setting.name) is not a sentence.")
             require(
                 about.keys.count { $0 == setting.name } == 1, "The setting \(setting.name) is declared more than once.")
-            do throws(Problem) {
+            do {
                 if let value = setting.defaultValue { _ = try setting.parse(value) }
             } catch {
                 fail("The default of the setting \(setting.name) is not valid: \(error.message).")

@@ -62,7 +62,7 @@ public struct SinkConformanceSuite: Sendable {
             guard let sink = plugin.make(values, &report) else { return }
             let context = SinkContext(
                 name: plugin.about.id, records: RecordChoice(catalog: catalog, selection: selection), timing: SinkTiming(isLive: isLive))
-            do throws(Problem) {
+            do {
                 try sink.open(context)
                 let empty = SampleStream.empty(isLive: isLive, catalog: catalog)
                 try sink.begin(empty.header)
@@ -91,14 +91,14 @@ public struct SinkConformanceSuite: Sendable {
         let catalog = RecordCatalog.sample(with: plugin.about)
         let stream = SampleStream.all(isLive: false, hasSamples: hasSamples, catalog: catalog)[0]
         let context = SinkContext(name: plugin.about.id, records: RecordChoice(catalog: catalog))
-        do throws(Problem) {
+        do {
             try sink.open(context)
             try sink.close()
         } catch {
             report.fail("The sink cannot be closed right after it was opened: \(error).")
             return
         }
-        do throws(Problem) {
+        do {
             try sink.open(context)
             try sink.begin(stream.header)
             try sink.write(stream.blocks[0])
@@ -107,7 +107,7 @@ public struct SinkConformanceSuite: Sendable {
             report.fail("The sink cannot be closed in the middle of a stream: \(error).")
             return
         }
-        do throws(Problem) {
+        do {
             try sink.open(context)
             try sink.begin(stream.header)
             for block in stream.blocks { try sink.write(block) }
@@ -158,7 +158,7 @@ public struct DirectorConformanceSuite: Sendable {
         for _ in 0..<2 {
             guard let sink = plugin.make(values, &report) else { return }
             guard let sink = sink as? any DirectingSink else { return report.fail("The sink is not a DirectingSink.") }
-            do throws(Problem) {
+            do {
                 try sink.open(SinkContext(name: plugin.about.id, records: RecordChoice(catalog: .sample(with: plugin.about))))
                 outputs.append(process(try sink.makeDirector(), &report))
                 try sink.close()
@@ -228,7 +228,7 @@ public struct DirectorConformanceSuite: Sendable {
 
 extension SinkPlugin {
     fileprivate func make(_ values: SettingValues, _ report: inout ConformanceReport) -> (any Sink)? {
-        do throws(Problem) {
+        do {
             return try make(values)
         } catch {
             report.fail("The sink cannot be made with the settings of the suite: \(error).")

@@ -15,7 +15,7 @@ package enum VampInventory {
     ///
     /// - Returns: A text for each warning, then an object for each plugin, or a text for why it cannot be run.
     package static func contents(of path: String) -> [JSONValue] {
-        do throws(Problem) {
+        do {
             let library = try VampLibrary.load(path)
             let faults = library.faults.values.map(\.message).sorted().map { JSONValue.text($0.onOneLine) }
             return faults

@@ -97,7 +97,7 @@ class ExecCapture: Capture {
         }
         guard let program, let reader else { preconditionFailure("read before open") }
         let result: ReadResult
-        do throws(Problem) {
+        do {
             result = try reader.read(into: &samples)
         } catch {
             // A program that ends at once has a better explanation than that its output is empty.
@@ -136,7 +136,7 @@ class ExecCapture: Capture {
     private func start() throws(Problem) -> StreamSource {
         let name = settings.name
         let program: RunningProgram
-        do throws(SystemCallError) {
+        do {
             program = try RunningProgram(
                 settings.command, hasInput: false, output: .pipe, report: { [warn = request.warn] in warn("\(name): \($0)") })
         } catch {
@@ -158,7 +158,7 @@ class ExecCapture: Capture {
         let deadline = Deadline(after: settings.timeout)
         limited.isCancelled = { [isCancelled = request.isCancelled] in isCancelled() || deadline.hasPassed }
         let source: StreamSource
-        do throws(Problem) {
+        do {
             source = try reader.open(limited)
         } catch {
             if program.waitForExit(within: min(1, settings.timeout)), program.exit?.isSuccess == false {
@@ -181,7 +181,7 @@ class ExecCapture: Capture {
             request.clock.sleep(for: min(pause, Self.readWait))
             return .idle
         }
-        do throws(Problem) {
+        do {
             let source = try start()
             state = .back(source)
             return .device(DeviceEvent(name: settings.name, summary: settings.name, state: .opened, format: source.format))

@@ -115,7 +115,7 @@ final class FileCapture: RewindableCapture {
     private func readNext(into samples: inout MutableSpan<Float>) throws(Problem) -> ReadResult {
         guard let decoder else { preconditionFailure("read before open") }
         let delivery: ReadResult
-        do throws(Problem) {
+        do {
             delivery = try decoder.read(into: &samples)
         } catch {
             throw FileError.decodingFailed(path, at: secondsBefore + format.seconds(at: position), error)

@@ -18,11 +18,11 @@ final class InputFile: ChunkSource, Sendable {
         _ = try Self.status(path) { () throws(SystemCallError) in try FileSystem.status(of: path) }
         // The path may have been replaced since: a pipe must not block.
         let descriptor: FileDescriptor
-        do throws(SystemCallError) { descriptor = try FileDescriptor.open(path, [.nonBlocking]) } catch {
+        do { descriptor = try FileDescriptor.open(path, [.nonBlocking]) } catch {
             throw FileError.cannotOpen(path, error)
         }
         let status: FileStatus
-        do throws(Problem) {
+        do {
             status = try Self.status(path) { () throws(SystemCallError) in try descriptor.status() }
         } catch {
             descriptor.close()
@@ -38,7 +38,7 @@ final class InputFile: ChunkSource, Sendable {
         _ path: String, _ status: () throws(SystemCallError) -> FileStatus
     ) throws(Problem) -> FileStatus {
         let found: FileStatus
-        do throws(SystemCallError) { found = try status() } catch { throw FileError.cannotOpen(path, error) }
+        do { found = try status() } catch { throw FileError.cannotOpen(path, error) }
         if let problem = FileError.notRegular(path, found.kind) { throw problem }
         return found
     }
@@ -82,7 +82,7 @@ extension InputFile {
         let opening = Future<Result<InputFile, Problem>>()
         // Without a thread, for which the system has no room, the caller opens the file itself.
         let thread: WorkerThread<Void>
-        do throws(Problem) {
+        do {
             thread = try WorkerThread<Void>(for: "a file") {
                 opening.complete(Result { () throws(Problem) in try openFile(path) })
             }

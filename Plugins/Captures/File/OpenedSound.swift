@@ -100,12 +100,12 @@ struct OpenedSound {
         let undecoded = UndecodedFile(path: path, signature: content.signature, reason: reason)
         guard let ffmpeg, content.signature.mayBeSound else { throw undecoded.withoutFFmpeg }
         let output: FFmpegDecoder.Output
-        do throws(Problem) { output = try ffmpeg.decode(file, undecoded, isCancelled: request.isCancelled) } catch {
+        do { output = try ffmpeg.decode(file, undecoded, isCancelled: request.isCancelled) } catch {
             // A cancelled run says nothing about the file.
             throw error.remedy == .finish ? error : refusal ?? error
         }
         let decoder: any Decoder
-        do throws(Problem) { decoder = try FFmpegOutputDecoder(output) } catch {
+        do { decoder = try FFmpegOutputDecoder(output) } catch {
             throw undecoded.notDecoded(error.message)
         }
         if let error = FileError.outOfRange(path, decoder.format) { throw error }

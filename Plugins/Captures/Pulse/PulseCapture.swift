@@ -41,7 +41,7 @@ final class PulseCapture: Capture {
             sampleRate: request.sampleRate, followsDeviceRate: request.followsDeviceRate, channelCount: request.channelCount,
             batchFrames: request.batchFrames, waits: settings.waits, warn: request.warn)
         let session = try CaptureSession(device, options: options, server: settings.server, wakeUp: wakeUp)
-        do throws(Problem) {
+        do {
             try session.connection.start()
             let opening = try Self.outcome(of: session, wakeUp, request, waits: settings.waits)
             self.session = session
@@ -55,7 +55,7 @@ final class PulseCapture: Capture {
 
     /// For a thread that waits for libpulse's.
     static func makeWakeUp() throws(Problem) -> WakeUp {
-        do throws(SystemCallError) { return try WakeUp() } catch {
+        do { return try WakeUp() } catch {
             throw Problem("cannot create a pipe: \(error); raise the limit on open files: ulimit -n")
         }
     }

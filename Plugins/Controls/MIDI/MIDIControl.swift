@@ -72,7 +72,7 @@ final class MIDIControl: ControlSource {
             }
             guard input.wait(for: device.number) else { return }
             var fault = SystemCallError(.inputOutput)
-            do throws(SystemCallError) {
+            do {
                 let bytes = try device.read(atMost: Self.blockSize)
                 if !bytes.isEmpty {
                     submit(parser.messages(in: bytes), &pedals, to: input)

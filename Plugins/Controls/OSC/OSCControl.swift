@@ -63,7 +63,7 @@ final class OSCControl: ControlSource {
             try ControlRoutes(
                 FieldMap.load(path, .input), controls: input.context.records.catalog.controls, checkingMessages: OSCAddress.fault)
         }
-        do throws(Problem) {
+        do {
             listener = try DatagramListener(endpoint)
         } catch {
             throw Problem("\(input.context.name): \(error.message)")
@@ -78,7 +78,7 @@ final class OSCControl: ControlSource {
             var messages: [OSCMessage] = []
             for _ in 0..<Self.blockSize {
                 guard let packet = listener.receive(&buffer) else { break }
-                do throws(Problem) {
+                do {
                     messages += try OSCDecoder.messages(of: packet)
                 } catch {
                     input.warn("a packet that is not OSC 1.0 was ignored", once: "packet")
@@ -121,7 +121,7 @@ final class OSCControl: ControlSource {
             input.warn("there is no control \"\(name.onOneLine)\"\(hint)", once: "unknown")
             return nil
         }
-        do throws(Problem) {
+        do {
             return try Control(type) { field in
                 let place = type.fields.firstIndex(of: field) ?? 0
                 guard place < message.values.count else { return nil }

@@ -13,7 +13,7 @@ enum AnalyzerService {
     /// - Parameter id: The id of the plugin for errors; nil: the other process knows the plugin.
     fileprivate static func runService(naming id: String? = nil, _ serve: () throws(Problem) -> Void) -> Never {
         CurrentProcess.beginService()
-        do throws(Problem) {
+        do {
             try serve()
         } catch {
             send(refusal(error, naming: id))

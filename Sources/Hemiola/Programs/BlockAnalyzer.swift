@@ -35,7 +35,7 @@ final class BlockAnalyzer: ExternalAnalyzer {
 
     func load() throws(Problem) {
         guard program.isHemiola else { return }
-        do throws(Problem) { try ProgramSession.check(program) } catch { throw explained(error) }
+        do { try ProgramSession.check(program) } catch { throw explained(error) }
     }
 
     func open(_ context: AnalyzerContext) {
@@ -51,7 +51,7 @@ final class BlockAnalyzer: ExternalAnalyzer {
         close()
         format = stream
         let exchange: any BlockExchange
-        do throws(Problem) { exchange = try makeExchange() } catch { throw explained(error) }
+        do { exchange = try makeExchange() } catch { throw explained(error) }
         self.exchange = exchange
         block = [UInt8](repeating: 0, count: program.blockSize(stream, inHops: exchange.outputs.readsHops))
         (lostCount, lossTime, time) = (0, -1, 0)

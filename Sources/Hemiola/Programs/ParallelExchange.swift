@@ -47,7 +47,7 @@ final class ParallelExchange: BlockExchange, @unchecked Sendable {
         state = State(values: session.values)
         self.session = session
         delay.noteStart(at: starter.clock.now)
-        do throws(Problem) {
+        do {
             try startThread(for: "the analyzer \(starter.program.name)") { [self] in
                 run()
                 change { $0.hasEnded = true }
@@ -124,7 +124,7 @@ final class ParallelExchange: BlockExchange, @unchecked Sendable {
             session = nil
         }
         while let block = nextBlock() {
-            do throws(Problem) {
+            do {
                 try process(block)
             } catch {
                 if mustStop || !handle(error) { return }
@@ -167,7 +167,7 @@ final class ParallelExchange: BlockExchange, @unchecked Sendable {
 
     private func finishSession() {
         guard let session else { return }
-        do throws(Problem) {
+        do {
             try session.finish()
         } catch {
             if mustStop {

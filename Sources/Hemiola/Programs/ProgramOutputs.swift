@@ -156,7 +156,7 @@ struct ProgramOutputs: Equatable {
 extension JSONValue {
     /// The value of a line that the program printed.
     init(line: [UInt8]) throws(Problem) {
-        do throws(Problem) {
+        do {
             try self.init(line)
         } catch {
             let start = String(decoding: line.prefix(60), as: UTF8.self).onOneLine

@@ -79,7 +79,7 @@ final class ProgramSession {
     }
 
     private static func start(_ settings: BlockProgram, report: @escaping @Sendable (String) -> Void) throws(Problem) -> RunningProgram {
-        do throws(SystemCallError) {
+        do {
             return try RunningProgram(settings.command, hasInput: true, output: .pipe, report: report)
         } catch {
             if settings.isHemiola { throw .complete("\(settings.name) needs the program hemiola (\(error)); install it") }

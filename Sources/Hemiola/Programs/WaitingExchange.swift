@@ -23,7 +23,7 @@ final class WaitingExchange: BlockExchange {
 
     func send(_ block: [UInt8], at frame: Int64) {
         guard let session, !isOver else { return }
-        do throws(Problem) {
+        do {
             try session.exchange(block, at: frame)
             values = session.values
             events += session.takeEvents()
@@ -54,7 +54,7 @@ final class WaitingExchange: BlockExchange {
     func finish() {
         defer { isOver = true }
         guard let session, !isOver, !starter.isCancelled() else { return stop() }
-        do throws(Problem) {
+        do {
             try session.finish()
             events += session.takeEvents()
             warning = session.warning

@@ -228,7 +228,7 @@ final class BridgeClient {
     /// - Returns: The error; nil if the subscription has changed.
     private func subscribe(_ streams: [String]?, _ payload: String?) -> String? {
         let hadHeader = subscription.streams.contains(.header)
-        do throws(Problem) {
+        do {
             try subscription.change(streams, payload, hub.catalog, acceptsBinaryMessages: connection.acceptsBinaryMessages)
         } catch {
             return reject(error.message)

@@ -111,7 +111,7 @@ struct ClientMessage: Sendable, Hashable {
     ///   - catalog: The controls that the program declares.
     /// - Complexity: O(bytes).
     init(_ line: [UInt8], _ catalog: RecordCatalog) {
-        do throws(Problem) {
+        do {
             let message = try JSONValue(message: line)
             // First, so that a message with any other invalid member has the id.
             if message.has("id") { id = try Self.id(message, line) }

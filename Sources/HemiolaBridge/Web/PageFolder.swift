@@ -69,8 +69,8 @@ public struct PageFolder: Sendable {
 
 /// An open file of the user's page, or one that a page imports.
 final class PageFile: Sendable {
-    /// Maximum size of a file in bytes, and of one that is imported.
-    private static let (limit, importLimit) = (256 << 20, 32 << 20)
+    /// Maximum size of a file of the page in bytes.
+    private static let limit = 256 << 20
 
     let name: String
     let size: Int
@@ -95,15 +95,8 @@ final class PageFile: Sendable {
 
     /// Opens a file that a page imports. Blocks.
     init(importedFrom path: String) throws(Problem) {
-        do throws(SystemCallError) {
-            file = try FileDescriptor.open(path, [.nonBlocking])
-        } catch {
-            throw Problem("\(path): \(error)")
-        }
-        let status = try? file.status()
-        (name, size, tag) = ("", status?.size ?? 0, "")
-        guard status?.kind == .file else { throw Problem("\(path): not a regular file") }
-        guard size <= Self.importLimit else { throw Problem("\(path): the file is larger than \(Self.importLimit >> 20) MiB") }
+        (file, size) = try ImportedFile.open(path)
+        (name, tag) = ("", "")
     }
 
     deinit {

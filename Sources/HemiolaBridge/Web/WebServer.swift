@@ -192,7 +192,7 @@ final class WebServer {
 
     /// The response with a file that a page imports. Blocks: called on the background thread.
     private static func response(withImportedFile path: String) -> WebResponse {
-        do throws(Problem) {
+        do {
             let body = WebBody(bytes: ByteBuffer(), rest: (try PageFile(importedFrom: path), 0))
             return WebResponse(type: "application/octet-stream", body, cache: "no-store")
         } catch {

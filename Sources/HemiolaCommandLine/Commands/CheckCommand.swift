@@ -87,7 +87,7 @@ struct CheckCommand: Command {
         let header = StreamHeader(
             source: StreamSource(format: PluginPage.format, kind: "", name: ""), isLive: false, batching: .standard, seed: 0,
             analyzers: analyzers, catalog: registry.catalog)
-        do throws(Problem) {
+        do {
             let (direction, text) = try read()
             let map = try FieldMap(text, title: title, direction)
             switch direction {
@@ -122,7 +122,7 @@ struct CheckCommand: Command {
     /// The pipeline as a pipeline file.
     private static func text(of builder: ConfigurationBuilder, title: String, _ registry: PluginRegistry) throws(Failure) -> String {
         let pipeline = try builder.assemble()
-        do throws(Problem) {
+        do {
             let analyzers = try pipeline.describeAnalyzers(for: PluginPage.format, startsExternals: false)
             return PipelineFile.text(builder.configuration, analyzers: analyzers, registry: registry)
         } catch {

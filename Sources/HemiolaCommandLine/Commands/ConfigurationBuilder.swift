@@ -243,7 +243,7 @@ struct ConfigurationBuilder {
     ///
     /// - Parameter option: The beginning of a message.
     static func spec(_ text: String, of option: String) throws(Failure) -> PluginSpec {
-        do throws(Problem) {
+        do {
             return try PluginSpec(parsing: text)
         } catch {
             throw Failure(error.all.map { "\(option): \($0.message)" })
@@ -271,7 +271,7 @@ struct ConfigurationBuilder {
     /// - Throws: The recording cannot be read; else one line per problem, each naming the option that causes it.
     func assemble(replaying path: String) throws(Failure) -> Pipeline {
         let recording: Recording
-        do throws(Problem) {
+        do {
             recording = try Recording(path, registry)
         } catch {
             throw Failure(error.message, status: .inputFailed)

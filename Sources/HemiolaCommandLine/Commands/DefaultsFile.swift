@@ -38,7 +38,7 @@ struct DefaultsFile {
     /// Reads the file of this environment.
     static func state(_ registry: PluginRegistry, at path: String? = Self.path()) -> State {
         guard let path else { return .noPath }
-        do throws(Failure) {
+        do {
             return try DefaultsFile(at: path, registry).map { .valid($0) } ?? .missing(path: path)
         } catch {
             return .invalid(path: path, lines: error.lines)
@@ -62,7 +62,7 @@ struct DefaultsFile {
     private init?(at path: String, _ registry: PluginRegistry) throws(Failure) {
         let title = PathText.shown(path)
         let bytes: [UInt8]
-        do throws(SystemCallError) {
+        do {
             // One byte above the limit is enough to detect a file that is too large.
             bytes = try FileSystem.bytes(of: path, count: Self.maxByteCount + 1)
         } catch {
@@ -70,7 +70,7 @@ struct DefaultsFile {
             if error.isMissingFile || !FileSystem.exists(path) { return nil }
             throw Failure("cannot read \(title): \(error)")
         }
-        do throws(Problem) {
+        do {
             // The file decides which programs run.
             try TrustedPath.check(path, for: "the defaults file")
         } catch {

@@ -27,7 +27,7 @@ struct DevicesCommand: Command {
         guard !lists.isEmpty else { throw Failure("this program contains no live capture plugin") }
         var found: [(capture: String, list: DeviceList)] = []
         for (id, list) in lists {
-            do throws(Problem) {
+            do {
                 found.append((id, try list()))
             } catch {
                 throw Failure(error.message, status: .inputFailed)

@@ -178,7 +178,7 @@ final class MessagePrinter: @unchecked Sendable {
             return !state.hasStarted
         }
         guard isNew else { return }
-        do throws(Problem) {
+        do {
             try startThread(for: "the messages") { [self] in
                 while true {
                     writeAll()

@@ -25,7 +25,7 @@ struct PathList: ~Copyable {
                 return name
             }
             if wakeUp.wait(seconds: nil, for: FileDescriptor.standardInput.number).isSignalled { return nil }
-            do throws(SystemCallError) {
+            do {
                 let bytes = try FileDescriptor.standardInput.next(atMost: 65_536)
                 isAtEnd = bytes.isEmpty
                 list.append(bytes)

@@ -29,7 +29,7 @@ extension Pipeline {
         if configuration.jobCount == 1 || configuration.captures.count == 1 { CurrentProcess.useOneArena() }
         printSettings(on: console)
         let listener = SignalListener()
-        do throws(Problem) {
+        do {
             try startThread(for: "signals and progress") { [self] in
                 handleSignals(from: listener, notifier, on: console, showsBar: showsBar, corpus)
             }

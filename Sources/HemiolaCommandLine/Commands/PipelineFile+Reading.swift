@@ -21,14 +21,14 @@ extension PipelineFile {
     /// - Parameter title: The name of the file in messages.
     /// - Throws: One line per error.
     init(checking text: String, kind: Kind = .pipeline, title: String, _ registry: PluginRegistry) throws(Failure) {
-        do throws(Problem) {
+        do {
             try self.init(text, kind: kind, registry: registry)
         } catch {
             throw Failure(Self.line(title, error.place?.position, error.message))
         }
         if let problem = versionProblem { throw Failure(Self.line(title, position(of: problem.place), problem.description)) }
         var problems = problems
-        do throws(Problem) {
+        do {
             _ = try registry.assemble(configuration)
         } catch {
             problems += error.all.compactMap(located)
@@ -48,7 +48,7 @@ extension PipelineFile {
     static func text(at path: String, title: String) throws(Failure) -> String {
         // One byte above the limit is enough to detect a file that is too large.
         let bytes: [UInt8]
-        do throws(SystemCallError) { bytes = try CommandInput.bytes(of: path, atMost: maxByteCount + 1) } catch {
+        do { bytes = try CommandInput.bytes(of: path, atMost: maxByteCount + 1) } catch {
             throw Failure("cannot read \(title): \(error)")
         }
         guard bytes.count <= maxByteCount else {

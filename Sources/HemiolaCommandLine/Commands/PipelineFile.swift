@@ -203,7 +203,7 @@ struct PipelineFile {
     private mutating func spec(_ node: YAMLNode, _ place: Place) -> PluginSpec? {
         switch node.content {
         case .value(let value):
-            do throws(Problem) {
+            do {
                 return try PluginSpec(parsing: value.text)
             } catch {
                 problems += error.all.map { Problem($0.message, at: place) }

@@ -52,7 +52,7 @@ struct Root: ParsableCommand {
     static func run(_ arguments: [String], with plugins: PluginRegistry, on console: Console) -> CommandStatus {
         let registry = plugins.adding(sinks: [.terminal(on: console)])
         Completions(registry).makeCurrent()
-        do throws(Failure) {
+        do {
             switch try parsed(arguments, columns: FileDescriptor.standardOutput.columns) {
             case .command(let command): return try command.run(with: registry, on: console)
             case .text(let text): return try print(text)

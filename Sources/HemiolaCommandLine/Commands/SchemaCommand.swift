@@ -67,7 +67,7 @@ struct SchemaCommand: Command {
 extension Pipeline {
     /// The analyzers with their outputs for a format.
     func describedAnalyzers(for format: StreamFormat) throws(Failure) -> [StreamHeader.Analyzer] {
-        do throws(Problem) {
+        do {
             return try describeAnalyzers(for: format)
         } catch {
             throw Failure(error.message)

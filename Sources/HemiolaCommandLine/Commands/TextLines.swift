@@ -24,7 +24,7 @@ enum TextLines {
     }
 
     private static func failing<Result>(_ option: String, _ body: () throws(Problem) -> Result) throws(Failure) -> Result {
-        do throws(Problem) { return try body() } catch { throw Failure(option + error.message) }
+        do { return try body() } catch { throw Failure(option + error.message) }
     }
 }
 
@@ -36,7 +36,7 @@ extension [UInt8] {
         // Avoids decoding the batches, which are most lines of a recording.
         let start = Array(#"{"type":""#.utf8)
         if starts(with: start), last == UInt8(ascii: "}"), !dropFirst(start.count).starts(with: Array("\(type)\"".utf8)) { return }
-        do throws(Problem) {
+        do {
             let record = try JSONValue(self)
             if try record.text("type") == type { try body(record) }
         } catch {

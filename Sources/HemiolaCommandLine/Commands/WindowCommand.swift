@@ -89,7 +89,7 @@ struct WindowCommand: Command {
     func run(with registry: PluginRegistry, on console: Console) throws(Failure) -> CommandStatus {
         let path = try Self.path()
         console.finish()
-        do throws(SystemCallError) {
+        do {
             try CurrentProcess.execute(path, arguments(hemiola: Self.programPath))
         } catch {
             throw Failure("\(path): cannot execute the window: \(error)", status: .windowFailed)

@@ -16,7 +16,7 @@ struct CorpusReport: Sendable {
         var outcome = outcome
         let isEarly = signal != nil || outcome.failedSinks > 0
         var list: String? = failures.path
-        do throws(Failure) {
+        do {
             try failures.finish()
         } catch {
             for line in error.lines { console.error(line) }

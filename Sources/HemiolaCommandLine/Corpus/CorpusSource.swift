@@ -101,7 +101,7 @@ final class CorpusSource: InputSource {
                 } else if resumes, check.isCurrent("\(folder)/\(result(of: relative))", of: relative, fingerprint) {
                     state.withLock { $0.skipped += 1 }
                 } else {
-                    do throws(Failure) {
+                    do {
                         return SourceInput(number: number, capture: try spec(path), relativePath: relative, fingerprint: fingerprint)
                     } catch {
                         fail(path, error.lines.joined(separator: "; "), number)

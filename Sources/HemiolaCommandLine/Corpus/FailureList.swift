@@ -70,7 +70,7 @@ final class FailureList: Sendable {
             let failures = missing == 1 ? "1 failure is" : "\(missing) failures are"
             throw Failure("cannot write \(path): \(error); \(failures) only in the messages above", status: .outputFailed)
         }
-        do throws(SystemCallError) {
+        do {
             try state.withLock { state throws(SystemCallError) in
                 let sorted = state.entries.sorted { $0.number < $1.number }
                 guard zip(sorted, state.entries).contains(where: { $0.number != $1.number }) else { return }

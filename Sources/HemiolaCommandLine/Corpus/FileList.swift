@@ -88,13 +88,13 @@ extension FileList {
         var list = FileList(title: title, isNullSeparated: isNullSeparated)
         var names: [String] = []
         let file: FileDescriptor
-        do throws(SystemCallError) { file = try path == "-" ? .standardInput : .open(path) } catch {
+        do { file = try path == "-" ? .standardInput : .open(path) } catch {
             throw Failure("cannot read \(title): \(error)")
         }
         defer { if path != "-" { file.close() } }
         while true {
             let bytes: [UInt8]
-            do throws(SystemCallError) { bytes = try file.next(atMost: 1 << 16) } catch {
+            do { bytes = try file.next(atMost: 1 << 16) } catch {
                 throw Failure("cannot read \(title): \(error)")
             }
             if bytes.isEmpty { break }

@@ -64,7 +64,7 @@ struct FolderWalk: Sendable {
 
     private mutating func follow(_ path: String, _ name: String, relative: String, isLink: Bool) -> Item? {
         let status: FileStatus
-        do throws(SystemCallError) {
+        do {
             status = try FileSystem.status(of: path)
         } catch {
             guard types.extensions.contains(Self.fileExtension(of: name)) else { return nil }
@@ -85,7 +85,7 @@ struct FolderWalk: Sendable {
     }
 
     private mutating func open(_ path: String, relative: String) {
-        do throws(SystemCallError) {
+        do {
             guard visited.insert(try FileSystem.status(of: path).identity).inserted else { return }
             let entries = try FileSystem.entries(of: path).sorted { $0.name > $1.name }
             levels.append(Level(path: path, relative: relative, entries: entries))

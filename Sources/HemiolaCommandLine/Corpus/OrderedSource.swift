@@ -25,7 +25,7 @@ final class OrderedSource: InputSource, @unchecked Sendable {
     init(
         _ inputs: CorpusInputs, readsList: Bool, isNullSeparated: Bool, spec: @escaping @Sendable (String) throws(Failure) -> PluginSpec
     ) throws(Failure) {
-        do throws(SystemCallError) { wakeUp = try WakeUp() } catch {
+        do { wakeUp = try WakeUp() } catch {
             throw Failure("cannot create a pipe: \(error); raise the limit on open files: ulimit -n")
         }
         self.inputs = inputs
@@ -48,7 +48,7 @@ final class OrderedSource: InputSource, @unchecked Sendable {
             if number == 0, hasFolders { problem.withLock { $0 = Failure(inputs.emptyText, status: .inputFailed) } }
             return nil
         }
-        do throws(Failure) {
+        do {
             guard let name = try list?.next(), !isCancelled.load(ordering: .acquiring) else { return nil }
             if name == "-" { return input(name, Problem("-: standard input is the list of names; write the sound into a file")) }
             return input(name)
@@ -61,7 +61,7 @@ final class OrderedSource: InputSource, @unchecked Sendable {
 
     private func input(_ path: String, _ error: Problem? = nil) -> SourceInput {
         defer { number += 1 }
-        do throws(Failure) {
+        do {
             return SourceInput(number: number, capture: try spec(path), error: error)
         } catch let failure {
             return SourceInput(

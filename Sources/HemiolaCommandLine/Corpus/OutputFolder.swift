@@ -20,7 +20,7 @@ struct OutputFolder: Sendable {
         self.path = String(path)
         let lockPath = "\(path)/\(Self.lockName)"
         let lock: FileLock?
-        do throws(SystemCallError) {
+        do {
             try FileSystem.createFolder(self.path)
             identity = try FileSystem.status(of: self.path).identity
             lock = try FileLock(lockPath)

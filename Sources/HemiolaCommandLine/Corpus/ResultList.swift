@@ -31,7 +31,7 @@ final class ResultList: Sendable {
             guard let record = try? JSONValue(line.bytes), let name = record["file"]?.string else { continue }
             entries[name] = Entry(fingerprint: record["fingerprint"]?.string ?? "", size: record["bytes"]?.integer ?? 0)
         }
-        do throws(SystemCallError) {
+        do {
             // Each input once: the file does not grow with the runs.
             let old = entries.sorted { $0.key < $1.key }.map { Self.line($0.key, $0.value) }
             try PartialFile.write(Array(old.joined()), to: path)

@@ -48,7 +48,7 @@ struct SummaryTable {
             if let file = last.file { files.remove(file) }
         }
         guard kept.count != table.size else { return files }
-        do throws(SystemCallError) { try PartialFile.write(kept, to: FileSystem.realPath(path) ?? path) } catch {
+        do { try PartialFile.write(kept, to: FileSystem.realPath(path) ?? path) } catch {
             throw Failure("cannot write \(path): \(error)", status: .outputFailed)
         }
         return files

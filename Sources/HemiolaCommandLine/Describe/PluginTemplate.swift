@@ -57,7 +57,7 @@ struct PluginTemplate {
         }
         for (path, text) in files {
             let path = "\(name)/\(path)"
-            do throws(SystemCallError) {
+            do {
                 try FileSystem.createFolder(FileSystem.folder(of: path))
                 try PartialFile.write(Array(text.utf8), to: path)
             } catch {

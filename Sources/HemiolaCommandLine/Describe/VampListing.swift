@@ -39,7 +39,7 @@ enum VampListing {
     private static func read(_ path: String) -> (bytes: [UInt8], fault: String?) {
         var bytes: [UInt8] = []
         let child: RunningProgram
-        do throws(SystemCallError) {
+        do {
             child = try RunningProgram(
                 .arguments(["/proc/self/exe", "plugins", "--vamp-library=\(path)"]), hasInput: false, output: .pipe, report: { _ in })
         } catch {

@@ -27,7 +27,7 @@ extension Environment {
     ///
     /// - Parameter mayBeMissing: Whether it is created when needed: then its nearest existing parent must be writable.
     private static func folder(_ path: String, mayBeMissing: Bool = false) -> Folder {
-        do throws(SystemCallError) {
+        do {
             guard try FileSystem.status(of: path).kind == .folder else { return Folder(path: path, fault: "not a folder") }
             try FileSystem.checkPermissions([.write, .execute], of: path)
             return Folder(path: path)

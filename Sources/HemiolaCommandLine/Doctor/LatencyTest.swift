@@ -17,7 +17,7 @@ struct LatencyTest {
     func run(with registry: PluginRegistry) throws(Failure) -> LatencyReport {
         guard let id = registry.liveCapture?.id, let plugin = registry.captures.first(id: id), let make = plugin.loopback
         else { throw Failure("this program contains no live capture plugin that supports --latency") }
-        do throws(Problem) {
+        do {
             let loopback = try make()
             defer { loopback.close() }
             let server = try plugin.devices?().server ?? id
@@ -29,7 +29,7 @@ struct LatencyTest {
 
     private func times(_ loopback: any Loopback) throws(Problem) -> [Double] {
         let listener: ListeningProgram
-        do throws(SystemCallError) {
+        do {
             listener = try ListeningProgram([
                 "--device", loopback.device, "--rate", String(LatencyReport.sampleRate), "--batch", String(batchFrames),
             ])

@@ -33,7 +33,7 @@ struct LeadTest {
         }
         defer { player.stop() }
         let listener: ListeningProgram
-        do throws(SystemCallError) {
+        do {
             listener = try ListeningProgram(["--select", "beat,batch,levels.peak_db", "--sink", sink])
         } catch {
             throw Failure("cannot start \"hemiola listen\": \(error)", status: .inputFailed)

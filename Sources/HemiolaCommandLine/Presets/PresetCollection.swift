@@ -40,7 +40,7 @@ struct PresetCollection {
     /// - Parameter folder: The folder of the presets, which is created.
     init(into folder: String) throws(Failure) {
         self.folder = folder
-        do throws(SystemCallError) {
+        do {
             try FileSystem.createFolder(folder)
         } catch {
             throw Failure("\(folder): \(error)", status: .outputFailed)
@@ -51,7 +51,7 @@ struct PresetCollection {
 
     /// Adds a file, the files of a folder and its folders, or those of an archive.
     mutating func add(_ path: String) throws(Failure) {
-        do throws(Failure) {
+        do {
             if FileSystem.isFolder(path) {
                 try add(folder: path)
             } else if let kind = Kind(path) {
@@ -88,7 +88,7 @@ struct PresetCollection {
 
     private mutating func add(_ path: String, _ kind: Kind) throws(Failure) {
         var bytes: [UInt8]?
-        do throws(SystemCallError) {
+        do {
             let size = Int(try FileSystem.status(of: path).size)
             if let limit = kind.limit, size <= limit { bytes = try FileSystem.bytes(of: path, count: size) }
         } catch {
@@ -139,7 +139,7 @@ struct PresetCollection {
     /// - Returns: Whether it is written.
     /// - Throws: No other file could be written either.
     private mutating func write(_ bytes: [UInt8], as name: String, at place: String) throws(Failure) -> Bool {
-        do throws(SystemCallError) {
+        do {
             return try PartialFile.write(bytes, to: "\(folder)/\(name)")
         } catch {
             guard let code = error.code, Self.nameErrors.contains(code) else {

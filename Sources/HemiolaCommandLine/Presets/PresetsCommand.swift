@@ -41,7 +41,7 @@ struct PresetsCommand: Command {
             throw Failure("neither XDG_DATA_HOME nor HOME is set, so there is no folder for presets")
         }
         for path in paths {
-            do throws(SystemCallError) {
+            do {
                 _ = try FileSystem.status(of: path)
             } catch {
                 throw Failure("\(PathText.shown(path)): \(error)")

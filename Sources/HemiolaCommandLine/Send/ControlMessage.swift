@@ -40,7 +40,7 @@ struct ControlMessage: Equatable {
             members.append(.init(field.name, value.json))
         }
         if let control {
-            do throws(Problem) {
+            do {
                 _ = try Control(control) { values[$0.name] }
             } catch {
                 throw Failure(error.message)
@@ -73,7 +73,7 @@ struct ControlMessage: Equatable {
 
     private static func value(_ text: String, of field: Field) throws(Failure) -> ParameterValue {
         if text == "null", field.isNullable { return .none }
-        do throws(Problem) {
+        do {
             return try field.parse(.text(text))
         } catch {
             throw Failure("\(field.name): \(error.message)")

@@ -17,7 +17,7 @@ enum Snapshot {
             throw Failure("window snapshot: the window has not answered with a path", status: .refused)
         }
         let bytes: [UInt8]
-        do throws(SystemCallError) {
+        do {
             bytes = try FileSystem.ownBytes(of: path, atMost: limit)
         } catch {
             throw Failure("\(path): cannot read the picture of the window: \(error)", status: .refused)
@@ -25,7 +25,7 @@ enum Snapshot {
         guard bytes.starts(with: signature) else {
             throw Failure("\(path): the picture of the window is not a PNG file", status: .refused)
         }
-        do throws(SystemCallError) {
+        do {
             try LineFile(creating: target).append(bytes)
         } catch {
             throw Failure("cannot write \(target): \(error)", status: .outputFailed)

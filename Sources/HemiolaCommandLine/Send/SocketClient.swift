@@ -15,13 +15,13 @@ struct SocketClient {
     ///   - waits: Whether to wait for a program that listens there.
     init(_ location: SocketPath, until deadline: Deadline, waits: Bool = false) throws(Failure) {
         path = location.path
-        do throws(SystemCallError) {
+        do {
             connection = try Self.connection(to: path, until: deadline, waits: waits)
         } catch {
             throw Self.failure(error, path)
         }
         if location.origin == .named { return }
-        do throws(Problem) {
+        do {
             try location.checkFolder()
         } catch {
             throw Failure(error.message, status: .refused)
@@ -33,7 +33,7 @@ struct SocketClient {
 
     private static func connection(to path: String, until deadline: Deadline, waits: Bool) throws(SystemCallError) -> UnixConnection {
         while true {
-            do throws(SystemCallError) {
+            do {
                 return try UnixConnection(to: path, until: deadline)
             } catch {
                 guard waits, isUnreachable(error), deadline.rest > Self.pause else { throw error }
@@ -48,7 +48,7 @@ struct SocketClient {
     }
 
     func write(_ bytes: [UInt8], until deadline: Deadline) throws(Failure) {
-        do throws(SystemCallError) {
+        do {
             try connection.write(bytes, until: deadline)
         } catch {
             throw Self.failure(error, path)
@@ -59,7 +59,7 @@ struct SocketClient {
     ///
     /// - Throws: The connection has failed or is closed.
     func next(until deadline: Deadline) throws(Failure) -> SocketMessage {
-        do throws(SystemCallError) {
+        do {
             if let line = try connection.readLine(until: deadline) { return SocketMessage(line) }
         } catch {
             throw Self.failure(error, path)

@@ -20,12 +20,12 @@ struct TabsFile {
     /// - Parameter path: `-` for standard input, with paths relative to the working directory.
     init(_ path: String) throws(Failure) {
         let bytes = try CommandInput.bytes(of: path, atMost: Self.limit, "the list of tabs is larger than 1 MiB")
-        do throws(Problem) {
+        do {
             members = try Self.members(of: JSONValue(bytes), in: Self.folder(of: path))
         } catch {
             throw Failure("\(CommandInput.title(of: path)): \(error.message)", status: .inputFailed)
         }
-        do throws(Problem) {
+        do {
             try Self.check(.object(members))
         } catch {
             throw Failure("tabs \(CommandInput.title(of: path)): \(error.message)", status: .refused)

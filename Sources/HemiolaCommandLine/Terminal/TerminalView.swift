@@ -81,7 +81,7 @@ final class TerminalView: Sink, Sendable {
             key.submit(live, to: context) { [self] in show($0) }
         }
         state.withLock { $0.reader = reader }
-        do throws(Problem) {
+        do {
             try startThread(for: "the view on the terminal") { [self] in
                 drawUntilStopped()
                 ended.complete(())

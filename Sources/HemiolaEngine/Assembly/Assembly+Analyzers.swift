@@ -140,7 +140,7 @@ extension PluginRegistry {
         _ problems: inout [Problem]
     ) -> Pipeline.AnalyzerEntry? {
         let (plugin, values) = (declared.plugin, declared.values)
-        do throws(Problem) {
+        do {
             let analyzer = try PluginInstance { () throws(Problem) in try plugin.make(values) }
             return Pipeline.AnalyzerEntry(
                 name: spec.analyzerName, about: plugin.about, settings: values, analyzer: analyzer, policy: declared.policy)

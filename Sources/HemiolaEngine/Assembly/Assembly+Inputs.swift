@@ -32,7 +32,7 @@ extension PluginRegistry {
             let (values, common) = values(from: spec, of: plugin.about, Self.commonSettings, place, &problems)
         else { return nil }
         let make = plugin.make
-        do throws(Problem) {
+        do {
             let capture = try PluginInstance { () throws(Problem) in try make(values) }
             if let remark, capture.read(\.isLive) == true {
                 problems.append(Problem("\(spec.id) is a live capture, which \(remark)", at: place))

@@ -50,7 +50,7 @@ extension PluginRegistry {
         _ plugin: SinkPlugin, _ values: SettingValues, _ common: SettingValues, named name: String, _ names: inout SinkNames,
         _ place: Place, _ problems: inout [Problem]
     ) -> Pipeline.SinkEntry? {
-        do throws(Problem) {
+        do {
             let sink = try PluginInstance { () throws(Problem) in try plugin.make(values) }
             return Pipeline.SinkEntry(
                 name: names.unused(name), about: plugin.about, sink: sink, hasDirector: sink.read { $0 is any DirectingSink } ?? false,

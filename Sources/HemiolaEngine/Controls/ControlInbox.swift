@@ -144,7 +144,7 @@ final class ControlInbox: Sendable {
             return removed.map { ($0, .busy) }
         }
         if startsThread {
-            do throws(Problem) {
+            do {
                 try startThread(for: "the preparation of a control") { [self] in prepareAll() }
             } catch {
                 refuseUnprepared(because: error)

@@ -100,7 +100,7 @@ final class RecordedStream: StreamProducer {
 
     func advance() throws(Problem) -> ReadResult {
         while ready.isEmpty, ending == nil {
-            do throws(Problem) {
+            do {
                 guard try read() else { return .idle }
             } catch {
                 end(.failure(error))

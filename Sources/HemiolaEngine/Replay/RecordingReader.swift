@@ -85,7 +85,7 @@ final class RecordingReader {
         }
         emptyLines = 0
         let record: RecordDecoder.Record
-        do throws(Problem) { record = try decoder.decode(line) } catch { throw Problem(message(fault ?? error.message + hint)) }
+        do { record = try decoder.decode(line) } catch { throw Problem(message(fault ?? error.message + hint)) }
         for type in decoder.undeclared.dropFirst(warnedTypes) {
             warnings.append("\(name): no plugin of this program declares \"\(type.prefix(40))\"; its records are replayed as they are")
         }

@@ -25,7 +25,7 @@ final class AnalysisJob {
         self.report = report
         var slots: [AnalyzerSlot] = []
         var fault: Problem?
-        do throws(Problem) {
+        do {
             for entry in pipeline.analyzerEntries {
                 slots.append(AnalyzerSlot(entry, try entry.analyzer.take(), mayLookAhead: pipeline.mayLookAhead))
             }
@@ -97,7 +97,7 @@ final class AnalysisJob {
         var active: [AnalyzerSlot] = []
         for (entry, var slot) in zip(pipeline.analyzerEntries, slots) {
             var outputs: AnalyzerOutputs
-            do throws(Problem) {
+            do {
                 outputs = try slot.analyzer.prepare(format)
             } catch {
                 guard entry.policy == .skip else { throw error }

@@ -71,7 +71,7 @@ struct InputAnalysis {
     mutating func run() -> InputEnd {
         pipeline.noteOpen(input.name)
         defer { pipeline.noteClosed(input.name) }
-        do throws(Problem) {
+        do {
             try analyze()
             if let damage { fail(damage.notice, of: damage.input) }
         } catch {
@@ -151,7 +151,7 @@ struct InputAnalysis {
         _ source: StreamSource, from capture: any Capture, base: any Capture
     ) throws(Problem) -> StreamEnding {
         var preparation: AnalysisJob.Preparation
-        do throws(Problem) {
+        do {
             preparation = try job.prepare(source, of: input, looksAhead: mayLookAhead, report: report)
         } catch {
             fail(.analyzerRefused(input: source.name, error), of: source.name)
@@ -199,7 +199,7 @@ struct InputAnalysis {
         reading: while !pipeline.shouldStop, !hasReachedDuration(producer) {
             pipeline.noteActivity()
             let delivery: ReadResult
-            do throws(Problem) {
+            do {
                 delivery = try pipeline.reading { () throws(Problem) in try producer.analyzeFirstPass(capture) }
             } catch {
                 // The second pass fails at the same frame and reports the error; it analyses the audio before that frame.

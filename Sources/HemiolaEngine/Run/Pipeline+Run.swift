@@ -74,7 +74,7 @@ extension Pipeline {
         _ count: Int, _ report: @Sendable (PipelineNotice) -> Void, _ run: @escaping @Sendable () -> Result
     ) -> [Result] {
         var others: [WorkerThread<Result>] = []
-        do throws(Problem) {
+        do {
             while others.count < count - 1 { others.append(try WorkerThread(for: "a job", run)) }
         } catch {
             report(.fewerJobs(others.count + 1, of: count, error))
@@ -97,7 +97,7 @@ extension Pipeline {
         var directors: [PipelineDirector] = []
         for (index, entry) in sinkEntries.enumerated() {
             let context = context(of: index, in: scope, inbox: inbox, report: report)
-            do throws(Problem) {
+            do {
                 let runner = SinkRunner(
                     try entry.sink.take(), context: context, events: entry.selection.adding(types: entry.needs.events.map(\.name)),
                     lead: entry.needs.schedulesEvents ? nil : entry.lead, policy: entry.policy, hasFilePerInput: hasFilePerInput(entry),

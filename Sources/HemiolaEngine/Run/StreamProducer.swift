@@ -51,7 +51,7 @@ extension Pipeline {
                 if !mayBegin() { return .over(.endOfInput) }
                 receiver.applyControls(to: producer)
             }
-            do throws(Problem) {
+            do {
                 let result = try reading { () throws(Problem) in try producer.advance() }
                 try note(result)
                 switch result {

@@ -26,7 +26,7 @@ extension Pipeline {
                 var failures = 0
                 for input in inputs {
                     let path = template.path(PathTemplate.Values(input: input.path ?? input.name, time: time))
-                    do throws(Problem) {
+                    do {
                         try OutputTarget(path).checkWritable(
                             replaces: output.replacesFile && !template.isNumbered && !isLive, isRealTime: isPaced, folders: &folders)
                     } catch {

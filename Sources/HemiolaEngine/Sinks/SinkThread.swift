@@ -15,7 +15,7 @@ struct SinkThread: Sendable {
         queue = runner.queue
         // Safe: the thread has the runner, or there is no thread and its closure was released.
         nonisolated(unsafe) let runner = runner
-        do throws(Problem) {
+        do {
             thread = try WorkerThread(for: "the sink \(name)") {
                 defer { whenClosed() }
                 return runner.run()
@@ -83,7 +83,7 @@ final class SinkRunner {
     ///
     /// - Returns: The director of the sink; nil: it has none, or is skipped.
     func open() throws(Problem) -> sending (any Director)? {
-        do throws(Problem) {
+        do {
             try sink.open(context)
             isOpen = true
             guard let directing = sink as? any DirectingSink else { return nil }
@@ -103,7 +103,7 @@ final class SinkRunner {
         while outcome == .done, let next = queue.next() {
             // Once per item, not per attempt: the schedule delivers each event only once.
             let item = schedule?.apply(to: next) ?? next
-            do throws(Problem) {
+            do {
                 try deliver(item)
             } catch {
                 outcome = retry(item, after: error)
@@ -111,7 +111,7 @@ final class SinkRunner {
             }
             for reply in next.replies { reply() }
         }
-        do throws(Problem) {
+        do {
             try close()
         } catch {
             if outcome == .done { outcome = outcomeReporting(error) }
@@ -157,7 +157,7 @@ final class SinkRunner {
     private func giveUpInput(at item: StreamItem, because error: Problem) -> Outcome {
         inputError = error
         try? close()
-        do throws(Problem) {
+        do {
             try sink.open(context)
             isOpen = true
         } catch {
@@ -178,7 +178,7 @@ final class SinkRunner {
         while error.remedy == .retry || error.remedy == .reopen, attempt < attemptLimit {
             attempt += 1
             context.timing.clock.sleep(for: RetryDelay.seconds(after: attempt))
-            do throws(Problem) {
+            do {
                 if error.remedy == .reopen {
                     try? close()
                     try sink.open(context)

@@ -69,7 +69,7 @@ public struct SummarySelection: Sendable {
         var found: [String] = []
         var problems: [Problem] = []
         for item in items {
-            do throws(Problem) { found.append(try path(of: item, installed: installed)) } catch { problems.append(error) }
+            do { found.append(try path(of: item, installed: installed)) } catch { problems.append(error) }
         }
         if !problems.isEmpty { throw Problem(problems) }
         paths = found

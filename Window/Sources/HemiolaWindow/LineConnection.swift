@@ -73,7 +73,7 @@ final class LineConnection {
 
     /// Reads what has arrived. Returns whether the source stays.
     private func read() -> Bool {
-        do throws(SystemCallError) {
+        do {
             let bytes = try socket.read(atMost: Self.readSize)
             received += bytes
             let last = received.lastIndex(of: UInt8(ascii: "\n"))
@@ -103,7 +103,7 @@ final class LineConnection {
     }
 
     private func flush() {
-        do throws(SystemCallError) {
+        do {
             while !waiting.isEmpty {
                 let count = try waiting.span.bytes.withUnsafeBytes { bytes throws(SystemCallError) in try socket.write(bytes) }
                 waiting.removeFirst(count)

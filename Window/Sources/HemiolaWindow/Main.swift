@@ -9,7 +9,7 @@ import WindowCore
 enum Program {
     static func main() {
         let arguments: WindowArguments
-        do throws(Problem) {
+        do {
             arguments = try WindowArguments(Array(CommandLine.arguments.dropFirst()))
         } catch {
             fail(error.message, code: 2)
@@ -21,7 +21,7 @@ enum Program {
             fail("not started as root; start it as the user of the desktop")
         }
         for page in arguments.pages {
-            do throws(Problem) { _ = try PageSource(page) } catch { fail(error.message) }
+            do { _ = try PageSource(page) } catch { fail(error.message) }
         }
         guard gtk_init_check() != 0 else { fail("no display; start the window in a graphical session") }
         signal(SIGPIPE, SIG_IGN)
@@ -43,7 +43,7 @@ enum Program {
         if let path = arguments.socket { return (SocketPath(path: path), nil) }
         let path = SocketPath.standard()
         let pipeline = Pipeline(program: arguments.hemiola ?? "hemiola", path: path)
-        do throws(SystemCallError) {
+        do {
             let connection = try LineConnection(path)
             defer { connection.close() }
             // The one of another window ends with that window.
@@ -53,7 +53,7 @@ enum Program {
                 fail("\(path.path): the folder or the program that listens there belongs to another user; name the socket with --socket")
             }
         }
-        do throws(Problem) { try pipeline.start() } catch {
+        do { try pipeline.start() } catch {
             fail("\(error.message); name the program with --hemiola, or a running one with --socket")
         }
         return (path, pipeline)

@@ -37,7 +37,7 @@ final class PageScheme {
             return refuse(request, "not a page of this window")
         }
         let path = String(cString: g_uri_get_path(uri))
-        do throws(Problem) {
+        do {
             switch try source.file(at: path) {
             case .bytes(let bytes):
                 let memory = g_memory_input_stream_new_from_data(g_memdup2(bytes, gsize(bytes.count)), gssize(bytes.count), g_free)

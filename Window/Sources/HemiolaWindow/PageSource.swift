@@ -154,47 +154,37 @@ nonisolated enum PageSource: Hashable, Sendable {
 
     /// A file of the user's presets, which `hemiola presets add` copies; nil: the list of their names, empty where there is no folder.
     private static func preset(_ name: String?) throws(Problem) -> File {
-        let folder = EnvironmentVariable.presetFolder().flatMap(FileSystem.realPath) ?? ""
+        let folder = EnvironmentVariable.presetFolder().flatMap(FileSystem.realPath)
         func isPreset(_ name: String) -> Bool { !name.hasPrefix(".") && (name.hasSuffix(".json") || name.hasSuffix(".js")) }
         guard let name else {
-            let names = ((try? FileSystem.names(in: folder)) ?? []).filter(isPreset).sorted()
+            let names = (folder.flatMap { try? FileSystem.names(in: $0) } ?? []).filter(isPreset).sorted()
             return .bytes(Array((try? JSONEncoder().encode(names)) ?? Data("[]".utf8)))
         }
-        guard isPreset(name) else { throw Problem("no such file") }
+        guard isPreset(name), let folder else { throw Problem("no such file") }
         return try open("\(folder)/\(name)", inside: folder + "/")
     }
 
     /// The bytes of a file that a page imports, as Base64.
     static func importedFile(_ path: String) throws(Problem) -> String {
-        do throws(Problem) {
-            let (descriptor, size) = try open(path, inside: "", limit: 32 << 20)
-            let file = FileDescriptor(descriptor)
-            defer { file.close() }
-            do throws(SystemCallError) {
-                return Data(try file.bytes(at: 0, count: Int(size))).base64EncodedString()
-            } catch { throw Problem("\(error)") }
-        } catch { throw Problem("\(path): \(error.message)") }
+        let (file, size) = try ImportedFile.open(path)
+        defer { file.close() }
+        do { return Data(try file.bytes(at: 0, count: size)).base64EncodedString() } catch { throw Problem("\(path): \(error)") }
     }
 
     private static func open(_ path: String, inside prefix: String) throws(Problem) -> File {
-        let (descriptor, size) = try open(path, inside: prefix, limit: maximumFile)
-        return .open(descriptor, size)
-    }
-
-    private static func open(_ path: String, inside prefix: String, limit: Int) throws(Problem) -> (descriptor: Int32, size: Int64) {
         let file: FileDescriptor
         // A pipe would block.
-        do throws(SystemCallError) { file = try FileDescriptor.open(path, [.nonBlocking]) } catch { throw Problem("\(error)") }
+        do { file = try FileDescriptor.open(path, [.nonBlocking]) } catch { throw Problem("\(error)") }
         let status = try? file.status()
         var reason: String?
         if status?.kind != .file {
             reason = "not a regular file"
         } else if FileSystem.linkTarget(of: "/proc/self/fd/\(file.number)")?.hasPrefix(prefix) != true {
             reason = "outside of the page's folder"
-        } else if let size = status?.size, size > limit {
-            reason = "larger than \(limit >> 20) MiB"
+        } else if let size = status?.size, size > maximumFile {
+            reason = "larger than \(maximumFile >> 20) MiB"
         }
-        guard let reason else { return (file.number, Int64(status?.size ?? 0)) }
+        guard let reason else { return .open(file.number, Int64(status?.size ?? 0)) }
         file.close()
         throw Problem(reason)
     }

@@ -14,7 +14,7 @@ extension PageView {
         self.path = path
         closeConnections()
         lastCrash = -.infinity
-        do throws(Problem) {
+        do {
             let source = try PageSource(path)
             self.source = source
             scheme.add(source)

@@ -34,7 +34,7 @@ extension WindowController {
         let changes = (window: isWindowChanged ? saved.window : nil, pages: changedPages.map(saved.page))
         (isWindowChanged, changedPages) = (false, [])
         guard let stateFile else { return }
-        do throws(Problem) {
+        do {
             // Other windows may have stored other pages, and their own tabs.
             let warn: (String) -> Void = isStoreFaultReported ? { _ in } : { printMessage($0) }
             var stored = try stateFile.update(warn: warn) { state in

@@ -147,7 +147,7 @@ public struct SavedStateFile: Sendable, Hashable {
             warn("\(path): \(reason); starting without the stored state of the window")
             return SavedState()
         }
-        do throws(SystemCallError) {
+        do {
             let file = try FileDescriptor.open(path, [.nonBlocking])
             defer { file.close() }
             let status = try file.status()
@@ -214,7 +214,7 @@ public struct SavedStateFile: Sendable, Hashable {
 
     private func createFolder() throws(Problem) {
         let folder = FileSystem.folder(of: path)
-        do throws(SystemCallError) {
+        do {
             try FileSystem.createFolder(folder, permissions: 0o700)
         } catch {
             throw Problem("\(folder): \(error)")

@@ -100,7 +100,7 @@ public enum WindowMessage: Sendable, Hashable {
         self = .other
         switch (fields?.type, fields?.call) {
         case ("tabs", _):
-            do throws(Problem) { self = .tabs(try TabDirective(json: line)) } catch { self = .invalidTabs(error.message) }
+            do { self = .tabs(try TabDirective(json: line)) } catch { self = .invalidTabs(error.message) }
         case ("window", let call?):
             let action = Self.action(fields?.action, fields?.value)
             self =

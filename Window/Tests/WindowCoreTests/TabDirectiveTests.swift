@@ -5,7 +5,7 @@ import WindowCore
 
 @Suite struct TabDirectiveTests {
     private func fault(_ json: String) -> String? {
-        do throws(Problem) {
+        do {
             _ = try TabDirective(json: Data(json.utf8))
             return nil
         } catch {

@@ -6,7 +6,7 @@ import WindowCore
     private func arguments(_ text: String...) throws -> WindowArguments { try WindowArguments(text) }
 
     private func fault(_ text: [String]) -> String? {
-        do throws(Problem) {
+        do {
             _ = try WindowArguments(text)
             return nil
         } catch {

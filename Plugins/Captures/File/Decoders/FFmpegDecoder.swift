@@ -155,7 +155,7 @@ struct FFmpegDecoder: Sendable {
         spawn.memory = 1 << 29
         spawn.descriptors = (file.descriptor.number, output.descriptor.number, messages.descriptor.number)
         let process: Int32
-        do throws(SystemCallError) { process = try spawn.start() } catch {
+        do { process = try spawn.start() } catch {
             if error.code == .noSuchFileOrDirectory { throw undecoded.withoutFFmpeg }
             throw undecoded.notDecoded("\(program) cannot be started: \(error)")
         }
@@ -199,7 +199,7 @@ struct FFmpegDecoder: Sendable {
 extension InputFile {
     /// Creates a file without a name.
     fileprivate static func temporary(for undecoded: UndecodedFile) throws(Problem) -> InputFile {
-        do throws(SystemCallError) { return InputFile(FileDescriptor(try TemporaryFile.create()), size: 0) } catch {
+        do { return InputFile(FileDescriptor(try TemporaryFile.create()), size: 0) } catch {
             throw undecoded.notDecoded("no temporary file in \(TemporaryFile.folder): \(error)")
         }
     }

@@ -67,7 +67,7 @@ final class FileReader {
 
     private func fill(from offset: Int64) -> Bool {
         (bufferStart, bufferedCount) = (offset, 0)
-        do throws(SystemCallError) {
+        do {
             // Safe: at most `capacity` bytes are read.
             bufferedCount = try file.descriptor.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: Self.capacity), at: offset)
         } catch {

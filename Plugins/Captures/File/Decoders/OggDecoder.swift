@@ -176,7 +176,7 @@ final class OggDecoder: Decoder {
         ogg_stream_reset_serialno(&stream, Int32(bitPattern: page.serial))
         ogg_stream_pagein(&stream, &content)
         ogg_stream_packetout(&stream, &packet)
-        do throws(Problem) {
+        do {
             link.decoder = codec == .vorbis ? try VorbisDecoder(packet) : try OpusDecoder(packet)
             link.error = nil
         } catch {

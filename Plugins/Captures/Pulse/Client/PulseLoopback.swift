@@ -30,7 +30,7 @@ final class PulseLoopback: Loopback, ConnectionDelegate {
         wakeUp = try PulseCapture.makeWakeUp()
         connection = try Connection(server: nil, watchesStreams: false)
         connection.delegate = self
-        do throws(Problem) {
+        do {
             try connection.start()
             try wait(orThrow: "the sound server does not create a sink for the measurement", until: { isPlaying })
         } catch {

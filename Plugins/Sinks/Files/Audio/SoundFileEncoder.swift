@@ -119,7 +119,7 @@ final class SoundFileEncoder: AudioEncoder {
         let isAppended = position == output.size
         // After a failed write, nothing is appended.
         if failure != nil, position + Int64(bytes.count) > output.size { return 0 }
-        do throws(Problem) {
+        do {
             if !isFLAC, position == 0 {
                 let header = waveHeader(bytes)
                 try header.span.bytes.withUnsafeBytes { header throws(Problem) in try output.write(header, at: 0) }

@@ -14,7 +14,7 @@ final class DevicePort: MIDIPort {
     deinit { device.close() }
 
     func send(_ bytes: Span<UInt8>) -> PortResult {
-        do throws(SystemCallError) {
+        do {
             // Unsafe: `write` takes a pointer, which is valid inside the closure.
             let count = try bytes.bytes.withUnsafeBytes { bytes throws(SystemCallError) in try device.write(bytes) }
             return count > 0 ? .accepted(count) : .full

@@ -43,7 +43,7 @@ final class MIDIWriter: Sink {
             MIDIOutput(ClockSchedule(hold: settings.hold, continues: settings.resume == .continue)), by: context.timing.clock)
         var new = State(shift: settings.delay - context.timing.lead)
         new.map = try settings.map.map { path throws(Problem) in try FieldMap.load(path) }
-        do throws(Problem) {
+        do {
             let port = try settings.openPort()
             thread.withOutput { $0.connect(port, now: context.timing.clock.now) }
             new.wasOpen = true
@@ -136,7 +136,7 @@ final class MIDIWriter: Sink {
             state.delay.noteFailure(at: now)
         }
         guard isGone, now >= state.delay.nextAttempt else { return }
-        do throws(Problem) {
+        do {
             let port = try settings.openPort()
             let lost = thread.withOutput { output in
                 output.connect(port, now: context.timing.clock.now)

@@ -21,7 +21,7 @@ struct Credentials {
     /// The first line of a file.
     private static func password(in path: String, _ context: SinkContext) throws(Problem) -> String {
         var bytes: [UInt8]
-        do throws(SystemCallError) {
+        do {
             bytes = try FileSystem.bytes(of: path, count: longestPassword + 2)
         } catch {
             throw Problem("cannot read \(path): \(error)")

@@ -107,7 +107,7 @@ final class MQTTConnection: @unchecked Sendable {
         if let user = credentials.user { try check(mosquitto_username_pw_set(client, user, credentials.password)) }
         guard settings.tls else { return }
         for file in [settings.authorities, settings.certificate, settings.key].compactMap(\.self) {
-            do throws(SystemCallError) { try FileSystem.checkPermissions([.read], of: file) } catch {
+            do { try FileSystem.checkPermissions([.read], of: file) } catch {
                 throw Problem("\(context.name): cannot read \(file): \(error)")
             }
         }

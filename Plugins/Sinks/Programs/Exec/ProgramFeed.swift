@@ -47,7 +47,7 @@ struct ProgramFeed: ~Copyable {
         let name = settings.name
         // A program that fails again and again prints the same lines each time: they are counted as other warnings are.
         let relayStart = delay.nextAttempt > 0 ? now + RetryDelay.longRun : now
-        do throws(SystemCallError) {
+        do {
             child = try RunningProgram(
                 settings.command, hasInput: true, output: context.records.mayUseStandardOutput ? .inherited : .log,
                 report: { [context] in

@@ -25,7 +25,7 @@ struct PersistedState: Sendable, Equatable {
     /// - Returns: The stored state; an empty one when the file does not exist or cannot be read.
     static func read(_ path: String, warn: (String) -> Void) -> PersistedState {
         let bytes: [UInt8]
-        do throws(SystemCallError) {
+        do {
             bytes = try FileSystem.bytes(of: path, count: maximumBytes)
         } catch {
             if !error.isMissingFile { warn("\(path): cannot read the state file; starting without the last preset and speed") }

@@ -118,7 +118,7 @@ final class PresetCycler: DirectingSink {
 
     /// Reads the user's lists into the settings of the schedule.
     private func readLists() throws(Problem) {
-        do throws(Problem) {
+        do {
             let listed = try PresetList.names(at: settings.list)
             (schedule.favourites, schedule.skipped) = (
                 try PresetList.names(at: settings.favourites), try PresetList.names(at: settings.skipped)
@@ -170,7 +170,7 @@ final class PresetCycler: DirectingSink {
         let state = PersistedState(
             preset: persisted.preset ?? stored.preset, speed: persisted.speed ?? stored.speed,
             favourites: persisted.favourites ?? stored.favourites)
-        do throws(SystemCallError) {
+        do {
             try state.write(to: path)
             persisted.favourites = nil
         } catch {

@@ -1,5 +1,5 @@
 /// The presets of one page.
-struct PagePresets: Sendable {
+struct PageLists: Sendable {
     /// The origin of the page's controls.
     let page: String
     /// The presets that can be loaded in the page.
@@ -44,7 +44,7 @@ struct PresetLibrary: Sendable {
     /// The presets for automatic changes.
     private(set) var chosen = PresetNames([])
     /// The presets of the connected pages.
-    private(set) var pagePresets: [PagePresets] = []
+    private(set) var pagePresets: [PageLists] = []
 
     /// - Parameters:
     ///   - userNames: The user's list; nil: the pages' lists are used.
@@ -127,9 +127,9 @@ struct PresetLibrary: Sendable {
         pagePresets = pages.filter { !$0.isClosed }.map { page in
             let names = known.names.filter(page.has)
             // Pages with all presets share one list.
-            if names.count == known.names.count { return PagePresets(page: page.origin, known: known, chosen: chosen) }
+            if names.count == known.names.count { return PageLists(page: page.origin, known: known, chosen: chosen) }
             let own = PresetNames(names, reusing: known)
-            return PagePresets(page: page.origin, known: own, chosen: chosen(of: own))
+            return PageLists(page: page.origin, known: own, chosen: chosen(of: own))
         }
     }
 

@@ -26,7 +26,7 @@ struct PresetSchedule: Sendable {
 
     /// A connected page. Where it does not have the preset of a change, it gets one of its own order.
     private struct Page {
-        var presets: PagePresets
+        var presets: PageLists
         var order: PresetOrder
         /// When it has chosen a preset itself, in seconds of stream time.
         var choiceTime = -Double.infinity
@@ -289,7 +289,7 @@ struct PresetSchedule: Sendable {
         return valid
     }
 
-    private mutating func addedPage(_ presets: PagePresets) -> Page {
+    private mutating func addedPage(_ presets: PageLists) -> Page {
         pageSeed &+= 1
         return Page(presets: presets, order: PresetOrder(order.kind, seed: pageSeed))
     }

@@ -132,7 +132,7 @@ struct PresetSettings: PluginSettings {
     func check() throws(Problem) -> PathTemplate {
         var problems: [Problem] = []
         var template: PathTemplate?
-        do throws(Problem) {
+        do {
             template = try PathTemplate(path, at: "path")
         } catch {
             problems += error.all

@@ -24,7 +24,7 @@ struct SocketFile: Sendable {
         defer { lock?.close() }
         try Self.removeStale(path)
         descriptor = try UnixAddress.listen(at: path, group: group)
-        do throws(SystemCallError) { identity = try FileSystem.status(of: path, followsLinks: false).identity } catch {
+        do { identity = try FileSystem.status(of: path, followsLinks: false).identity } catch {
             descriptor.close()
             FileSystem.remove(path)
             throw Self.problem("stat", path, error)
@@ -43,7 +43,7 @@ struct SocketFile: Sendable {
 
     /// Whether the socket was removed from its path, and another one can be created there: the path is free, and its folder exists.
     var wasRemoved: Bool {
-        do throws(SystemCallError) { _ = try FileSystem.status(of: path, followsLinks: false) } catch {
+        do { _ = try FileSystem.status(of: path, followsLinks: false) } catch {
             return error.code == .noSuchFileOrDirectory && FileSystem.exists(FileSystem.folder(of: path))
         }
         return false
@@ -60,14 +60,14 @@ struct SocketFile: Sendable {
     // MARK: - The folder
 
     private static func makePrivate(_ folder: String) throws(Problem) {
-        do throws(SystemCallError) { try FileSystem.createFolder(folder, permissions: 0o700) } catch {
+        do { try FileSystem.createFolder(folder, permissions: 0o700) } catch {
             throw problem("create the folder", folder, error)
         }
     }
 
     private static func checkExists(_ folder: String) throws(Problem) {
         let kind: FileKind
-        do throws(SystemCallError) { kind = try FileSystem.status(of: folder).kind } catch {
+        do { kind = try FileSystem.status(of: folder).kind } catch {
             if error.code == .noSuchFileOrDirectory {
                 throw Problem("\(folder): No such file or directory; create it: mkdir -m 700 '\(folder)'")
             }
@@ -90,13 +90,13 @@ struct SocketFile: Sendable {
     /// Removes a socket on which no process listens. Nothing else is removed.
     private static func removeStale(_ path: String) throws(Problem) {
         let kind: FileKind
-        do throws(SystemCallError) { kind = try FileSystem.status(of: path, followsLinks: false).kind } catch {
+        do { kind = try FileSystem.status(of: path, followsLinks: false).kind } catch {
             if error.code == .noSuchFileOrDirectory { return }
             throw problem("stat", path, error)
         }
         guard kind == .socket else { throw Problem("\(path): File exists and is not a socket; use another path: socket:PATH") }
         let isInUse: Bool
-        do throws(SystemCallError) { isInUse = try UnixAddress.isListening(at: path) } catch {
+        do { isInUse = try UnixAddress.isListening(at: path) } catch {
             throw problem("connect to", path, error)
         }
         if isInUse {

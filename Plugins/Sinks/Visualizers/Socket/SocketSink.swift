@@ -71,7 +71,7 @@ final class SocketServer: DirectingSink {
 
     func open(_ context: SinkContext) throws(Problem) {
         let fault = state.fault
-        do throws(Problem) {
+        do {
             try listen(context)
         } catch {
             // The engine retries.
@@ -127,7 +127,7 @@ final class SocketServer: DirectingSink {
         guard state.batchesToAttempt < 0 else { return }
         state.batchesToAttempt = Self.batchesBetweenAttempts
         let fault = "\(file.path): the socket was removed"
-        do throws(Problem) {
+        do {
             let trial = try SocketFile(settings.location, group: settings.group)
             trial.close()
             trial.remove()

@@ -21,7 +21,7 @@ struct ListeningSocket {
         let place = "\(address.contains(":") ? "[\(address)]" : address):\(port)"
         let last = port == 0 ? 0 : min(65_535, port + Self.furtherPorts)
         for candidate in port...last {
-            do throws(SystemCallError) {
+            do {
                 let found = try InternetAddress.listen(at: address, port: candidate)
                 descriptor = found.socket
                 self.port = found.port

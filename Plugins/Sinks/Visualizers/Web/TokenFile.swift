@@ -43,7 +43,7 @@ struct TokenFile {
 
     /// - Returns: false if there is a file that must not be replaced.
     private func write(_ token: String, replaces: Bool) throws(Problem) -> Bool {
-        do throws(SystemCallError) {
+        do {
             return try PartialFile.write(Array("\(token)\n".utf8), to: path, permissions: 0o600, replaces: replaces)
         } catch {
             throw self.error("write", error)
@@ -53,7 +53,7 @@ struct TokenFile {
     /// The token in the file; nil if there is no file, or it is not a private file with a token.
     private func read() throws(Problem) -> String? {
         let file: FileDescriptor
-        do throws(SystemCallError) { file = try FileDescriptor.open(path, [.noFollow, .nonBlocking]) } catch {
+        do { file = try FileDescriptor.open(path, [.noFollow, .nonBlocking]) } catch {
             if error.code == .noSuchFileOrDirectory || error.code == .tooManySymbolicLinks { return nil }
             throw self.error("read", error)
         }
@@ -70,7 +70,7 @@ struct TokenFile {
 
     /// Creates the folders above the file. New ones are private.
     private func makeFolder() throws(Problem) {
-        do throws(SystemCallError) { try FileSystem.createFolder(FileSystem.folder(of: path), permissions: 0o700) } catch {
+        do { try FileSystem.createFolder(FileSystem.folder(of: path), permissions: 0o700) } catch {
             throw self.error("create the folder of", error)
         }
     }

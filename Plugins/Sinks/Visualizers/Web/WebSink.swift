@@ -143,7 +143,7 @@ final class WebSink: DirectingSink {
         if browser != nil { return TokenFile.makeToken() }
         var reason = "neither XDG_STATE_HOME nor HOME is set"
         if let tokenFile {
-            do throws(Problem) {
+            do {
                 return try tokenFile.token()
             } catch {
                 reason = error.message
@@ -163,7 +163,7 @@ final class WebSink: DirectingSink {
             "\(context.name): other machines can connect to \(site.address): everyone who has the URL sees the page and can control it, "
                 + "and the connection is not encrypted")
         let url = site.url(host: Self.isWildcard(site) ? InternetAddress.reachable(isIPv4: site.address == "0.0.0.0") ?? "localhost" : nil)
-        do throws(Problem) {
+        do {
             print("\(context.name): open \(url)", try QRCode(url).lines)
         } catch {
             print("\(context.name): open \(url) (no QR code: \(error.message); Debian's package is libqrencode4)", [])
