@@ -73,7 +73,7 @@ final class LineConnection {
 
     /// Reads what has arrived. Returns whether the source stays.
     private func read() -> Bool {
-        do {
+        do throws(SystemCallError) {
             let bytes = try socket.read(atMost: Self.readSize)
             received += bytes
             let last = received.lastIndex(of: UInt8(ascii: "\n"))

@@ -52,7 +52,7 @@ extension PageView {
         guard var message = try? JSONDecoder().decode(Import.self, from: Data(text.utf8)), let path = message.path,
             let line = connections[number]?.line
         else { return nil }
-        do {
+        do throws(Problem) {
             // Else another user would read this user's files with a page of his own.
             guard line.isServerTrusted else { throw Problem("a window imports files for the Hemiola of its own user only") }
             let base64 = try PageSource.importedFile(path)

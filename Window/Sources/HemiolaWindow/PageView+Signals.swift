@@ -137,7 +137,7 @@ extension PageView {
 
     private func receivedRequest(_ value: OpaquePointer, _ reply: OpaquePointer) {
         let context = jsc_value_get_context(value)
-        do {
+        do throws(Problem) {
             guard admit(1, &messages, "4000 messages"), jsc_value_is_array(value) != 0, text(value, 0)?.hasPrefix(key) == true,
                 let action = text(value, 1), let argument = text(value, 2), let host
             else {
