@@ -109,29 +109,29 @@ let plugins: [[Target]] = [
     plugin(
         "AudioSink", at: "Sinks/Files/Audio", uses: ["HemiolaFiles", "HemiolaPCM", "CSndFile"],
         tests: ["FileCapture", "LevelsAnalyzer", "HemiolaEngine"]),
-    plugin("BeatsSink", at: "Sinks/Files/Beats", uses: ["HemiolaFiles", "HemiolaPCM"]),
+    plugin("BeatsSink", at: "Sinks/Files/Beats", uses: ["HemiolaFiles", "HemiolaMIDI", "HemiolaPCM"]),
     plugin("CSVSink", at: "Sinks/Files/CSV", uses: ["HemiolaFiles"], tests: ["HemiolaVisualizer"]),
     plugin("JSONLinesSink", at: "Sinks/Files/JSONLines", uses: ["HemiolaFiles"], tests: ["AllocationCounter", "HemiolaVisualizer"]),
     plugin("HemiolaPictures", at: "Sinks/Files/Picture", uses: ["HemiolaFiles", "HemiolaTonal", "CCairo"]),
-    plugin("NotesSink", at: "Sinks/Files/Notes", uses: ["HemiolaFiles", "HemiolaTonal"]),
+    plugin("NotesSink", at: "Sinks/Files/Notes", uses: ["HemiolaFiles", "HemiolaMIDI", "HemiolaTonal"]),
     plugin("SummarySink", at: "Sinks/Files/Summary", uses: ["HemiolaFiles"]),
     plugin(
-        "LightsSink", at: "Sinks/Messages/Lights", uses: ["HemiolaFieldMaps", "HemiolaNetwork", "HemiolaFiles"],
+        "LightsSink", at: "Sinks/Messages/Lights", uses: ["HemiolaFieldMaps", "HemiolaNetwork"],
         tests: ["NetworkSupport"]),
     plugin(
-        "LinkSink", at: "Sinks/Messages/Link", uses: ["HemiolaNetwork", "HemiolaFiles"],
+        "LinkSink", at: "Sinks/Messages/Link", uses: ["HemiolaNetwork"],
         tests: ["LinkControlSource", "BeatAnalyzer", "ToneCapture", "HemiolaEngine"]),
     plugin(
-        "MIDISink", at: "Sinks/Messages/MIDI", uses: ["HemiolaFieldMaps", "HemiolaFiles", "CALSA"],
+        "MIDISink", at: "Sinks/Messages/MIDI", uses: ["HemiolaFieldMaps", "HemiolaMIDI", "CALSA"],
         tests: ["BeatAnalyzer", "LevelsAnalyzer", "ToneCapture", "HemiolaEngine"]),
     plugin("MQTTSink", at: "Sinks/Messages/MQTT", uses: ["HemiolaFieldMaps", "HemiolaNetwork", "CMosquitto"]),
     plugin(
-        "OS2LSink", at: "Sinks/Messages/OS2L", uses: ["HemiolaNetwork", "HemiolaFiles", "HemiolaVisualizer"], tests: ["NetworkSupport"],
+        "OS2LSink", at: "Sinks/Messages/OS2L", uses: ["HemiolaNetwork", "HemiolaVisualizer"], tests: ["NetworkSupport"],
         testData: ["qlcplus.qxw"]),
     plugin(
-        "OSCSink", at: "Sinks/Messages/OSC", uses: ["HemiolaFieldMaps", "HemiolaNetwork", "HemiolaFiles"],
+        "OSCSink", at: "Sinks/Messages/OSC", uses: ["HemiolaFieldMaps", "HemiolaNetwork"],
         tests: ["NetworkSupport", "BeatAnalyzer", "LevelsAnalyzer", "ToneCapture", "HemiolaEngine"]),
-    plugin("WLEDSink", at: "Sinks/Messages/WLED", uses: ["HemiolaNetwork", "HemiolaFiles"], tests: ["NetworkSupport"]),
+    plugin("WLEDSink", at: "Sinks/Messages/WLED", uses: ["HemiolaNetwork"], tests: ["NetworkSupport"]),
     plugin(
         "PresetsSink", at: "Sinks/Visualizers/Presets", uses: ["HemiolaFiles", "HemiolaVisualizer"],
         tests: [
@@ -142,9 +142,9 @@ let plugins: [[Target]] = [
         "WebSink", at: "Sinks/Visualizers/Web", uses: ["HemiolaBridge", "HemiolaVisualizer", "CQREncode", "CWebPage"],
         exclude: ["Page", "Pictures"], tests: ["BridgeSupport"]),
     plugin("ExecSink", at: "Sinks/Programs/Exec", tests: ["JSONLinesSink"]),
-    plugin("LinkControlSource", at: "Controls/Link", uses: ["HemiolaNetwork", "HemiolaFiles"], tests: nil),
+    plugin("LinkControlSource", at: "Controls/Link", uses: ["HemiolaNetwork"], tests: nil),
     plugin(
-        "MIDIControlSource", at: "Controls/MIDI", uses: ["HemiolaFieldMaps", "HemiolaFiles"],
+        "MIDIControlSource", at: "Controls/MIDI", uses: ["HemiolaFieldMaps", "HemiolaMIDI"],
         tests: ["BeatAnalyzer", "ToneCapture", "HemiolaEngine", "HemiolaVisualizer"]),
     plugin(
         "OSCControlSource", at: "Controls/OSC", uses: ["HemiolaFieldMaps", "HemiolaNetwork"],
@@ -196,6 +196,7 @@ let modules: [Target] = [
 
     // 2
     module("HemiolaFiles", uses: ["Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem", "CZstd"]),
+    module("HemiolaMIDI", uses: ["HemiolaSystem"]),
     module("HemiolaPCM", uses: ["Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem"]),
     module(
         "HemiolaNetwork", uses: ["Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem", "CAbletonLink", nioCore, nioPosix]),
@@ -307,6 +308,7 @@ let package = Package(
         .library(name: "Hemiola", targets: ["Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem"]),
         .library(name: "HemiolaEngine", targets: ["HemiolaEngine"]),
         .library(name: "HemiolaFiles", targets: ["HemiolaFiles"]),
+        .library(name: "HemiolaMIDI", targets: ["HemiolaMIDI"]),
         .library(name: "HemiolaPictures", targets: ["HemiolaPictures"]),
         .library(name: "HemiolaTonal", targets: ["HemiolaTonal"]),
         .library(name: "HemiolaPCM", targets: ["HemiolaPCM"]),

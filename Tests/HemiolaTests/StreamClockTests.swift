@@ -1,4 +1,4 @@
-import HemiolaFiles
+import Hemiola
 import HemiolaRecords
 import HemiolaSignal
 import Testing

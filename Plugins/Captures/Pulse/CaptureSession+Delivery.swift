@@ -32,7 +32,7 @@ extension CaptureSession {
         } else {
             let queue = DeliveryQueue(format, wakeUp: wakeUp)
             self.queue = queue
-            clock = StreamClock(sampleRate: format.sampleRate)
+            clock = GapClock(sampleRate: format.sampleRate)
             outcome = .success(Opening(source: source, queue: queue))
         }
         let state: DeviceEvent.State? =

@@ -42,7 +42,7 @@ final class CaptureSession: ConnectionDelegate, RecordStreamDelegate {
     var isIdle = false
     /// The default sample rate of the server.
     var serverRate = 44_100
-    var clock: StreamClock?
+    var clock: GapClock?
     /// The last device reported to the reader, and whether it was last reported as present.
     var reported: (name: String, summary: String, isPresent: Bool)?
     /// Time of the last audio, or of opening the stream.

@@ -3,7 +3,7 @@ internal import HemiolaSignal
 /// Compares the audio of a stream with the time that has passed, and computes the length of gaps. A value; the caller passes the time.
 ///
 /// Times are `MonotonicTime.nanosecondsWithSleep`. A fragment ends at its arrival, and begins its own length before.
-struct StreamClock: Sendable {
+struct GapClock: Sendable {
     /// Nanoseconds without a fragment after which the server counts as frozen, excluding pauses of this process.
     static let freezeTimeout: Int64 = 500_000_000
     /// Nanoseconds for which audio must arrive in real time after a freeze before it counts as new.

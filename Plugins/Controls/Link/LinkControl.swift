@@ -1,5 +1,5 @@
 public import Hemiola
-internal import HemiolaFiles
+internal import Hemiola
 internal import HemiolaNetwork
 
 extension ControlPlugin {

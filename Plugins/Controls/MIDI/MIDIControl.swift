@@ -1,6 +1,6 @@
 public import Hemiola
 internal import HemiolaFieldMaps
-internal import HemiolaFiles
+internal import HemiolaMIDI
 
 extension ControlPlugin {
     /// Reads MIDI messages and submits them as controls: tap, nudge, next preset, speed.

@@ -1,5 +1,5 @@
 internal import HemiolaFieldMaps
-internal import HemiolaFiles
+internal import HemiolaMIDI
 internal import HemiolaRecords
 
 extension MIDIParser {

@@ -1,4 +1,4 @@
-internal import HemiolaFiles
+internal import Hemiola
 internal import HemiolaRecords
 internal import HemiolaSignal
 internal import HemiolaSystem

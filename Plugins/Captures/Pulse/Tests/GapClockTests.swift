@@ -3,14 +3,14 @@ import Testing
 
 @testable import PulseCapture
 
-@Suite struct StreamClockTests {
+@Suite struct GapClockTests {
     private static let rate = 48_000
     /// Nanoseconds of a millisecond.
     private static let ms: Int64 = 1_000_000
 
     /// A clock that has had a second of audio, in fragments of 10 ms, up to one second.
-    private func running() -> StreamClock {
-        var clock = StreamClock(sampleRate: Self.rate)
+    private func running() -> GapClock {
+        var clock = GapClock(sampleRate: Self.rate)
         for index in 1...100 { #expect(clock.receive(480, at: Int64(index) * 10 * Self.ms) == .deliver) }
         return clock
     }
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test func `interruption before the first frame: no gap`() {
-        var clock = StreamClock(sampleRate: Self.rate)
+        var clock = GapClock(sampleRate: Self.rate)
         clock.interrupt(.serverLost)
         #expect(clock.receive(480, at: 5_000 * Self.ms) == .deliver)
     }
@@ -56,7 +56,7 @@ import Testing
             #expect(clock.receive(480, at: now) == .drop)
             now += Self.ms / 10
         }
-        var decision = StreamClock.Decision.drop
+        var decision = GapClock.Decision.drop
         for _ in 0..<50 where decision == .drop {
             now += 10 * Self.ms
             decision = clock.receive(480, at: now)
@@ -75,7 +75,7 @@ import Testing
         #expect(!clock.isOverdue(at: now))
         // The server sends the missed audio.
         for _ in 0..<40 { #expect(clock.receive(480, at: now) == .drop) }
-        var decision = StreamClock.Decision.drop
+        var decision = GapClock.Decision.drop
         for _ in 0..<50 where decision == .drop {
             now += 10 * Self.ms
             decision = clock.receive(480, at: now)
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test func `overdue audio: after half a second, not before the first frame, not twice`() {
-        #expect(!StreamClock(sampleRate: Self.rate).isOverdue(at: 10_000 * Self.ms))
+        #expect(!GapClock(sampleRate: Self.rate).isOverdue(at: 10_000 * Self.ms))
         var clock = running()
         #expect(!clock.isOverdue(at: 1_500 * Self.ms))
         #expect(clock.isOverdue(at: 1_501 * Self.ms))

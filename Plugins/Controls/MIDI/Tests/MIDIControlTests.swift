@@ -4,7 +4,7 @@ import Glibc
 import Hemiola
 import HemiolaEngine
 import HemiolaFieldMaps
-import HemiolaFiles
+import HemiolaMIDI
 import HemiolaTesting
 import HemiolaVisualizer
 import TestSupport

@@ -1,4 +1,4 @@
-import HemiolaFiles
+import HemiolaMIDI
 import HemiolaRecords
 import HemiolaSignal
 import Testing

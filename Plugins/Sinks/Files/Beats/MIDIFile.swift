@@ -1,4 +1,4 @@
-internal import HemiolaFiles
+internal import HemiolaMIDI
 internal import HemiolaSignal
 
 /// Encodes beats as a Standard MIDI File (1.0, format 1) with two tracks: a map of tempi and time signatures, and a

@@ -1,5 +1,6 @@
 public import Hemiola
 internal import HemiolaFiles
+internal import HemiolaMIDI
 internal import HemiolaTonal
 
 extension SinkPlugin {

@@ -1,5 +1,5 @@
 /// The beats of a picture, and those of them that have room.
-struct BeatGrid: Equatable {
+struct BeatLines: Equatable {
     /// The most beats that are kept: a week of music.
     static let limit = 1 << 20
 

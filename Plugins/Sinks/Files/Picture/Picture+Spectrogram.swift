@@ -16,7 +16,7 @@ extension Picture {
     }
 
     func drawSpectrogram(
-        _ content: inout PictureContent, _ lines: [BeatGrid.Line], in rect: Rect, _ plot: Plot, _ canvas: borrowing Canvas
+        _ content: inout PictureContent, _ lines: [BeatLines.Line], in rect: Rect, _ plot: Plot, _ canvas: borrowing Canvas
     ) {
         let (width, height) = content.imageSize
         let colors = options.colorMap.colors

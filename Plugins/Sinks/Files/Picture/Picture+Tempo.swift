@@ -6,7 +6,7 @@ extension Picture {
         return max(0, low - margin)...high + margin
     }
 
-    func drawTempo(_ content: PictureContent, _ lines: [BeatGrid.Line], in rect: Rect, _ plot: Plot, _ canvas: borrowing Canvas) {
+    func drawTempo(_ content: PictureContent, _ lines: [BeatLines.Line], in rect: Rect, _ plot: Plot, _ canvas: borrowing Canvas) {
         let beats = content.beats.beats.filter { $0.beatsPerMinute.isFinite && $0.beatsPerMinute > 0 }
         guard let range = Self.tempoRange(beats.map(\.beatsPerMinute)) else {
             drawVerticalAxis(Ticks(ticks: [], title: "Tempo (BPM)"), of: rect, canvas) { $0 }
@@ -20,7 +20,7 @@ extension Picture {
             for tick in ticks.ticks { drawGridLine(place(tick.value), in: rect, palette.grid, canvas) }
         }
         drawBeats(lines, in: rect, plot, beat: palette.beat, bar: palette.bar, canvas)
-        let interval = BeatGrid.median(zip(beats, beats.dropFirst()).map { $1.time - $0.time }) ?? 1
+        let interval = BeatLines.median(zip(beats, beats.dropFirst()).map { $1.time - $0.time }) ?? 1
         canvas.clip(rect)
         var points: [(x: Double, y: Double)] = []
         var last = -Double.infinity

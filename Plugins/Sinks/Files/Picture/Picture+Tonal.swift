@@ -7,7 +7,7 @@ extension Picture {
     // MARK: - Chroma
 
     func drawChroma(
-        _ content: inout PictureContent, _ lines: [BeatGrid.Line], in rect: Rect, _ plot: Plot, _ canvas: borrowing Canvas
+        _ content: inout PictureContent, _ lines: [BeatLines.Line], in rect: Rect, _ plot: Plot, _ canvas: borrowing Canvas
     ) {
         let bins = content.chromaBins
         let values = content.chroma ?? []

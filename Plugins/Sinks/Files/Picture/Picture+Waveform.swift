@@ -9,7 +9,7 @@ extension Picture {
         return (pow(10, steps * 6 / 20), steps * 6)
     }
 
-    func drawWaveform(_ content: PictureContent, _ lines: [BeatGrid.Line], in rect: Rect, _ plot: Plot, _ canvas: borrowing Canvas) {
+    func drawWaveform(_ content: PictureContent, _ lines: [BeatLines.Line], in rect: Rect, _ plot: Plot, _ canvas: borrowing Canvas) {
         let columns = content.envelope ?? []
         let largest = Self.largestAmplitude(columns)
         let middle = rect.y + rect.height / 2

@@ -10,7 +10,7 @@ struct PictureContent {
     /// In seconds.
     var duration: Double
     var axis: FrequencyAxis
-    var beats: BeatGrid
+    var beats: BeatLines
     /// The labels of each row.
     var labels: [PictureOptions.LabelRow: LabelTrack] = [:]
     /// Where audio is missing, in seconds from the left end.
@@ -29,7 +29,7 @@ struct PictureContent {
     var pitch: [WaveformEnvelope.Column]?
 
     init(
-        title: String, format: StreamFormat, start: Double, duration: Double, axis: FrequencyAxis, beats: BeatGrid,
+        title: String, format: StreamFormat, start: Double, duration: Double, axis: FrequencyAxis, beats: BeatLines,
         missing: [PictureOptions.Panel: String]
     ) {
         self.title = title
@@ -125,7 +125,7 @@ public struct Picture {
         canvas.fill(Rect(x: left, y: rect.y, width: width, height: rect.height), color)
     }
 
-    func drawBeats(_ lines: [BeatGrid.Line], in rect: Rect, _ plot: Plot, beat: Color, bar: Color, _ canvas: borrowing Canvas) {
+    func drawBeats(_ lines: [BeatLines.Line], in rect: Rect, _ plot: Plot, beat: Color, bar: Color, _ canvas: borrowing Canvas) {
         for line in lines {
             drawLine(at: plot.place(of: line.time), in: rect, width: unit, line.bar == nil ? beat : bar, canvas)
         }
@@ -247,17 +247,17 @@ public struct Picture {
             "\(rate.text(decimals: (0...2).first { content.format.sampleRate.isMultiple(of: [1000, 100, 10][$0]) } ?? 3)) kHz",
             channels == 1 ? "mono" : channels == 2 ? "stereo" : "\(channels) channels",
         ]
-        if let tempo = BeatGrid.median(content.beats.beats.map(\.beatsPerMinute).filter { $0.isFinite && $0 > 0 }) {
+        if let tempo = BeatLines.median(content.beats.beats.map(\.beatsPerMinute).filter { $0.isFinite && $0 > 0 }) {
             facts.append("\(tempo.text(decimals: 0)) BPM")
         }
         if let key = content.labels[.key]?.longest { facts.append(ChordText.key(key)) }
         return facts.joined(separator: " · ")
     }
 
-    private func drawBarNumbers(_ lines: [BeatGrid.Line], _ plot: Plot, _ canvas: borrowing Canvas) {
+    private func drawBarNumbers(_ lines: [BeatLines.Line], _ plot: Plot, _ canvas: borrowing Canvas) {
         guard let first = layout.panels.first?.rect else { return }
         let size = 10 * unit
-        let labels = BeatGrid.labels(of: lines, pixelsPerSecond: plot.pixelsPerSecond, spacing: 30 * unit)
+        let labels = BeatLines.labels(of: lines, pixelsPerSecond: plot.pixelsPerSecond, spacing: 30 * unit)
         var end = -Double.infinity
         for line in labels {
             let text = "\(line.bar ?? 0)"

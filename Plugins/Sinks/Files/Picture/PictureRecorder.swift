@@ -53,7 +53,7 @@ public struct PictureRecorder: ~Copyable {
     private var recorded: RecordedSpectra?
     private var envelope: WaveformEnvelope
     private var hasEnvelope = false
-    private var grid = BeatGrid()
+    private var grid = BeatLines()
     private var chroma: ColumnStore?
     private var chromaValues: [Float] = []
     private var pitch: WaveformEnvelope?
@@ -227,7 +227,7 @@ public struct PictureRecorder: ~Copyable {
     ///   - seconds: Its time in the stream.
     public mutating func add(_ beat: Beat, at seconds: Double) {
         let start = format.seconds(at: excerpt.start)
-        grid.append(BeatGrid.Beat(time: seconds - start, beatsPerMinute: beat.beatsPerMinute, position: beat.position))
+        grid.append(BeatLines.Beat(time: seconds - start, beatsPerMinute: beat.beatsPerMinute, position: beat.position))
     }
 
     /// Adds the strengths of the pitch classes, as announced by `expectChroma`.
@@ -296,7 +296,7 @@ public struct PictureRecorder: ~Copyable {
         grid.trim(to: duration)
         var content = PictureContent(
             title: title, format: format, start: start + format.seconds(at: excerpt.start), duration: duration, axis: axis,
-            beats: options.showsBeats ? grid : BeatGrid(), missing: missing)
+            beats: options.showsBeats ? grid : BeatLines(), missing: missing)
         content.imageSize = imageSize
         for gap in gaps {
             let (start, end) = (max(gap.start - excerpt.start, 0), min(gap.end - excerpt.start, length))

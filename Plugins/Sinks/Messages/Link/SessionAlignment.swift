@@ -1,4 +1,4 @@
-internal import HemiolaFiles
+internal import Hemiola
 internal import HemiolaNetwork
 internal import HemiolaSignal
 

@@ -1,4 +1,5 @@
-internal import HemiolaFiles
+internal import Hemiola
+internal import HemiolaMIDI
 internal import HemiolaSignal
 
 /// When MIDI clock pulses, start, continue and stop are sent. All times are in seconds of the monotonic clock. Reads no clock itself.

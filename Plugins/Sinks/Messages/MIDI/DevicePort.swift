@@ -1,4 +1,4 @@
-internal import HemiolaFiles
+internal import HemiolaMIDI
 internal import HemiolaSystem
 
 /// Raw MIDI bytes to a character device or a named pipe.

@@ -1,4 +1,4 @@
-internal import HemiolaFiles
+internal import HemiolaMIDI
 
 /// All that is sent to a port: the clock, and the queue of its messages, notes and values. Reads no clock itself. Only `advance` passes bytes
 /// to the port.

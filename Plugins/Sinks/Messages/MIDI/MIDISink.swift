@@ -1,5 +1,5 @@
 public import Hemiola
-internal import HemiolaFiles
+internal import HemiolaMIDI
 
 extension SinkPlugin {
     /// Sends MIDI clock and notes from the beats and onsets of the music.

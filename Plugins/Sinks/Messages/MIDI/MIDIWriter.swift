@@ -1,6 +1,6 @@
 internal import Hemiola
 internal import HemiolaFieldMaps
-internal import HemiolaFiles
+internal import HemiolaMIDI
 
 /// The sink `midi`: maps beats and onsets to the clock of the run, and passes them to a thread that sends at their times.
 /// No method waits for the receiver.

@@ -1,4 +1,4 @@
-internal import HemiolaFiles
+internal import HemiolaMIDI
 
 /// The result of passing bytes to a port.
 enum PortResult: Equatable {

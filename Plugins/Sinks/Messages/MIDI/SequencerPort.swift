@@ -1,5 +1,5 @@
 internal import CALSA
-internal import HemiolaFiles
+internal import HemiolaMIDI
 internal import HemiolaSystem
 
 extension SharedLibrary {

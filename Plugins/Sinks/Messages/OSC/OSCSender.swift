@@ -1,6 +1,5 @@
 internal import Hemiola
 internal import HemiolaFieldMaps
-internal import HemiolaFiles
 internal import HemiolaNetwork
 
 /// The sink `osc`.

@@ -1,5 +1,4 @@
 internal import Hemiola
-internal import HemiolaFiles
 internal import HemiolaNetwork
 
 /// The frames of the sink `wled`: computes messages from the features and events of a stream.

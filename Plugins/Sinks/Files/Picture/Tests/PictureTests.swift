@@ -64,8 +64,8 @@ import Testing
     }
 
     @Test func `downbeats at nearly one time: one number`() {
-        let lines = [0, 1e-300, 2e-300].enumerated().map { BeatGrid.Line(time: $1, bar: $0 + 1) }
-        #expect(BeatGrid.labels(of: lines, pixelsPerSecond: 100, spacing: 30).compactMap(\.bar) == [1])
+        let lines = [0, 1e-300, 2e-300].enumerated().map { BeatLines.Line(time: $1, bar: $0 + 1) }
+        #expect(BeatLines.labels(of: lines, pixelsPerSecond: 100, spacing: 30).compactMap(\.bar) == [1])
     }
 
     @Test(.enabled(if: Picture.libraryFault == nil, "cairo is not installed"), arguments: [false, true])
@@ -90,10 +90,10 @@ import Testing
 
     // MARK: - Beats
 
-    private func grid(_ count: Int, interval: Double = 0.5) -> BeatGrid {
-        var grid = BeatGrid()
+    private func grid(_ count: Int, interval: Double = 0.5) -> BeatLines {
+        var grid = BeatLines()
         for index in 0..<count {
-            grid.append(BeatGrid.Beat(time: Double(index) * interval, beatsPerMinute: 120, position: (index + 2) % 4 + 1))
+            grid.append(BeatLines.Beat(time: Double(index) * interval, beatsPerMinute: 120, position: (index + 2) % 4 + 1))
         }
         return grid
     }
@@ -112,14 +112,14 @@ import Testing
 
     @Test func `numbers of bars: as many as fit`() {
         let lines = grid(400).lines(pixelsPerSecond: 20, spacing: 7)
-        #expect(BeatGrid.labels(of: lines, pixelsPerSecond: 20, spacing: 100).compactMap(\.bar).prefix(3) == [1, 5, 9])
-        #expect(BeatGrid.labels(of: lines, pixelsPerSecond: 100, spacing: 100).compactMap(\.bar).prefix(3) == [1, 2, 3])
+        #expect(BeatLines.labels(of: lines, pixelsPerSecond: 20, spacing: 100).compactMap(\.bar).prefix(3) == [1, 5, 9])
+        #expect(BeatLines.labels(of: lines, pixelsPerSecond: 100, spacing: 100).compactMap(\.bar).prefix(3) == [1, 2, 3])
     }
 
     @Test func `place of a beat: linear in time`() {
         let content = PictureContent(
             title: "", format: StreamFormat(sampleRate: 44_100, channelCount: 1), start: 5, duration: 10,
-            axis: FrequencyAxis(.log, minimum: nil, maximum: nil, sampleRate: 44_100), beats: BeatGrid(), missing: [:])
+            axis: FrequencyAxis(.log, minimum: nil, maximum: nil, sampleRate: 44_100), beats: BeatLines(), missing: [:])
         let plot = Picture.Plot(Rect(x: 60, y: 0, width: 1000, height: 10), content)
         #expect(plot.place(of: 0) == 60 && plot.place(of: 2.5) == 310 && plot.place(of: 10) == 1060)
     }

@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 import Hemiola
 import HemiolaEngine
-import HemiolaFiles
+import HemiolaMIDI
 import HemiolaTesting
 import LevelsAnalyzer
 import MIDISink

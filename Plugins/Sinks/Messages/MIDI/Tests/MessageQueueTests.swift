@@ -1,4 +1,4 @@
-import HemiolaFiles
+import HemiolaMIDI
 import Testing
 
 @testable import MIDISink

@@ -1,4 +1,4 @@
-import HemiolaFiles
+import HemiolaMIDI
 
 @testable import MIDISink
 
