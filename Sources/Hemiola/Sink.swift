@@ -9,7 +9,8 @@ public import HemiolaSystem
 ///
 /// Lifecycle: make → `open` → (`begin` → `write` … → `end`) per stream → `end` per input … → `close` once.
 public protocol Sink: AnyObject {
-    /// Opens files or sockets. A sink that throws here is not closed: it leaves nothing behind.
+    /// Opens files or sockets. A sink that throws here is not closed: it leaves nothing behind. A problem that names a setting, such as a file
+    /// that does not exist, is one of the configuration (exit code 2); any other is one of the output (3).
     func open(_ context: SinkContext) throws(Problem)
     /// A stream begins: once per file, and again when a live format changes.
     func begin(_ stream: StreamHeader) throws(Problem)

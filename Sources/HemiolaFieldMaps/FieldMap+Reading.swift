@@ -12,16 +12,20 @@ extension FieldMap {
     /// The longest destination, in bytes.
     static let maxDestinationLength = 255
 
-    /// Reads a map file, or returns the built-in map of a name.
+    /// Reads the map that the setting `map` of a plugin names: a file, or a built-in map.
     ///
     /// - Parameters:
     ///   - place: A path, which contains a `/` or a `.`, or the name of a built-in map.
     ///   - direction: Whether it is a map of an output or of controls.
-    /// - Throws: All problems of the file, or why it cannot be read.
+    /// - Throws: All problems of the file, or why it cannot be read, as problems with this setting.
     public static func load(_ place: String, _ direction: Direction = .output) throws(Problem) -> FieldMap {
-        guard isPath(place) else { return try builtIn(place, direction) }
-        let text = try String(decoding: bytes(ofFile: place), as: UTF8.self)
-        return try FieldMap(text, title: PathText.shown(place).onOneLine, direction)
+        do {
+            guard isPath(place) else { return try builtIn(place, direction) }
+            let text = try String(decoding: bytes(ofFile: place), as: UTF8.self)
+            return try FieldMap(text, title: PathText.shown(place).onOneLine, direction)
+        } catch {
+            throw Problem(error.all.map { Problem($0.message, at: "map") })
+        }
     }
 
     /// Whether a setting names a file and not a built-in map.

@@ -34,6 +34,14 @@ import Testing
         #expect(folder.names == ["out.jsonl", "tone.wav"])
     }
 
+    @Test(arguments: ["web:page=none", "osc:map=none.yaml", "presets:list=none", "presets:skip=none"])
+    func `file of a setting that does not exist: one error line, exit code 2, nothing is written`(sink: String) throws {
+        let outcome = try Hemiola.run(["analyze", Hemiola.minuet, "--quiet", "-o", "new.jsonl", "--sink", sink], in: folder.path)
+        #expect(outcome.status == 2 && outcome.errorLines.count == 1, "\(outcome.errors)")
+        #expect(outcome.errors.contains("none") && outcome.errors.contains("No such file or directory"), "\(outcome.errors)")
+        #expect(folder.names == ["out.jsonl"])
+    }
+
     @Test func `folder as output path: one error line, exit code 3`() throws {
         let file = try folder.writeTone(frames: 2048)
         expectFailure(try Hemiola.run(["analyze", file, "-o", folder.path]), saying: folder.path, "is a folder")

@@ -121,10 +121,13 @@ import Testing
 }
 
 @Suite struct CommandStatusTests {
-    private func outcome(inputs: Int = 0, sinks: Int = 0, stopped: Bool = false, readerIsGone: Bool = false) -> RunOutcome {
+    private func outcome(
+        inputs: Int = 0, sinks: Int = 0, isMisconfigured: Bool = false, stopped: Bool = false, readerIsGone: Bool = false
+    ) -> RunOutcome {
         var outcome = RunOutcome()
         outcome.failedInputs = inputs
         outcome.failedSinks = sinks
+        outcome.isMisconfigured = isMisconfigured
         outcome.wasStopped = stopped
         outcome.readerIsGone = readerIsGone
         return outcome
@@ -136,6 +139,7 @@ import Testing
         #expect(CommandStatus(outcome(inputs: 2)).rawValue == 1)
         #expect(CommandStatus(outcome(sinks: 1)).rawValue == 3)
         #expect(CommandStatus(outcome(inputs: 1, sinks: 1)).rawValue == 3)
+        #expect(CommandStatus(outcome(sinks: 1, isMisconfigured: true)).rawValue == 2)
     }
 
     @Test(arguments: [(1, 129), (2, 130), (15, 143)] as [(Int32, Int32)])

@@ -64,6 +64,15 @@ import Testing
         #expect(sound.streams[0].summary?.dropped.map { $0.batches } == [1280])
     }
 
+    @Test(arguments: [nil, Place.key("page")]) func `sink, fail, cannot be opened: nothing is analysed, and a wrong setting is told apart`(
+        place: Place?
+    ) async throws {
+        let broken = CollectingSink()
+        broken.fail(.open, with: Problem("no such page", at: place))
+        let outcome = try await Trial([silence(batches: 3)], sinks: [.collecting(broken)]).run()
+        #expect(outcome.failedSinks == 1 && outcome.streams == 0 && outcome.isMisconfigured == (place != nil))
+    }
+
     @Test func `sink, skip, its director cannot be made: closed, and the run begins without it`() async throws {
         let (broken, sound, notices) = (DirectingTestSink(fault: Problem("the list is empty")), CollectingSink(), Notices())
         var trial = Trial([silence(batches: 3)], sinks: [broken.plugin, .collecting(sound, as: "sound")])

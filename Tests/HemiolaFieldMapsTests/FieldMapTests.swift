@@ -151,14 +151,14 @@ import Testing
 
     @Test func `file that is missing, a folder or not UTF-8: an error that names it`() throws {
         let folder = try TemporaryFolder()
-        #expect(throws: Problem("\(folder("no.yaml")): No such file or directory")) { try FieldMap.load(folder("no.yaml")) }
-        #expect(throws: Problem("/dev/zero: not a regular file; name a map in YAML")) { try FieldMap.load("/dev/zero") }
+        #expect(throws: Problem("\(folder("no.yaml")): No such file or directory", at: "map")) { try FieldMap.load(folder("no.yaml")) }
+        #expect(throws: Problem("/dev/zero: not a regular file; name a map in YAML", at: "map")) { try FieldMap.load("/dev/zero") }
         try Data([0x2D, 0xFF]).write(to: URL(filePath: folder("bytes.yaml")))
-        #expect(throws: Problem("\(folder("bytes.yaml")): not UTF-8 text")) { try FieldMap.load(folder("bytes.yaml")) }
+        #expect(throws: Problem("\(folder("bytes.yaml")): not UTF-8 text", at: "map")) { try FieldMap.load(folder("bytes.yaml")) }
     }
 
     @Test func `name that is no built-in map: a suggestion`() {
-        #expect(throws: Problem("there is no field map \"resolum\"; did you mean resolume?")) { try FieldMap.load("resolum") }
+        #expect(throws: Problem("there is no field map \"resolum\"; did you mean resolume?", at: "map")) { try FieldMap.load("resolum") }
     }
 
     @Test func `built-in maps: those of the folder, all valid`() throws {

@@ -12,9 +12,9 @@ public struct PageFolder: Sendable {
 
     /// A page that is a folder with an `index.html`, or an HTML file, whose folder is served.
     ///
-    /// - Throws: A ``/HemiolaSystem/Problem`` if the path does not exist, cannot be read, or is a folder without `index.html`.
+    /// - Throws: A ``/HemiolaSystem/Problem`` with the setting `page` if the path does not exist, cannot be read, or is a folder without `index.html`.
     public init(_ path: String) throws(Problem) {
-        guard let resolved = FileSystem.realPath(path) else { throw Problem("\(path): \(SystemCallError.last)") }
+        guard let resolved = FileSystem.realPath(path) else { throw Problem("\(path): \(SystemCallError.last)", at: "page") }
         var index = "index.html"
         if FileSystem.isFolder(resolved) {
             root = resolved
@@ -22,13 +22,13 @@ public struct PageFolder: Sendable {
             let slash = resolved.lastIndex(of: "/") ?? resolved.startIndex
             (root, index) = (String(resolved[..<slash]), String(resolved[resolved.index(after: slash)...]))
             guard MediaType(ofFile: index).isHTML else {
-                throw Problem("\(path): not an HTML file; name a folder with an index.html, or a .html file")
+                throw Problem("\(path): not an HTML file; name a folder with an index.html, or a .html file", at: "page")
             }
         }
         self.index = index
-        guard root != "" else { throw Problem("\(path): the root folder is not served; use a folder of its own") }
+        guard root != "" else { throw Problem("\(path): the root folder is not served; use a folder of its own", at: "page") }
         guard open([Substring(index)]) != nil else {
-            throw Problem("\(path): no readable \(index) in this folder; name a folder with an index.html, or a .html file")
+            throw Problem("\(path): no readable \(index) in this folder; name a folder with an index.html, or a .html file", at: "page")
         }
     }
 

@@ -24,12 +24,14 @@ struct CommandStatus: RawRepresentable, Sendable, Hashable {
 }
 
 extension CommandStatus {
-    /// The status of a run: the most severe of its failures.
+    /// The status of a run: a wrong setting, else the most severe of its failures.
     ///
     /// - Parameter signal: The signal that ended the run, if one did.
     init(_ outcome: RunOutcome, signal: Int32? = nil) {
         if let signal {
             self = .signal(signal)
+        } else if outcome.isMisconfigured {
+            self = .usage
         } else if outcome.failedSinks > 0 {
             self = .outputFailed
         } else if outcome.failedInputs > 0 {

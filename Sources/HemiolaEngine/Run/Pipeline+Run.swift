@@ -118,6 +118,7 @@ extension Pipeline {
                 }
                 var outcome = RunOutcome()
                 outcome.failedSinks = 1
+                outcome.isMisconfigured = error.place != nil
                 return outcome
             }
         }
@@ -200,6 +201,7 @@ extension RunOutcome {
         inputs += job.inputs
         failedInputs += job.failedInputs
         failedSinks += job.failedSinks
+        isMisconfigured = isMisconfigured || job.isMisconfigured
         skippedInputs += job.skippedInputs
         skippedSinks += job.skippedSinks
         readerIsGone = readerIsGone || job.readerIsGone

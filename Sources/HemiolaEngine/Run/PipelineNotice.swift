@@ -90,6 +90,8 @@ public struct RunOutcome: Sendable, Hashable {
     public var failedInputs = 0
     /// Sinks that failed.
     public var failedSinks = 0
+    /// A sink refused one of its settings when it was opened: nothing was analysed.
+    public var isMisconfigured = false
     /// Inputs that failed or were incomplete, whose captures have `on_error=skip`.
     public var skippedInputs = 0
     /// Sinks that failed and have `on_error=skip`.

@@ -14,7 +14,7 @@ struct Credentials {
         password =
             if let passwordFile { try Self.password(in: passwordFile, context) } else { EnvironmentVariable.value("HEMIOLA_MQTT_PASSWORD") }
         if password != nil, self.user == nil {
-            throw Problem("\(context.name): there is a password, but no user; set user= or HEMIOLA_MQTT_USER")
+            throw Problem("\(context.name): there is a password, but no user; set user= or HEMIOLA_MQTT_USER", at: "user")
         }
     }
 
@@ -24,7 +24,7 @@ struct Credentials {
         do {
             bytes = try FileSystem.bytes(of: path, count: longestPassword + 2)
         } catch {
-            throw Problem("cannot read \(path): \(error)")
+            throw Problem("cannot read \(path): \(error)", at: "password_file")
         }
         if let status = try? FileSystem.status(of: path), status.kind == .file, status.isOwn, !status.isPrivate {
             context.messages.warn("\(context.name): \(path) can be read by other users; remove the permission: chmod 600 '\(path)'")
@@ -32,7 +32,8 @@ struct Credentials {
         bytes = Array(bytes.prefix { $0 != UInt8(ascii: "\n") })
         if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
         guard !bytes.isEmpty, bytes.count <= longestPassword, !bytes.contains(0) else {
-            throw Problem("\(context.name): the first line of \(path) is no password: it is empty, too long or has a NUL byte")
+            throw Problem(
+                "\(context.name): the first line of \(path) is no password: it is empty, too long or has a NUL byte", at: "password_file")
         }
         return String(decoding: bytes, as: UTF8.self)
     }

@@ -106,9 +106,9 @@ final class MQTTConnection: @unchecked Sendable {
         try check(mosquitto_will_set(client, statusTopic, Int32(will.count), will, Int32(settings.qualityOfService), true))
         if let user = credentials.user { try check(mosquitto_username_pw_set(client, user, credentials.password)) }
         guard settings.tls else { return }
-        for file in [settings.authorities, settings.certificate, settings.key].compactMap(\.self) {
+        for (key, file) in settings.files {
             do { try FileSystem.checkPermissions([.read], of: file) } catch {
-                throw Problem("\(context.name): cannot read \(file): \(error)")
+                throw Problem("\(context.name): cannot read \(file): \(error)", at: key)
             }
         }
         let folder = settings.authorities == nil ? Self.authorityFolders.first(where: FileSystem.exists) ?? Self.authorityFolders[0] : nil

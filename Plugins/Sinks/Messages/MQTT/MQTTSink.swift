@@ -54,6 +54,11 @@ struct MQTTSettings: PluginSettings {
         key = read.text("key_file", "File with the key of this client (PEM).")
     }
 
+    /// The files of an encrypted connection that are set, with their keys.
+    var files: [(key: String, path: String)] {
+        [("ca_file", authorities), ("cert_file", certificate), ("key_file", key)].compactMap { key, path in path.map { (key, $0) } }
+    }
+
     /// A topic below the prefix: the type of a record, the name of a feature, or `status`.
     func topic(_ name: String) -> String { "\(prefix)/\(name)" }
 
@@ -64,9 +69,7 @@ struct MQTTSettings: PluginSettings {
         let port = tls ? Self.defaultPort.encrypted : Self.defaultPort.plain
         let endpoint = try NetworkEndpoint(parsing: broker, defaultPort: port, at: "broker")
         if let fault = Self.fault(inTopic: prefix) { throw Problem(fault, at: "prefix") }
-        for (name, file) in [("ca_file", authorities), ("cert_file", certificate), ("key_file", key)] where file != nil && !tls {
-            throw Problem("\(name) is for encrypted connections; set tls=true", at: name)
-        }
+        if !tls, let name = files.first?.key { throw Problem("\(name) is for encrypted connections; set tls=true", at: name) }
         if (certificate == nil) != (key == nil) {
             throw Problem("cert_file and key_file belong together; set both", at: "cert_file")
         }

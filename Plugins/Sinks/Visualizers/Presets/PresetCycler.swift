@@ -118,29 +118,28 @@ final class PresetCycler: DirectingSink {
 
     /// Reads the user's lists into the settings of the schedule.
     private func readLists() throws(Problem) {
-        do {
-            let listed = try PresetList.names(at: settings.list)
-            (schedule.favourites, schedule.skipped) = (
-                try PresetList.names(at: settings.favourites), try PresetList.names(at: settings.skipped)
-            )
-            // A visualizer may report its presets at any time, so that their absence is known at the end.
-            guard settings.list != nil || !settings.names.isEmpty else {
-                isWithoutPresets = settings.cycles
-                return
-            }
-            let names = PresetList.unique(listed + settings.names)
-            schedule.names = names
-            if names.isEmpty {
-                warn("presets: \(settings.list ?? "names"): the list of presets is empty; there are no automatic changes")
-            }
-            let list = PresetNames(names)
-            let known = Set(list.folded)
-            for name in PresetList.unique(schedule.favourites + schedule.skipped) where !known.contains(name.folded) {
-                warn("presets: \(list.notFoundMessage(name))")
-            }
-        } catch {
-            throw Problem("presets: \(error.message)")
+        let listed = try names("list", at: settings.list)
+        schedule.favourites = try names("favourites", at: settings.favourites)
+        schedule.skipped = try names("skip", at: settings.skipped)
+        // A visualizer may report its presets at any time, so that their absence is known at the end.
+        guard settings.list != nil || !settings.names.isEmpty else {
+            isWithoutPresets = settings.cycles
+            return
         }
+        let names = PresetList.unique(listed + settings.names)
+        schedule.names = names
+        if names.isEmpty {
+            warn("presets: \(settings.list ?? "names"): the list of presets is empty; there are no automatic changes")
+        }
+        let list = PresetNames(names)
+        let known = Set(list.folded)
+        for name in PresetList.unique(schedule.favourites + schedule.skipped) where !known.contains(name.folded) {
+            warn("presets: \(list.notFoundMessage(name))")
+        }
+    }
+
+    private func names(_ key: String, at path: String?) throws(Problem) -> [String] {
+        do { return try PresetList.names(at: path) } catch { throw Problem("presets: \(error.message)", at: key) }
     }
 
     // MARK: - Persisted state

@@ -255,6 +255,6 @@ import Testing
     ]) func `page= without a page: the sink cannot be opened, and the message names the path`(setting: String, message: String) async throws
     {
         let error = await #expect(throws: Problem.self) { _ = try await WebSinkFixture(setting, files: ["a.txt": "x"]) }
-        #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
+        #expect(error?.message.contains(message) == true && error?.place == .key("page"), "\(String(describing: error))")
     }
 }
