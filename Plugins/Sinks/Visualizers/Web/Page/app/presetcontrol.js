@@ -11,6 +11,9 @@ export class PresetControl {
         this.hemiola = hemiola;
         this.stage = stage;
         this.isPinned = pinned;
+        this.favourites = [];
+        /** The marks whose replies have not come. */
+        this.marking = 0;
         /** The presets to begin with that are not in the list yet, the most wanted one first. */
         this.awaited = [];
         this.list = new PresetList(stage.presets, { load: (name) => this.choose(name), toggle: (name) => this.toggleFavourite(name) });
@@ -143,17 +146,21 @@ export class PresetControl {
         const names = new Set(this.list.favourites);
         const isMarked = !names.delete(name);
         if (isMarked) names.add(name);
-        // Shown at once: a second mark before the reply starts from it.
-        this.setFavourites([...names]);
-        if (!(await this.request({ type: "setFavourites", names: [...names] }))) {
-            const others = [...this.list.favourites].filter((other) => other !== name);
-            this.setFavourites(isMarked ? others : [...others, name]);
-            return;
-        }
-        announce(isMarked ? "Added to the favourites" : "Removed from the favourites");
+        this.showFavourites([...names]);
+        this.marking += 1;
+        const isKept = await this.request({ type: "setFavourites", names: [...names] });
+        this.marking -= 1;
+        this.setFavourites(isKept ? [...names] : this.favourites);
+        if (isKept) announce(isMarked ? "Added to the favourites" : "Removed from the favourites");
     }
 
+    /** The list of the cycler. It is shown after the replies to all marks of this page, because it lacks those that are under way. */
     setFavourites(names) {
+        this.favourites = names;
+        if (this.marking === 0) this.showFavourites(names);
+    }
+
+    showFavourites(names) {
         this.list.setFavourites(names);
         this.show();
     }
