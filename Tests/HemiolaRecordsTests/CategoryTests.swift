@@ -47,6 +47,16 @@ import Testing
         #expect(Selection(items: [item + ".tonic"]).featurePaths.map(\.text) == ["musical_key.tonic"])
     }
 
+    @Test(arguments: [
+        ("harmony.rot", "did you mean harmony.root?"), ("levels.rms", "add the analyzer: --analyzer +levels"),
+        ("xyz", "\"hemiola schema --columns --summary\" lists all"),
+    ])
+    func `item that is no value of a summary: a hint`(item: String, hint: String) {
+        let selection = SummarySelection(Self.header.analyzers, [])
+        let problem = #expect(throws: Problem.self) { try selection.path(of: item, installed: ["harmony", "levels"]) }
+        #expect(problem?.message == "\"\(item)\" is no value of a summary; \(hint)")
+    }
+
     @Test func `records, decoded and encoded: the same bytes`() throws {
         let encoder = RecordEncoder(Self.header, version: "1.2.3")
         let summary = StreamSummary(

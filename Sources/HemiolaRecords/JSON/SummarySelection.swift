@@ -107,8 +107,9 @@ public struct SummarySelection: Sendable {
             let names = ends.map(\.withoutSection).joined(separator: ", ")
             throw Problem("\"\(item)\" is the name of several values of a summary; write one of: \(names)", at: Place(.select))
         }
+        let isRunning = analyzers.contains { $0.name == analyzer.underscored }
         let hint =
-            if let missing = installed.first(where: { $0.underscored == analyzer.underscored }) {
+            if !isRunning, let missing = installed.first(where: { $0.underscored == analyzer.underscored }) {
                 "add the analyzer: --analyzer +\(missing)"
             } else if let name = described ?? item.nearest(in: leaves.map(\.lastPart) + nodes.map(\.withoutSection) + installed) {
                 "did you mean \(name)?"
