@@ -53,9 +53,14 @@ public struct FileDescriptor: Sendable, Hashable {
     public static func open(_ path: String, _ options: Set<Option> = []) throws(SystemCallError) -> FileDescriptor {
         let flags = options.reduce(O_CLOEXEC | O_NOCTTY) { $0 | Option.flags[$1]! }
         let systemPath = PathText.systemPath(path)
+        return FileDescriptor(Int32(try repeated { Int(Glibc.open(systemPath, flags, 0o666)) }))
+    }
+
+    /// The result of a call, which is repeated where a signal interrupts it.
+    private static func repeated(_ call: () -> Int) throws(SystemCallError) -> Int {
         while true {
-            let number = Glibc.open(systemPath, flags, 0o666)
-            if number >= 0 { return FileDescriptor(number) }
+            let result = call()
+            if result >= 0 { return result }
             if errno != EINTR { throw SystemCallError.last }
         }
     }
@@ -135,15 +140,9 @@ extension FileDescriptor {
     /// - Returns: The number of bytes; 0 at the end.
     /// - Throws: An error; ``SystemCallError/Code/wouldBlock`` where the descriptor does not wait and there are none yet.
     public func read(into bytes: UnsafeMutableRawBufferPointer, at offset: Int64? = nil) throws(SystemCallError) -> Int {
-        while true {
-            let count =
-                if let offset {
-                    pread(number, bytes.baseAddress, bytes.count, off_t(offset))
-                } else {
-                    Glibc.read(number, bytes.baseAddress, bytes.count)
-                }
-            if count >= 0 { return count }
-            if errno != EINTR { throw SystemCallError.last }
+        try Self.repeated {
+            if let offset { return pread(number, bytes.baseAddress, bytes.count, off_t(offset)) }
+            return Glibc.read(number, bytes.baseAddress, bytes.count)
         }
     }
 
@@ -236,15 +235,9 @@ extension FileDescriptor {
     /// - Returns: The number of bytes that were written.
     /// - Throws: An error; ``SystemCallError/Code/wouldBlock`` where the descriptor does not wait and accepts none now.
     public func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64? = nil) throws(SystemCallError) -> Int {
-        while true {
-            let count =
-                if let offset {
-                    pwrite(number, bytes.baseAddress, bytes.count, off_t(offset))
-                } else {
-                    Glibc.write(number, bytes.baseAddress, bytes.count)
-                }
-            if count >= 0 { return count }
-            if errno != EINTR { throw SystemCallError.last }
+        try Self.repeated {
+            if let offset { return pwrite(number, bytes.baseAddress, bytes.count, off_t(offset)) }
+            return Glibc.write(number, bytes.baseAddress, bytes.count)
         }
     }
 
