@@ -38,6 +38,22 @@ import Testing
         #expect(problem?.description == "it is missing; install it")
     }
 
+    @Test func `events of an analyzer that is a program: those of a type have its fields`() {
+        var lines = JSONBuffer(capacity: 256)
+        lines.append([
+            Beat(beatsPerMinute: .nan, position: 2, confidence: 0.5).event(at: 1.5), Onset(strength: 1.25).event(at: 2),
+            AnalyzerEvent(output: "beat", values: [3], label: "a").event(at: 2.5),
+        ])
+        let text = lines.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+        #expect(
+            text == """
+                {"event":"beat","t":1.5,"bpm":null,"position":2,"confidence":0.5}
+                {"event":"onset","t":2.0,"strength":1.25}
+                {"event":"beat","t":2.5,"values":[3.0],"label":"a","duration_s":null}
+
+                """)
+    }
+
     /// The member `error` of a line.
     private static func error(_ output: [UInt8]) throws -> String? {
         try JSONValue(Array(output.prefix { $0 != UInt8(ascii: "\n") }))["error"]?.string

@@ -5,7 +5,7 @@ internal import HemiolaSystem
 /// An analyzer as a program in the protocol of the analyzer `exec`.
 ///
 /// It gets every hop, and its values and events are those of the analyzer in the process of the pipeline. The analyzer requests no spectra
-/// and emits only records of type `event`.
+/// and emits only records of types `event`, `beat` and `onset`.
 enum AnalyzerService {
     /// The line in place of that of a stream, for a check of the settings.
     static let check = Array("{\"type\":\"check\"}\n".utf8)
@@ -189,15 +189,20 @@ extension EventList {
 
 extension JSONBuffer {
     /// Appends a line for each event.
-    fileprivate mutating func append(_ events: [Event]) {
+    mutating func append(_ events: [Event]) {
         for event in events {
-            guard let value = AnalyzerEvent(event) else { continue }
-            let line = JSONValue.object([
-                .init("event", .text(value.output)), .init("t", .number(event.time)),
-                .init("values", .list(value.values.map { .number($0) })), .init("label", .text(value.label)),
-                .init("duration_s", value.duration.map { .number($0) } ?? .null),
-            ])
-            append(bytes: Array(line.line.utf8))
+            var members: [JSONValue.Member] = [.init("event", .text(event.type.name)), .init("t", .number(event.time))]
+            if let value = AnalyzerEvent(event) {
+                members[0].value = .text(value.output)
+                members += [
+                    .init("values", .list(value.values.map { .number($0) })), .init("label", .text(value.label)),
+                    .init("duration_s", value.duration.map { .number($0) } ?? .null),
+                ]
+            } else {
+                // A beat or an onset.
+                members += event.type.fields.filter { $0.source == .stored }.map { .init($0.name, JSONValue(event[$0.name])) }
+            }
+            append(bytes: Array(JSONValue.object(members).line.utf8))
         }
     }
 

@@ -10,7 +10,7 @@ struct ProgramOutputs: Equatable {
     private(set) var events: [String: RecordType] = [:]
     /// For the engine.
     private(set) var declared = AnalyzerOutputs()
-    /// Whether the program reads hops as an analyzer gets them, and knows the time of the stream. Its events are all of type `event`.
+    /// Whether the program reads hops as an analyzer gets them, and knows the time of the stream.
     private(set) var readsHops = false
 
     /// Limits, so that a program cannot make Hemiola use any amount of memory.
@@ -91,7 +91,7 @@ struct ProgramOutputs: Equatable {
         let name = try Self.name(value, "events", keys: ["name", "unit", "digits", "description"])
         guard events[name] == nil else { throw Self.fault("declares the event \"\(name)\" twice") }
         // Types of the plugin API; all others are records of type `event`.
-        let type = readsHops ? nil : [RecordType.onset, .beat].first { $0.name == name }
+        let type = [RecordType.onset, .beat].first { $0.name == name }
         events[name] = type ?? .analyzerEvent
         declared.add(
             EventOutput(

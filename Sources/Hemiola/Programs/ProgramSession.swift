@@ -279,11 +279,12 @@ final class ProgramSession {
     }
 
     private func add(event value: JSONValue, name: String) throws(Problem) {
-        guard let type = outputs.events[name] else {
+        guard let declared = outputs.events[name] else {
             throw Problem("has printed the event \"\(String(name.prefix(60)).onOneLine)\", which it has not declared")
         }
         let time = try time(of: value)
-        switch type {
+        // An analyzer can also have an output of such a name whose records are of type `event`.
+        switch outputs.readsHops && value["values"] != nil ? .analyzerEvent : declared {
         case .onset:
             events.append(Event(at: time, Onset(strength: try number(value, "strength", minimum: 0))))
         case .beat:
@@ -292,7 +293,8 @@ final class ProgramSession {
                 Event(
                     at: time,
                     Beat(
-                        beatsPerMinute: try number(value, "bpm", minimum: 0), position: position.map { max(1, $0) },
+                        beatsPerMinute: value["bpm"] == .null ? .nan : try number(value, "bpm", minimum: 0),
+                        position: position.map { max(1, $0) },
                         confidence: min(1, try number(value, "confidence", minimum: 0)))))
         default:
             var numbers: [Double] = []

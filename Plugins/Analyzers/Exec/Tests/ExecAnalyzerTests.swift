@@ -306,7 +306,7 @@ struct ExecAnalyzerTests {
         #expect(result.notices.count == 1 && result.notices[0].contains("quiet") && !result.notices[0].contains("\n"), "\(result.notices)")
     }
 
-    @Test func `program that reads hops: their frames, and times of the stream; all events are of type event`() async throws {
+    @Test func `program that reads hops: their frames, and times of the stream; events with values are of type event`() async throws {
         let text = """
             import json, struct, sys
             start = json.loads(sys.stdin.buffer.readline())
@@ -318,6 +318,7 @@ struct ExecAnalyzerTests {
                 frame, count, index = struct.unpack("=qii", block[:16])
                 samples = struct.unpack(f"<{3 * frames}f", block[16:])
                 print(json.dumps({"event": "beat", "t": 0.0123456789, "values": [index]}))
+                print(json.dumps({"event": "beat", "t": 0.02, "bpm": None, "position": 2, "confidence": 0.5}))
                 print(json.dumps({"frame": frame, "count": count, "samples": [samples[0], *samples[frames:frames + 2]]}), flush=True)
             """
         let steps: [CaptureStep] = [
@@ -332,6 +333,8 @@ struct ExecAnalyzerTests {
         let events = result.events.filter { $0.type == .analyzerEvent }
         #expect(events.map(\.time) == [0.0123456789, 0.0123456789, 0.0123456789])
         #expect(events.compactMap { AnalyzerEvent($0) }.map(\.values) == [[0], [0], [0]])
+        let beats = result.events.compactMap { Beat($0) }
+        #expect(beats.map(\.position) == [2, 2, 2] && beats.allSatisfy { $0.beatsPerMinute.isNaN && $0.confidence == 0.5 })
     }
 
     @Test func `policy skip, program that fails before its declaration: the stream is analysed without it`() async throws {
