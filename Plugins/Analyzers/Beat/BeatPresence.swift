@@ -3,9 +3,9 @@ internal import HemiolaSignal
 
 /// Whether there are beats: the probabilities of two chains of two states each, beats and none, with different evidence.
 ///
-/// *Regularity*: how well the tempo model predicts the activations (`ForwardDecoder.evidence`): 0.11 nats a frame in steady music (0.04 in
-/// its weakest twentieth), at most 0.022 in speech, noise, applause and held chords. *Activity*: the network's largest beat probability
-/// in the last two seconds, which expressive music has without being regular.
+/// *Regularity*: how well the tempo model predicts the activations (`ForwardDecoder.evidence`): about 0.1 nats a frame in steady music, and
+/// about 0 in speech, noise, applause and held chords. *Activity*: the network's largest beat probability in the last two seconds, which
+/// expressive music has without being regular.
 struct BeatPresence: Sendable {
     /// Length of the window of the maximum, in seconds: the longest beat interval of the default tempo range.
     static let windowSeconds = 2.0
@@ -14,14 +14,14 @@ struct BeatPresence: Sendable {
     private static let threshold: Float = 0.3
     /// The same for activity while the audio arrives. It is higher, because regularity finds steady music: with 0.3 there are five times the
     /// false beats in speech, and music gains nothing.
-    private static let activityThreshold: Float = 0.4
+    private static let activityThreshold: Float = 0.43
     /// Power of the evidence of one frame. It is small, because neighbouring frames share their maximum.
     private static let weight: Float = 0.04
     /// The same in the chain of regularity, where it decides only between speech and music that is hardly regular.
     private static let regularityWeight: Float = 0.01
-    /// Evidence of the tempo model above this many nats a frame is for beats, and its power. 0.025 has the first beats 0.05 s earlier, and
-    /// half as many false beats more in speech.
-    private static let leastEvidence: Float = 0.03
+    /// Evidence of the tempo model above this many nats a frame is for beats, and its power. With 0.03, the first beats come 0.1 to 0.2 s
+    /// earlier, and there are nearly twice as many false beats in speech.
+    private static let leastEvidence: Float = 0.04
     private static let evidenceWeight: Float = 0.5
     /// Least maximum: no window is certain.
     private static let least: Float = 1e-3
