@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package apart: `swift build` and `swift test` of Hemiola never wait for it.
+// A package of its own: `swift build` and `swift test` of Hemiola never wait for it.
 let package = Package(
     name: "HemiolaBenchmarks",
     dependencies: [.package(name: "hemiola", path: "../..")],

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package apart: `swift build` and `swift test` of Hemiola never wait for it. `run` says how it has to be built.
+// A package of its own: `swift build` and `swift test` of Hemiola never wait for it. `run` says how it has to be built.
 let package = Package(
     name: "HemiolaFuzz",
     dependencies: [
@@ -19,6 +19,7 @@ let package = Package(
                 .product(name: "HemiolaCommandLine", package: "hemiola"),
                 .product(name: "HemiolaEngine", package: "hemiola"),
                 .product(name: "HemiolaFiles", package: "hemiola"),
+                .product(name: "HemiolaMIDI", package: "hemiola"),
                 .product(name: "HemiolaPlugins", package: "hemiola"),
                 .product(name: "HemiolaTesting", package: "hemiola"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),

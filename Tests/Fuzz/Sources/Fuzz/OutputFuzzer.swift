@@ -1,6 +1,6 @@
 import Dispatch
 import Hemiola
-import HemiolaFiles
+import HemiolaMIDI
 import HemiolaNetwork
 import HemiolaPlugins
 import HemiolaTesting
