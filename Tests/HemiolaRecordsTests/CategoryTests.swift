@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("harmony.rot", "did you mean harmony.root?"), ("levels.rms", "add the analyzer: --analyzer +levels"),
+        ("harmony.rot", "did you mean harmony?"), ("levels.rms", "add the analyzer: --analyzer +levels"),
         ("xyz", "\"hemiola schema --columns --summary\" lists all"),
     ])
     func `item that is no value of a summary: a hint`(item: String, hint: String) {
