@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own: the main program links no GUI library, and `swift build` of Hemiola never waits for this one. It is not linked with FFTW,
-// whose licence is the GPL: of the modules of Hemiola, it uses only the one below those that are.
+// A package of its own: the main program links no GUI library, and `swift build` of Hemiola never waits for this one. It is not linked with
+// FFTW, whose licence is the GPL: of the modules of Hemiola, it uses only the one below those that are.
 
 let settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),

@@ -12,7 +12,8 @@ public struct PageFolder: Sendable {
 
     /// A page that is a folder with an `index.html`, or an HTML file, whose folder is served.
     ///
-    /// - Throws: A ``/HemiolaSystem/Problem`` with the setting `page` if the path does not exist, cannot be read, or is a folder without `index.html`.
+    /// - Throws: A ``/HemiolaSystem/Problem`` with the setting `page` if the path does not exist, cannot be read, or is a folder without
+    ///   `index.html`.
     public init(_ path: String) throws(Problem) {
         guard let resolved = FileSystem.realPath(path) else { throw Problem("\(path): \(SystemCallError.last)", at: "page") }
         var index = "index.html"

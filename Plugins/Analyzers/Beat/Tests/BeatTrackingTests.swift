@@ -43,9 +43,13 @@ import Testing
     @Test(arguments: [50.0, 52, 54, 60, 64, 71, 80])
     func `slow clicks: all are beats after the first five, and from 52 BPM the tempo is known`(tempo: Double) async throws {
         let analysis = try await BeatAnalysis(TestMusic.clicks(tempo, seconds: 16))
-        for second in stride(from: 0.6 + 5 * 60 / tempo, to: 15.9, by: 0.1) where tempo >= 52 {
+        for second in stride(from: 0.6 + 5 * 60 / tempo, to: 15.9, by: 0.1) {
             let value = try #require(analysis.value("bpm", at: second))
-            #expect(abs(value / tempo - 1) < 0.025, "\(value) at \(second)")
+            if tempo >= 52 {
+                #expect(abs(value / tempo - 1) < 0.025, "\(value) at \(second)")
+            } else {
+                #expect([1.0, 2].contains { abs(value / ($0 * tempo) - 1) < 0.035 }, "\(value) at \(second)")
+            }
         }
         // Every click is a beat.
         let beats = analysis.beats.map(\.time)
