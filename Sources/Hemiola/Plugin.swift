@@ -5,11 +5,12 @@ public import HemiolaSystem
 ///
 /// A plugin that is not named takes almost no time: its settings and libraries are declared when they are needed.
 public struct PluginDescription: Sendable {
-    /// The types that a plugin adds to those of the plugin API.
+    /// The types that a plugin adds to those of the plugin API, and its other ids.
     public struct Declarations: Sendable {
         fileprivate let records: [RecordType]
         fileprivate let controls: [ControlType]
         fileprivate let fallbackControls: [ControlType]
+        fileprivate let aliases: [String: [String: ParameterValue]]
 
         /// Nothing, and what is named.
         ///
@@ -17,10 +18,15 @@ public struct PluginDescription: Sendable {
         ///   - records: The record types that its analyzer or director emits.
         ///   - controls: The controls that its analyzer or director handles; that is a ``ControlHandler`` then.
         ///   - fallbackControls: The controls that its director handles when no other plugin of the pipeline declares them in `controls`.
-        public init(records: [RecordType] = [], controls: [ControlType] = [], fallbackControls: [ControlType] = []) {
+        ///   - aliases: Other ids that a SPEC may have, each with the settings that it stands for.
+        public init(
+            records: [RecordType] = [], controls: [ControlType] = [], fallbackControls: [ControlType] = [],
+            aliases: [String: [String: ParameterValue]] = [:]
+        ) {
             self.records = records
             self.controls = controls
             self.fallbackControls = fallbackControls
+            self.aliases = aliases
         }
     }
 
@@ -51,8 +57,6 @@ public struct PluginDescription: Sendable {
     public var primary: String?
     /// Raised when the outputs' meaning changes. A pipeline can require one (`min_version`).
     public var version: Int
-    /// Other ids that a SPEC may have, each with the settings that it stands for. The pipeline and its messages call it so.
-    public var aliases: [String: [String: ParameterValue]]
     private let declares: Declarations
     private let uses: Uses
     private var declareSettings: @Sendable () -> [Field] = { [] }
@@ -64,18 +68,16 @@ public struct PluginDescription: Sendable {
     ///   - summary: One sentence for people.
     ///   - primary: The key that the first item without `=` of a SPEC stands for.
     ///   - version: Raised when the meaning of the outputs or controls changes.
-    ///   - aliases: Other ids that a SPEC may have, each with the settings that it stands for.
-    ///   - declares: The record types and controls that it adds to those of the plugin API.
+    ///   - declares: The record types and controls that it adds to those of the plugin API, and its other ids.
     ///   - uses: What it uses outside the program.
     public init(
-        _ id: String, _ summary: String, primary: String? = nil, version: Int = 1, aliases: [String: [String: ParameterValue]] = [:],
-        declares: Declarations = Declarations(), uses: Uses = Uses()
+        _ id: String, _ summary: String, primary: String? = nil, version: Int = 1, declares: Declarations = Declarations(),
+        uses: Uses = Uses()
     ) {
         self.id = id
         self.summary = summary
         self.primary = primary
         self.version = version
-        self.aliases = aliases
         self.declares = declares
         self.uses = uses
     }
@@ -84,6 +86,8 @@ public struct PluginDescription: Sendable {
     public var settings: [Field] { declareSettings() }
     /// The declared keys.
     public var keys: [String] { settings.map(\.name) }
+    /// Other ids that a SPEC may have, each with the settings that it stands for. The pipeline and its messages call it so.
+    public var aliases: [String: [String: ParameterValue]] { declares.aliases }
     /// The record types that it emits, besides those of the plugin API.
     public var records: [RecordType] { declares.records }
     /// The controls that its analyzer or director handles.

@@ -57,9 +57,8 @@ import Testing
         struct Lamps: PluginSettings {
             init(_ read: inout SettingReader) { _ = read.text("wire", default: "red", "Which.") }
         }
-        let lamps = SinkPlugin(PluginDescription("lamps", "Lamps.", aliases: ["blue": ["wire": .text("blue")]]), settings: Lamps.self) {
-            _ throws(Problem) in throw Problem("never made")
-        }
+        let about = PluginDescription("lamps", "Lamps.", declares: .init(aliases: ["blue": ["wire": .text("blue")]]))
+        let lamps = SinkPlugin(about, settings: Lamps.self) { _ throws(Problem) in throw Problem("never made") }
         let registry = PluginRegistry(sinks: [lamps])
         func wire(_ id: String) -> ParameterValue? {
             var problems: [Problem] = []

@@ -191,9 +191,11 @@ extension JSONBuffer {
     /// Appends a line for each event.
     mutating func append(_ events: [Event]) {
         for event in events {
-            var members: [JSONValue.Member] = [.init("event", .text(event.type.name)), .init("t", .number(event.time))]
-            if let value = AnalyzerEvent(event) {
-                members[0].value = .text(value.output)
+            let value = AnalyzerEvent(event)
+            var members: [JSONValue.Member] = [
+                .init("event", .text(value?.output ?? event.type.name)), .init("t", .number(event.time)),
+            ]
+            if let value {
                 members += [
                     .init("values", .list(value.values.map { .number($0) })), .init("label", .text(value.label)),
                     .init("duration_s", value.duration.map { .number($0) } ?? .null),

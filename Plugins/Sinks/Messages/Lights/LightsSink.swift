@@ -6,8 +6,10 @@ extension SinkPlugin {
     public static let lights = SinkPlugin(
         PluginDescription(
             "lights", "Sends DMX universes (sACN, Art-Net) or colours of pixels (DDP) to lights.", primary: "target",
-            aliases: ["sacn": ["protocol": .text("sacn")], "artnet": ["protocol": .text("artnet")], "ddp": ["protocol": .text("ddp")]],
-            declares: .init(controls: [.blackout]), uses: .network),
+            declares: .init(
+                controls: [.blackout],
+                aliases: ["sacn": ["protocol": .text("sacn")], "artnet": ["protocol": .text("artnet")], "ddp": ["protocol": .text("ddp")]]),
+            uses: .network),
         settings: LightSettings.self,
         needs: { _ in
             SinkPlugin.Needs(
