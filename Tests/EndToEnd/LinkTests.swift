@@ -92,29 +92,34 @@ import Testing
     @Test func `the peer leaves and comes back: reported, and it follows again; start_stop starts and stops it`() throws {
         let network = try LinkNetwork()
         let peer = try network.startSession(beatsPerMinute: 97)
-        var (left, came) = (false, false)
-        let arguments = ["analyze", "--capture", "tone:clicks,bpm=110,seconds=20", "--sink", "link:start_stop=true"]
-        let run = try run(arguments + Self.clicks.filter { $0 != "--quiet" }, in: network) { run in
-            guard let time = run.beats.last?.time else { return }
-            if time > 5, !left {
-                peer.write("leave\n")
-                left = true
-            }
-            if time > 10, !came {
-                peer.write("tempo 85\njoin\n")
-                came = true
-            }
-            try peer.exchange(for: 0.01)
+        let clicks = ["--capture", "tone:clicks,bpm=110,seconds=600", "--realtime"]
+        let program = try network.start(Hemiola.path, ["analyze"] + clicks + ["--sink", "link:start_stop=true"])
+        func wait(for isReached: (LinkNetwork.State) -> Bool) throws {
+            try peer.writeInput()
+            repeat {
+                let line = try #require(try peer.readLine(timeout: Hemiola.timeout))
+                if isReached(try #require(LinkNetwork.State(line))) { return }
+            } while true
         }
-        let lines = run.errors.split(separator: "\n").filter { $0.contains("in the session") }
-        #expect(
-            lines == [
-                "hemiola: link: 1 peer in the session", "hemiola: link: no peers in the session", "hemiola: link: 1 peer in the session",
-            ], "\(run.errors)")
-        let states = try network.finish(peer)
-        let last = states.filter { $0.time > run.start + 16 && $0.time < run.start + 19 }
-        #expect(!last.isEmpty && last.allSatisfy { abs($0.beatsPerMinute / 110 - 1) < 0.001 && $0.isPlaying })
-        #expect(states.last?.isPlaying == false)
+        func follows(_ state: LinkNetwork.State) -> Bool {
+            state.peers == 1 && abs(state.beatsPerMinute / 110 - 1) < 0.001 && state.isPlaying
+        }
+        func wait(forReport number: Int, _ text: String) throws {
+            let line = try program.readErrorLine(containing: "in the session", number: number, timeout: Hemiola.timeout)
+            #expect(line == "hemiola: link: \(text) in the session")
+        }
+        try wait(forReport: 1, "1 peer")
+        try wait(for: follows)
+        peer.write("leave\n")
+        try wait { $0.peers == 0 }
+        try wait(forReport: 2, "no peers")
+        peer.write("tempo 85\njoin\n")
+        try wait(forReport: 3, "1 peer")
+        try wait(for: follows)
+        program.send(SIGTERM)
+        try wait { !$0.isPlaying }
+        _ = try program.finish(timeout: Hemiola.timeout)
+        _ = try network.finish(peer)
     }
 
     @Test func `control link: the tracker has the session's tempo, and of two clicks that which the session chooses`() throws {

@@ -152,13 +152,13 @@ extension ChildProcess {
         }
     }
 
-    /// Waits for a line of standard error that contains a text. The outcome's errors contain it too.
-    public func readErrorLine(containing text: String, timeout seconds: Double = 60) throws -> String {
+    /// Waits for a line of standard error that contains a text, the first or a later one. The outcome's errors contain it too.
+    public func readErrorLine(containing text: String, number: Int = 1, timeout seconds: Double = 60) throws -> String {
         let deadline = Self.deadline(in: seconds)
         while true {
             let lines = String(decoding: errors, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
             // The last one is incomplete.
-            if let line = lines.dropLast().first(where: { $0.contains(text) }) { return String(line) }
+            if let line = lines.dropLast().filter({ $0.contains(text) }).dropFirst(number - 1).first { return String(line) }
             guard standardError != nil else { throw Failure(description: "\(title) ended without \(text): \(lines)") }
             try exchange(until: deadline)
         }
