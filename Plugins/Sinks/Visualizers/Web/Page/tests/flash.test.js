@@ -1,7 +1,8 @@
 import { deepEqual, equal } from "node:assert/strict";
 import test from "node:test";
 
-import { countFlashes, flashGrid } from "../stage/flash.js";
+import { flashGrid } from "../stage/flash.js";
+import { countFlashes } from "./flashes.js";
 
 const FPS = 60;
 const CELLS = flashGrid.columns * flashGrid.rows;

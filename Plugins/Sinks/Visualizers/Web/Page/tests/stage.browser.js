@@ -2,9 +2,10 @@
 // the deletion of WebGL objects. Tests/Page/test_stage.py runs `tests`, a list of {name, slow, run}: `run` throws if the test fails, and
 // slow tests run before a release only.
 
-import { countFlashes, flashGrid } from "../stage/flash.js";
+import { flashGrid } from "../stage/flash.js";
 import { presets } from "../stage/visuals/index.js";
 import { Stage } from "../stage/stage.js";
+import { countFlashes } from "./flashes.js";
 import { drumAndBass, framesOf, samplesOf, whiteNoise } from "./frames.js";
 
 const WIDTH = 160;
