@@ -81,16 +81,12 @@ class Program {
             const info = gl.getActiveUniform(handle, index);
             const location = gl.getUniformLocation(handle, info.name);
             const name = info.name.replace("[0]", "");
-            const isArray = info.size > 1;
             let set;
             switch (info.type) {
-            case gl.FLOAT: set = isArray ? (v) => gl.uniform1fv(location, v) : (v) => gl.uniform1f(location, v); break;
+            case gl.FLOAT: set = (v) => gl.uniform1f(location, v); break;
             case gl.FLOAT_VEC2: set = (v) => gl.uniform2fv(location, v); break;
             case gl.FLOAT_VEC3: set = (v) => gl.uniform3fv(location, v); break;
             case gl.FLOAT_VEC4: set = (v) => gl.uniform4fv(location, v); break;
-            case gl.FLOAT_MAT3: set = (v) => gl.uniformMatrix3fv(location, false, v); break;
-            case gl.FLOAT_MAT4: set = (v) => gl.uniformMatrix4fv(location, false, v); break;
-            case gl.INT: case gl.BOOL: set = (v) => gl.uniform1i(location, v); break;
             case gl.SAMPLER_2D: {
                 const own = unit;
                 unit += 1;
@@ -218,21 +214,15 @@ export class Graphics {
     }
 
     /// A texture to render to, cleared to zero.
-    target(width, height, { format = this.shared.formats.color, filter = undefined, wrap = undefined, depth = false } = {}) {
+    target(width, height, { format = this.shared.formats.color, filter = undefined, wrap = undefined } = {}) {
         const { gl } = this;
         const target = {
-            width: Math.max(1, Math.round(width)), height: Math.max(1, Math.round(height)), options: { format, filter, wrap, depth },
+            width: Math.max(1, Math.round(width)), height: Math.max(1, Math.round(height)), options: { format, filter, wrap },
         };
         target.texture = this.texture(target.width, target.height, format, { filter, wrap });
         target.framebuffer = this.#own(gl.createFramebuffer(), (object) => gl.deleteFramebuffer(object));
         gl.bindFramebuffer(gl.FRAMEBUFFER, target.framebuffer);
         gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, target.texture, 0);
-        if (depth) {
-            target.depth = this.#own(gl.createRenderbuffer(), (object) => gl.deleteRenderbuffer(object));
-            gl.bindRenderbuffer(gl.RENDERBUFFER, target.depth);
-            gl.renderbufferStorage(gl.RENDERBUFFER, gl.DEPTH_COMPONENT24, target.width, target.height);
-            gl.framebufferRenderbuffer(gl.FRAMEBUFFER, gl.DEPTH_ATTACHMENT, gl.RENDERBUFFER, target.depth);
-        }
         this.clear(target);
         return target;
     }
@@ -263,36 +253,26 @@ export class Graphics {
     }
 
     remove(target) {
-        const gone = new Set([target.texture, target.framebuffer, target.depth]);
         this.#owned = this.#owned.filter(([object, remove]) => {
-            if (!gone.has(object)) return true;
+            if (object !== target.texture && object !== target.framebuffer) return true;
             remove(object);
             return false;
         });
     }
 
-    buffer(data, usage = this.gl.STATIC_DRAW) {
+    /// Particles of four numbers each, the attribute at location 0: their buffer, which `transform` can fill, and the array that draws them.
+    particles(data) {
         const { gl } = this;
         const buffer = this.#own(gl.createBuffer(), (object) => gl.deleteBuffer(object));
-        gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
-        gl.bufferData(gl.ARRAY_BUFFER, data, usage);
-        gl.bindBuffer(gl.ARRAY_BUFFER, null);
-        return buffer;
-    }
-
-    /// A vertex array; `attributes` is [[buffer, location, components, stride bytes, offset bytes]].
-    vertices(attributes) {
-        const { gl } = this;
         const array = this.#own(gl.createVertexArray(), (object) => gl.deleteVertexArray(object));
         gl.bindVertexArray(array);
-        for (const [buffer, location, components, stride, offset] of attributes) {
-            gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
-            gl.enableVertexAttribArray(location);
-            gl.vertexAttribPointer(location, components, gl.FLOAT, false, stride, offset);
-        }
+        gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
+        gl.bufferData(gl.ARRAY_BUFFER, data, gl.DYNAMIC_COPY);
+        gl.enableVertexAttribArray(0);
+        gl.vertexAttribPointer(0, 4, gl.FLOAT, false, 0, 0);
         gl.bindVertexArray(null);
         gl.bindBuffer(gl.ARRAY_BUFFER, null);
-        return array;
+        return { buffer, array };
     }
 
     /// A texture with one colour gradient a row, interpolated in OKLab: `rows` is [["#rrggbb", …], …].
@@ -319,9 +299,9 @@ export class Graphics {
 
     clear(target, color = [0, 0, 0, 0]) {
         const { gl } = this;
-        gl.bindFramebuffer(gl.FRAMEBUFFER, target?.framebuffer ?? null);
+        gl.bindFramebuffer(gl.FRAMEBUFFER, target.framebuffer);
         gl.clearColor(...color);
-        gl.clear(gl.COLOR_BUFFER_BIT | (target?.depth ? gl.DEPTH_BUFFER_BIT : 0));
+        gl.clear(gl.COLOR_BUFFER_BIT);
     }
 
     #use(program, uniforms, target) {
@@ -337,7 +317,7 @@ export class Graphics {
     /// `blend`: null (replace), "add" or "over" (premultiplied alpha).
     draw(program, target, uniforms = {}, options = {}) {
         const { gl } = this;
-        const { blend = null, array = this.array, mode = gl.TRIANGLES, count = 3, instances = 0, depth = false } = options;
+        const { blend = null, array = this.array, mode = gl.TRIANGLES, count = 3, instances = 1 } = options;
         gl.bindFramebuffer(gl.FRAMEBUFFER, target.framebuffer);
         gl.viewport(0, 0, target.width, target.height);
         if (blend) {
@@ -346,22 +326,18 @@ export class Graphics {
         } else {
             gl.disable(gl.BLEND);
         }
-        if (depth) gl.enable(gl.DEPTH_TEST);
-        else gl.disable(gl.DEPTH_TEST);
         this.#use(program, uniforms, target);
         gl.bindVertexArray(array);
-        if (instances > 0) gl.drawArraysInstanced(mode, 0, count, instances);
-        else gl.drawArrays(mode, 0, count);
+        gl.drawArraysInstanced(mode, 0, count, instances);
         gl.bindVertexArray(null);
     }
 
-    /// Runs the vertex shader for `count` vertices and stores its varyings in `output`; no pixel is drawn.
-    transform(program, uniforms, array, count, output) {
+    /// Runs the vertex shader for the first `count` of some particles and stores its varyings in others; no pixel is drawn.
+    transform(program, uniforms, from, count, to) {
         const { gl } = this;
         this.#use(program, uniforms, { width: 1, height: 1 });
-        gl.bindVertexArray(array);
-        gl.bindTransformFeedback(gl.TRANSFORM_FEEDBACK, null);
-        gl.bindBufferBase(gl.TRANSFORM_FEEDBACK_BUFFER, 0, output);
+        gl.bindVertexArray(from.array);
+        gl.bindBufferBase(gl.TRANSFORM_FEEDBACK_BUFFER, 0, to.buffer);
         gl.enable(gl.RASTERIZER_DISCARD);
         gl.beginTransformFeedback(gl.POINTS);
         gl.drawArrays(gl.POINTS, 0, count);

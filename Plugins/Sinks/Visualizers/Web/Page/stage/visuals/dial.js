@@ -2,8 +2,7 @@
 // bar for a turn and meet at the first beat. Ink on paper.
 
 const DIAL = `
-uniform float uTime, uMeter, uBar, uGain;
-uniform float uHits[2];
+uniform float uTime, uMeter, uBar, uGain, uHit;
 const vec3 INK = vec3(0.013, 0.024, 0.075), VERMILION = vec3(0.76, 0.072, 0.030);
 const vec3 OCHRE = vec3(0.85, 0.42, 0.065), TEAL = vec3(0.020, 0.21, 0.24);
 
@@ -68,7 +67,7 @@ void main() {
     vec2 q = r * vec2(sin(angle + lead), cos(angle + lead));
     vec3 tint = k == 0 ? VERMILION : TEAL;
     float now = floor(fract(uBar) * n + 1e-4), since = fract(fract(uBar) * n + 1e-4), part = TAU / n;
-    float hit = uHits[k] * exp(-since * 2.6);
+    float hit = uHit * exp(-since * 2.6);
     // The nearest corner, and the corner that the hand has passed last.
     float nearest = mod(round((angle + lead) / part), n);
     float swell = 0.006 + 0.013 * (abs(mod(nearest - now + 0.5, n) - 0.5) < 0.25 ? hit : 0.0);
@@ -115,8 +114,8 @@ export default {
                 let greatest = 0.05;
                 for (let index = 0; index < 1024; index += 8) greatest = Math.max(greatest, Math.abs(frame.waveform?.[index] || 0));
                 gain += (1 - Math.exp(-frame.dt / 0.4)) * (frame.drive / greatest - gain);
-                const hit = reducedMotion ? 0.25 : 0.35 + 0.65 * frame.drive;
-                graphics.draw(dial, target, { uTime: time, uMeter: meter, uBar: bar % 1000, uGain: gain, uHits: [hit, hit] });
+                const uHit = reducedMotion ? 0.25 : 0.35 + 0.65 * frame.drive;
+                graphics.draw(dial, target, { uTime: time, uMeter: meter, uBar: bar % 1000, uGain: gain, uHit });
             },
         };
     },

@@ -100,8 +100,7 @@ export default {
             const radius = 0.6 * Math.sqrt(random());
             data.set([Math.cos(angle) * radius * 1.5, Math.sin(angle) * radius, 0, 0], index * 4);
         }
-        const buffers = [graphics.buffer(data, gl.DYNAMIC_COPY), graphics.buffer(data, gl.DYNAMIC_COPY)];
-        const arrays = buffers.map((buffer) => graphics.vertices([[buffer, 0, 4, 16, 0]]));
+        const particles = { read: graphics.particles(data), write: graphics.particles(data) };
         const light = graphics.pair(width, height);
         // The centres start a third of a turn apart.
         const start = random() * 6;
@@ -117,13 +116,12 @@ export default {
                     centers[index * 2 + 1] = 0.20 * Math.cos(time * (0.23 - 0.04 * index) + offset * 1.7);
                 });
                 const uniforms = { uTime: time, uStep: frame.step, uAspect: aspect, uCenters: centers, uColors: colors };
-                graphics.transform(update, uniforms, arrays[0], count, buffers[1]);
-                buffers.reverse();
-                arrays.reverse();
+                graphics.transform(update, uniforms, particles.read, count, particles.write);
+                graphics.swap(particles);
                 const keep = Math.exp(-frame.dt / 0.30);
                 graphics.draw(trail, light.write, { uLast: light.read, uKeep: keep, uStep: frame.step });
                 const uAmount = (1 - keep) * 6 * Math.min(1.6, (target.width * target.height) / 26 / count);
-                graphics.draw(point, light.write, { ...uniforms, uAmount }, { blend: "add", array: arrays[0], mode: gl.POINTS, count });
+                graphics.draw(point, light.write, { ...uniforms, uAmount }, { blend: "add", array: particles.read.array, mode: gl.POINTS, count });
                 graphics.swap(light);
                 graphics.draw(show, target, { uLight: light.read, uCenters: centers });
             },
