@@ -11,6 +11,8 @@ cwebpage_file cwebpage_file_at(unsigned number) {
 #include EMBED
 #define PAGE_FILE "analysis/beats.js"
 #include EMBED
+#define PAGE_FILE "analysis/colour.js"
+#include EMBED
 #define PAGE_FILE "analysis/fft.js"
 #include EMBED
 #define PAGE_FILE "analysis/harmony.js"

@@ -1,7 +1,9 @@
 // Axes that several displays share: frequency (logarithmic), level and colour.
 
-export const MIN_HZ = 30;
-export const MAX_HZ = 16000;
+import { linearToSRGB, oklabToLinear } from "./colour.js";
+
+const MIN_HZ = 30;
+const MAX_HZ = 16000;
 export const MIN_DB = -84;
 export const MAX_DB = 0;
 
@@ -41,18 +43,7 @@ export function colourMap(dark = true) {
 }
 
 /** sRGB, 0…1, of an OKLCH colour. */
-export function rgbOfLCH(lightness, chroma, hue) {
-    const a = chroma * Math.cos((hue * Math.PI) / 180);
-    const b = chroma * Math.sin((hue * Math.PI) / 180);
-    const l = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3;
-    const m = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3;
-    const s = (lightness - 0.0894841775 * a - 1.291485548 * b) ** 3;
-    return [
-        4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s,
-        -1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s,
-        -0.0041960863 * l - 0.7034186147 * m + 1.707614701 * s,
-    ].map((value) => {
-        const limited = Math.min(1, Math.max(0, value));
-        return limited <= 0.0031308 ? 12.92 * limited : 1.055 * limited ** (1 / 2.4) - 0.055;
-    });
+function rgbOfLCH(lightness, chroma, hue) {
+    const angle = (hue * Math.PI) / 180;
+    return oklabToLinear([lightness, chroma * Math.cos(angle), chroma * Math.sin(angle)]).map(linearToSRGB);
 }

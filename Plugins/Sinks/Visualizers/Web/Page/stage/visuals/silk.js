@@ -1,7 +1,7 @@
 // Dye in a fluid: the Navier-Stokes equations on a small grid. Three jets, one for each band, wander around the middle and push with
 // their band; the dye is lit like silk.
 
-import { linearColor } from "../webgl.js";
+import { linearColor } from "../../analysis/colour.js";
 
 const ADVECT = `
 uniform sampler2D uVelocity, uSource;
