@@ -82,16 +82,8 @@ void main() {
 
 const MIX = `
 uniform sampler2D uPicture, uShown, uShare;
-uniform vec2 uCells;
 void main() {
-  // A cubic B-spline: the cells have no visible borders.
-  vec2 p = vUV * uCells - 0.5, i = floor(p), f = p - i;
-  vec2 f2 = f * f, f3 = f2 * f;
-  vec2 w0 = (1.0 - f) * (1.0 - f) * (1.0 - f) / 6.0, w1 = (4.0 - 6.0 * f2 + 3.0 * f3) / 6.0, w3 = f3 / 6.0, w2 = 1.0 - w0 - w1 - w3;
-  vec2 a = w0 + w1, b = w2 + w3;
-  vec2 low = (i - 0.5 + w1 / a) / uCells, high = (i + 1.5 + w3 / b) / uCells;
-  float share = a.y * (a.x * texture(uShare, low).r + b.x * texture(uShare, vec2(high.x, low.y)).r)
-    + b.y * (a.x * texture(uShare, vec2(low.x, high.y)).r + b.x * texture(uShare, high).r);
+  float share = smoothTexture(uShare, vUV).r;
   share = share > 0.996 ? 1.0 : share;
   color = mix(texture(uShown, vUV), texture(uPicture, vUV), share);
 }`;
@@ -162,7 +154,7 @@ export class FlashLimiter {
             graphics.draw(this.spreadProgram, this.share, { uShare: this.local, uSummary: this.summary });
         }
         graphics.draw(this.mixProgram, this.shown.write, {
-            uPicture: picture, uShown: this.shown.read, uShare: this.share, uCells: [flashGrid.columns, flashGrid.rows],
+            uPicture: picture, uShown: this.shown.read, uShare: this.share,
         });
         graphics.swap(this.shown);
         this.#reduce(this.shown.read, this.before);

@@ -37,6 +37,15 @@ float historyAt(float x, float age) {
 }
 vec2 waveAt(float x) { return texture(uWave, vec2(clamp(x, 0.0005, 0.9995), 0.5)).rg; }
 
+// A texture with few texels through a cubic B-spline: they have no visible borders.
+vec4 smoothTexture(sampler2D source, vec2 uv) {
+  vec2 size = vec2(textureSize(source, 0)), p = uv * size - 0.5, i = floor(p), f = p - i, f2 = f * f, f3 = f2 * f;
+  vec2 w0 = (1.0 - f) * (1.0 - f) * (1.0 - f) / 6.0, w1 = (4.0 - 6.0 * f2 + 3.0 * f3) / 6.0, w3 = f3 / 6.0, w2 = 1.0 - w0 - w1 - w3;
+  vec2 a = w0 + w1, b = w2 + w3, low = (i - 0.5 + w1 / a) / size, high = (i + 1.5 + w3 / b) / size;
+  return a.y * (a.x * texture(source, low) + b.x * texture(source, vec2(high.x, low.y)))
+    + b.y * (a.x * texture(source, vec2(low.x, high.y)) + b.x * texture(source, high));
+}
+
 // Integer hash: the same value on every GPU.
 uint hashBits(uvec2 p) {
   uint h = p.x * 0x9E3779B9u ^ (p.y * 0x85EBCA6Bu + 0x27D4EB2Fu);
@@ -224,7 +233,7 @@ export class Graphics {
         });
     }
 
-    /// Particles of four numbers each, the attribute at location 0: their buffer, which `transform` can fill, and the array that draws them.
+    /// Particles of four numbers each, which are the attribute 0: a buffer that `transform` can fill, and an array for draws.
     particles(data) {
         const { gl } = this;
         const buffer = this.#own(gl.createBuffer(), (object) => gl.deleteBuffer(object));

@@ -51,24 +51,16 @@ void main() {
 
 const SHOW = `
 uniform sampler2D uHeight, uColors;
-uniform vec2 uCells;
 uniform float uTime, uAspect;
-vec2 cubic(vec2 uv) {
-  vec2 p = uv * uCells - 0.5, i = floor(p), f = p - i, f2 = f * f, f3 = f2 * f;
-  vec2 w0 = (1.0 - f) * (1.0 - f) * (1.0 - f) / 6.0, w1 = (4.0 - 6.0 * f2 + 3.0 * f3) / 6.0, w3 = f3 / 6.0, w2 = 1.0 - w0 - w1 - w3;
-  vec2 a = w0 + w1, b = w2 + w3, low = (i - 0.5 + w1 / a) / uCells, high = (i + 1.5 + w3 / b) / uCells;
-  return a.y * (a.x * texture(uHeight, low).rg + b.x * texture(uHeight, vec2(high.x, low.y)).rg)
-    + b.y * (a.x * texture(uHeight, vec2(low.x, high.y)).rg + b.x * texture(uHeight, high).rg);
-}
 void main() {
   vec2 p = (vUV - 0.5) * vec2(uSize.x / uSize.y, 1.0);
   // The picture keeps the proportions of the field and covers the target.
   float wide = max(uSize.x / uSize.y, uAspect);
   vec2 uv = p / vec2(uAspect, 1.0) * (uAspect / wide < 1.0 ? uAspect / wide : 1.0) * 0.94 + 0.5;
   uv += 0.012 * vec2(sin(uTime * 0.11), cos(uTime * 0.09));
-  vec2 e = vec2(0.75, 0.0) / uCells;
-  vec2 here = cubic(uv);
-  float x = cubic(uv + e).x - here.x, y = cubic(uv + vec2(0.0, 0.75 / uCells.y)).x - here.x;
+  vec2 part = 0.75 / vec2(textureSize(uHeight, 0));
+  vec2 here = smoothTexture(uHeight, uv).rg;
+  float x = smoothTexture(uHeight, uv + vec2(part.x, 0.0)).x - here.x, y = smoothTexture(uHeight, uv + vec2(0.0, part.y)).x - here.x;
   vec3 normal = normalize(vec3(-vec2(x, y) * 9.0, 1.0));
   float r = length(p);
   float wave = pow(historyAt(0.03 + 0.12 * noise(p * 3.0), r * 55.0), 2.0);
@@ -132,9 +124,7 @@ export default {
                     spore = [0, 0, 0];
                 }
                 graphics.draw(relief, surface, { uField: field.read });
-                graphics.draw(show, target, {
-                    uHeight: surface, uColors: colors, uCells: [columns, rows], uTime: time, uAspect: columns / rows,
-                });
+                graphics.draw(show, target, { uHeight: surface, uColors: colors, uTime: time, uAspect: columns / rows });
             },
         };
     },
