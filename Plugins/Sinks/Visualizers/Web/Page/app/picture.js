@@ -16,7 +16,6 @@ export class Picture {
         this.isDark = false;
         this.lastPicture = this.lastRequest = performance.now();
         this.interval = 16;
-        this.marks = 0;
         new ResizeObserver(() => this.resize()).observe(element("main"));
         this.resize();
         requestAnimationFrame(() => this.draw());
@@ -61,14 +60,7 @@ export class Picture {
         if (!hemiola.connected) frame.silent = true;
         if (!this.isFrozen) stage.render(frame);
         if (visibility.isVisible) panels.draw(frame);
-        if (beat) this.beatDrawn(beat);
+        if (beat) hemiola.dispatchEvent(new CustomEvent("beatdrawn", { detail: { t: beat.t, time: performance.now() } }));
         this.drawn(frame);
-    }
-
-    /** Reports that the picture of a beat was drawn: as an event, and as a mark in the browser's timeline. */
-    beatDrawn(beat) {
-        if (this.marks++ % 1000 === 999) performance.clearMarks("hemiola-beat");
-        performance.mark("hemiola-beat", { detail: { t: beat.t } });
-        this.parts.hemiola.dispatchEvent(new CustomEvent("beatdrawn", { detail: { t: beat.t, time: performance.now() } }));
     }
 }

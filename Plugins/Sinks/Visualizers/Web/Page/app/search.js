@@ -18,9 +18,7 @@ function normalizedName(name) {
 export function normalizeForSearch(text) {
     return text
         .normalize("NFKD")
-        .replace(/\p{M}/gu, "")
         .toLowerCase()
-        .normalize("NFKD")
         .replace(/\p{M}/gu, "")
         .replace(/[æœøđðħıłŋŧþß]/g, (letter) => BASE_LETTERS[letter])
         .replace(/[^\p{L}\p{N}]+/gu, " ")

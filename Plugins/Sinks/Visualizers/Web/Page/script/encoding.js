@@ -22,20 +22,9 @@ function decodeSamples(buffer) {
 /** Shortens a text to at most `limit` bytes of UTF-8, and replaces unpaired surrogates, which JSON in UTF-8 cannot contain. */
 function shorten(text, limit = MAX_TEXT_BYTES) {
     const wellFormed = String(text).replace(/\p{Surrogate}/gu, "\ufffd");
-    let bytes = 0;
-    let end = 0;
-    for (const character of wellFormed) {
-        bytes += byteCount(character);
-        if (bytes > limit) return wellFormed.slice(0, end);
-        end += character.length;
-    }
-    return wellFormed;
-}
-
-/** Bytes of a character in UTF-8. */
-function byteCount(character) {
-    const code = character.codePointAt(0);
-    return code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    // Encodes whole characters only.
+    const { read } = new TextEncoder().encodeInto(wellFormed, new Uint8Array(limit));
+    return wellFormed.slice(0, read);
 }
 
 /** Text of an error or of any other thrown value. */
