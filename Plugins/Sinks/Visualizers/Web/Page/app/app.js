@@ -3,7 +3,7 @@
 import { AudioAnalysis } from "../analysis/audio.js";
 import { BeatClock } from "../analysis/beats.js";
 import { closeDrawer, addDrawer, openDrawer } from "./drawers.js";
-import { element, onClick, showMessage, storage } from "./dom.js";
+import { element, onClick, showMessage } from "./dom.js";
 import { connectKeyboard } from "./keys.js";
 import { parseOptions } from "./options.js";
 import { Panels } from "../panels/panels.js";
@@ -79,7 +79,7 @@ const beats = new BeatClock();
 const visibility = new Visibility(options);
 const wakeLock = new WakeLock();
 const status = new StatusView(hemiola, options, (kind) => wakeLock.set(kind === "live"));
-const panels = new Panels({ hemiola, analysis, beats, isSlow }, storage(), subscribe);
+const panels = new Panels({ hemiola, analysis, beats, isSlow }, subscribe);
 const presets = new PresetControl(hemiola, stage, { pinned: options.preset !== null });
 const tempo = new TempoControl(hemiola);
 const speed = new SpeedSlider();

@@ -3,6 +3,9 @@
 /** @returns {any} The element with this id. */
 export const element = (id) => document.getElementById(id);
 
+/** The bytes of a text in base64. */
+export const decodeBase64 = (text) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+
 /**
  * A new element with attributes and content.
  *
@@ -51,11 +54,20 @@ export function showMessage(text) {
     }, 5000);
 }
 
-/** localStorage, or null where it is disabled. */
-export function storage() {
+/** The text that this browser stores under a name; null: none, or storage is disabled. */
+export function stored(name) {
     try {
-        return window.localStorage;
+        return localStorage.getItem(name);
     } catch {
         return null;
+    }
+}
+
+/** Stores a text under a name. */
+export function store(name, text) {
+    try {
+        localStorage.setItem(name, text);
+    } catch {
+        // Full or disabled storage: the value lasts for this page view.
     }
 }

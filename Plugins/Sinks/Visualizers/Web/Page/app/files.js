@@ -1,6 +1,6 @@
 // Files that are dropped on the page, or passed to it by `hemiola send import`: presets of the user.
 
-import { onClick, showMessage } from "./dom.js";
+import { decodeBase64, onClick, showMessage } from "./dom.js";
 
 /** Every file that was dropped, also in folders. */
 async function droppedFiles(items) {
@@ -51,8 +51,7 @@ async function addFiles(user, presets, files) {
 
 export function connectFiles(user, presets) {
     window.importFile = async (name, base64) => {
-        const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-        return (await addFiles(user, presets, [new File([bytes], name)])).names;
+        return (await addFiles(user, presets, [new File([decodeBase64(base64)], name)])).names;
     };
     window.addEventListener("dragover", (event) => event.dataTransfer?.types.includes("Files") && event.preventDefault());
     window.addEventListener("drop", async (event) => {

@@ -1,6 +1,6 @@
 // The preset and its changes: the preset cycler of Hemiola makes them, and the page asks for them and shows what comes.
 
-import { announce, element, onClick, setText, showMessage } from "./dom.js";
+import { announce, decodeBase64, element, onClick, setText, showMessage } from "./dom.js";
 import { PresetList } from "./presetlist.js";
 
 const REQUEST_BLEND_S = 1;
@@ -61,9 +61,8 @@ export class PresetControl {
     /** Shows the preset that the page's address names, else Hemiola's last one, else the first. */
     loadFirst(named) {
         const stored = window.initialPresetNameB64;
-        const bytes = stored ? Uint8Array.from(atob(stored), (character) => character.charCodeAt(0)) : null;
         this.named = named;
-        const wanted = [named, bytes && new TextDecoder().decode(bytes)].filter(Boolean);
+        const wanted = [named, stored && new TextDecoder().decode(decodeBase64(stored))].filter(Boolean);
         if (this.loadAwaited(wanted)) return;
         this.load(this.stage.names[0], 0);
         this.awaited = wanted;

@@ -1,10 +1,9 @@
 // The list of presets with search and favourites: a combobox whose list of options is always visible. Of thousands, only the first are
 // elements, and more when the list is scrolled.
 
-import { announce, element, setText } from "./dom.js";
+import { announce, element, make, setText } from "./dom.js";
 import { searchNames } from "./search.js";
 
-const SVG = "http://www.w3.org/2000/svg";
 const ELEMENTS = 200;
 
 export class PresetList {
@@ -68,35 +67,15 @@ export class PresetList {
     }
 
     makeOption(preset, index) {
-        const option = document.createElement("div");
-        option.id = `preset-option-${index}`;
-        option.className = "option";
-        option.dataset.name = preset.name;
-        option.setAttribute("role", "option");
-        option.setAttribute("aria-posinset", String(index + 1));
-        option.setAttribute("aria-setsize", String(this.shown.length));
-        option.setAttribute("aria-selected", String(preset.name === this.current));
-        const text = document.createElement("span");
-        text.className = "option-text";
-        const name = document.createElement("span");
-        name.className = "option-name";
-        name.textContent = preset.name;
-        text.append(name);
-        const description = document.createElement("span");
-        description.className = "option-description";
-        description.textContent = preset.description;
-        text.append(description);
-        const mark = document.createElement("span");
-        mark.className = "visually-hidden";
-        const star = document.createElement("span");
-        star.className = "option-star";
-        star.setAttribute("aria-hidden", "true");
-        const icon = document.createElementNS(SVG, "svg");
-        const use = document.createElementNS(SVG, "use");
-        use.setAttribute("href", "#i-star");
-        icon.append(use);
-        star.append(icon);
-        option.append(text, mark, star);
+        const text = make("span", { class: "option-text" },
+            make("span", { class: "option-name" }, preset.name),
+            make("span", { class: "option-description" }, preset.description));
+        const mark = make("span", { class: "visually-hidden" });
+        const star = make("span", { class: "option-star", "aria-hidden": "true" }, element("favourite").querySelector("svg").cloneNode(true));
+        const option = make("div", {
+            id: `preset-option-${index}`, class: "option", role: "option", "data-name": preset.name, "aria-posinset": index + 1,
+            "aria-setsize": this.shown.length, "aria-selected": preset.name === this.current,
+        }, text, mark, star);
         this.showMark(option);
         return option;
     }

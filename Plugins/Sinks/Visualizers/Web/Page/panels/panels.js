@@ -1,6 +1,6 @@
 // Makes the panels, and shows those that the user has selected and the stream has something for.
 
-import { element, make } from "../app/dom.js";
+import { element, make, store, stored } from "../app/dom.js";
 import { panels } from "./index.js";
 
 // As in the style sheet.
@@ -8,8 +8,7 @@ const NARROW_WIDTH = 720;
 
 export class Panels {
     /** `changed()` is called after a change of `needsBatches`. */
-    constructor(source, storage, changed) {
-        this.storage = storage;
+    constructor(source, changed) {
         this.needsBatches = false;
         this.selected = new Set();
         this.parts = panels.map((panel) => this.make(panel, source));
@@ -32,7 +31,7 @@ export class Panels {
         const button = make("button", { class: "chip", type: "button", "data-panel": id }, title);
         button.addEventListener("click", () => {
             if (!this.selected.delete(id)) this.selected.add(id);
-            this.store();
+            store(this.key, JSON.stringify([...this.selected]));
             this.show();
         });
         element("panel-buttons").append(button);
@@ -51,7 +50,7 @@ export class Panels {
         this.isNarrow = isNarrow;
         let names = null;
         try {
-            names = JSON.parse(this.storage?.getItem(this.key) ?? "null");
+            names = JSON.parse(stored(this.key) ?? "null");
         } catch {
             // Damaged storage: the default follows.
         }
@@ -62,14 +61,6 @@ export class Panels {
 
     get key() {
         return this.isNarrow ? "hemiola.panels.narrow" : "hemiola.panels";
-    }
-
-    store() {
-        try {
-            this.storage?.setItem(this.key, JSON.stringify([...this.selected]));
-        } catch {
-            // Full or disabled storage: the selection lasts for this page view.
-        }
     }
 
     show() {
