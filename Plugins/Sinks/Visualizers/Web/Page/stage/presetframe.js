@@ -86,7 +86,7 @@ export class PresetFrame {
 
     /// Requests a picture, unless two are being drawn. `drawn` is called when it was drawn.
     draw(frame, width, height, drawn) {
-        this.#elapsed += frame.dt * frame.speed;
+        this.#elapsed += frame.step;
         if (this.#drawing === 2) return;
         this.#drawing += 1;
         const { left, right, waveform } = frame;
