@@ -84,7 +84,7 @@ export class AudioAnalysis {
             right: new Float32Array(1024),
             spectrum: new Float32Array(POINTS),
             bands: { bass: 0, mid: 0, treb: 0, bass_att: 0, mid_att: 0, treb_att: 0 },
-            beat: { pulse: 0, phase: 0, bar: null, bpm: null, confidence: 0 },
+            beat: { pulse: 0, phase: 0, bar: null, beatsPerBar: 4, bpm: null, confidence: 0 },
             level: 0,
             silent: true,
         };

@@ -43,9 +43,10 @@ export class BeatClock {
         return drawn;
     }
 
-    /** Writes pulse, phase, bar, bpm and confidence at `time` into `target`. */
+    /** Writes pulse, phase, bar, beatsPerBar, bpm and confidence at `time` into `target`. */
     describe(time, target) {
         const last = this.last;
+        target.beatsPerBar = this.beatsPerBar;
         if (!last) {
             target.pulse = target.phase = target.confidence = 0;
             target.bar = target.bpm = null;

@@ -5,7 +5,7 @@ const HISTORY_ROWS = 256;
 const ROWS_PER_SECOND = 30;
 
 /// The share by which a value approaches its target in `dt` seconds with the time constant `seconds`.
-export function approach(dt, seconds) {
+function approach(dt, seconds) {
     return 1 - Math.exp(-dt / Math.max(seconds, 1e-4));
 }
 
@@ -16,46 +16,40 @@ function smoothstep(low, high, value) {
 
 /// Follows the frames of the page. `follow(frame)` returns the frame for the presets: the page's fields and
 /// `step` (seconds of motion: dt times speed), `drive` (0 in silence … 1), `kick` (0…1), `beats` (continuous count of beats, at a slow
-/// idle tempo without bpm), `meter` (beats a bar, 4 when unknown).
+/// idle tempo without bpm).
 export class MusicFollower {
     constructor({ reducedMotion = false } = {}) {
         this.reducedMotion = reducedMotion;
         this.frame = {
-            step: 0, dt: 0, time: 0, drive: 0, kick: 0, beats: 0, meter: 4, lastBar: null,
+            step: 0, dt: 0, drive: 0, kick: 0, beats: 0,
+            waveform: new Float32Array(1024), left: new Float32Array(1024), right: new Float32Array(1024), spectrum: new Float32Array(256),
             bands: { bass: 1, mid: 1, treb: 1, bass_att: 1, mid_att: 1, treb_att: 1 },
-            beat: { pulse: 0, phase: 0, bar: null, bpm: null, confidence: 0 },
+            beat: { pulse: 0, phase: 0, bar: null, beatsPerBar: 4 },
         };
     }
 
     follow(input) {
-        const frame = this.frame;
-        const finite = (value, fallback) => (Number.isFinite(value) ? value : fallback);
-        const dt = Math.min(0.1, Math.max(0, finite(input.dt, 1 / 60)));
-        const speed = Math.min(1, Math.max(0.1, finite(input.speed, 1)));
+        const { frame, reducedMotion } = this;
+        const dt = Math.min(0.1, input.dt);
         frame.dt = dt;
-        frame.time = finite(input.time, frame.time + dt);
-        frame.step = dt * speed * (this.reducedMotion ? 0.35 : 1);
+        frame.step = dt * input.speed * (reducedMotion ? 0.35 : 1);
         for (const name of ["waveform", "left", "right", "spectrum"]) frame[name] = input[name];
-        frame.level = Math.min(1, Math.max(0, finite(input.level, 0)));
-        frame.silent = input.silent === true;
 
         for (const name of ["bass", "mid", "treb"]) {
-            const slow = Math.min(4, Math.max(0, finite(input.bands?.[`${name}_att`], 1)));
-            const fast = Math.min(4, Math.max(0, finite(input.bands?.[name], 1)));
-            const share = approach(dt, this.reducedMotion ? 0.8 : 0.02);
-            frame.bands[name] += share * ((this.reducedMotion ? slow : fast) - frame.bands[name]);
-            frame.bands[`${name}_att`] += approach(dt, this.reducedMotion ? 1.2 : 0.12) * (slow - frame.bands[`${name}_att`]);
+            const slow = Math.min(4, input.bands[`${name}_att`]);
+            const fast = Math.min(4, input.bands[name]);
+            const share = approach(dt, reducedMotion ? 0.8 : 0.02);
+            frame.bands[name] += share * ((reducedMotion ? slow : fast) - frame.bands[name]);
+            frame.bands[`${name}_att`] += approach(dt, reducedMotion ? 1.2 : 0.12) * (slow - frame.bands[`${name}_att`]);
         }
 
-        const loud = frame.silent ? 0 : smoothstep(0, 0.22, frame.level);
+        const loud = input.silent ? 0 : smoothstep(0, 0.22, input.level);
         frame.drive += approach(dt, loud > frame.drive ? 0.35 : 1.4) * (loud - frame.drive);
-        const hit = frame.silent ? 0 : smoothstep(1.05, 2.1, frame.bands.bass);
+        const hit = input.silent ? 0 : smoothstep(1.05, 2.1, frame.bands.bass);
         frame.kick += approach(dt, hit > frame.kick ? 0.03 : 0.22) * (hit - frame.kick);
+        if (reducedMotion) frame.kick *= 0.5;
 
-        const beat = input.beat ?? {};
-        const bpm = beat.bpm > 0 ? Math.min(400, beat.bpm) : null;
-        const bar = beat.bar > 0 ? beat.bar : null;
-        const phase = Math.min(1, Math.max(0, finite(beat.phase, 0)));
+        const { bpm, phase, bar, beatsPerBar, pulse } = input.beat;
         if (bpm !== null) {
             let error = phase - (frame.beats - Math.trunc(frame.beats));
             error -= Math.round(error);
@@ -63,14 +57,10 @@ export class MusicFollower {
         } else {
             frame.beats += frame.step * (0.25 + 0.5 * frame.drive);
         }
-        if (bar === 1 && frame.lastBar > 1 && frame.lastBar <= 12) frame.meter = frame.lastBar;
-        frame.lastBar = bar;
-        frame.beat.bpm = bpm;
         frame.beat.bar = bar;
+        frame.beat.beatsPerBar = beatsPerBar;
         frame.beat.phase = bpm === null ? frame.beats - Math.trunc(frame.beats) : phase;
-        frame.beat.confidence = Math.min(1, Math.max(0, finite(beat.confidence, 0)));
-        frame.beat.pulse = this.reducedMotion ? 0 : Math.min(1, Math.max(0, finite(beat.pulse, 0)));
-        if (this.reducedMotion) frame.kick *= 0.5;
+        frame.beat.pulse = reducedMotion ? 0 : pulse;
         return frame;
     }
 }
@@ -81,9 +71,8 @@ export class MusicTextures {
         const { gl } = graphics;
         this.graphics = graphics;
         this.waveData = new Float32Array(1024 * 2);
-        this.row = new Float32Array(256);
         this.wave = graphics.texture(1024, 1, [gl.RG16F, gl.RG, gl.FLOAT], { data: this.waveData });
-        this.spectrum = graphics.texture(256, 1, [gl.R16F, gl.RED, gl.FLOAT], { data: this.row });
+        this.spectrum = graphics.texture(256, 1, [gl.R16F, gl.RED, gl.FLOAT], { data: new Float32Array(256) });
         this.history = graphics.texture(256, HISTORY_ROWS, [gl.R16F, gl.RED, gl.FLOAT], {
             wrap: gl.REPEAT, data: new Float32Array(256 * HISTORY_ROWS),
         });
@@ -93,23 +82,20 @@ export class MusicTextures {
 
     update(frame, uniforms) {
         const { gl } = this.graphics;
-        const { waveData, row } = this;
-        const left = frame.left ?? frame.waveform;
-        const right = frame.right ?? frame.waveform;
+        const { waveData } = this;
         for (let index = 0; index < 1024; index += 1) {
-            waveData[index * 2] = left?.[index] || 0;
-            waveData[index * 2 + 1] = right?.[index] || 0;
+            waveData[index * 2] = frame.left[index];
+            waveData[index * 2 + 1] = frame.right[index];
         }
-        for (let index = 0; index < 256; index += 1) row[index] = frame.spectrum?.[index] || 0;
         gl.activeTexture(gl.TEXTURE0);
         gl.bindTexture(gl.TEXTURE_2D, this.wave);
         gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, 1024, 1, gl.RG, gl.FLOAT, waveData);
         gl.bindTexture(gl.TEXTURE_2D, this.spectrum);
-        gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, 256, 1, gl.RED, gl.FLOAT, row);
+        gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, 256, 1, gl.RED, gl.FLOAT, frame.spectrum);
         gl.bindTexture(gl.TEXTURE_2D, this.history);
         this.part += frame.step * ROWS_PER_SECOND;
         while (this.part >= 1) {
-            gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, this.rows % HISTORY_ROWS, 256, 1, gl.RED, gl.FLOAT, row);
+            gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, this.rows % HISTORY_ROWS, 256, 1, gl.RED, gl.FLOAT, frame.spectrum);
             this.rows += 1;
             this.part -= 1;
         }

@@ -79,7 +79,7 @@ const beats = new BeatClock();
 const visibility = new Visibility(options);
 const wakeLock = new WakeLock();
 const status = new StatusView(hemiola, options, (kind) => wakeLock.set(kind === "live"));
-const panels = new Panels({ hemiola, analysis, beats, isSlow }, subscribe);
+const panels = new Panels({ hemiola, analysis, isSlow }, subscribe);
 const presets = new PresetControl(hemiola, stage, { pinned: options.preset !== null });
 const tempo = new TempoControl(hemiola);
 const speed = new SpeedSlider();

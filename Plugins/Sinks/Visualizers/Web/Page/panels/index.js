@@ -6,7 +6,7 @@
 //   narrow         whether a narrow page shows it until the user selects others
 //   needs          plugins: it is shown if the stream has one of these analyzers, and the page then receives `batch` records; [] for all streams
 //   create(body, unit, source)   adds its elements, and returns {draw(frame)}, which is called for each picture;
-//                  `source` is {hemiola, analysis, beats, isSlow}: reduced motion is `isSlow`
+//                  `source` is {hemiola, analysis, isSlow}: reduced motion is `isSlow`
 
 import harmony from "./harmony.js";
 import rhythm from "./rhythm.js";

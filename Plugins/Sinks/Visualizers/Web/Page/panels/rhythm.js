@@ -13,7 +13,7 @@ class BeatDial extends Surface {
     }
 
     paint(context, frame) {
-        const { beats: { beatsPerBar }, isSlow: slow } = this.source;
+        const { isSlow: slow } = this.source;
         this.clear(context);
         const { radius } = this;
         const { beat } = frame;
@@ -22,7 +22,7 @@ class BeatDial extends Surface {
         const gap = 0.07;
         const active = beat.bpm !== null;
         // Without a position in the bar, the ring is one beat.
-        const segments = active && beat.bar === null ? 1 : beatsPerBar;
+        const segments = active && beat.bar === null ? 1 : beat.beatsPerBar;
         const segment = TURN / segments;
         // A slow display shows the beat without a flash.
         const pulse = slow ? 0 : beat.pulse;

@@ -50,7 +50,7 @@ export class CanvasFallback {
         const step = width / levels.length;
         for (let index = 0; index < levels.length; index += 1) {
             let level = 0;
-            for (let bin = 0; bin < 4; bin += 1) level = Math.max(level, frame.spectrum?.[index * 4 + bin] || 0);
+            for (let bin = 0; bin < 4; bin += 1) level = Math.max(level, frame.spectrum[index * 4 + bin]);
             levels[index] += share * (level - levels[index]);
             const tall = height * (0.01 + 0.55 * levels[index]);
             context.fillStyle = `hsl(${205 - 175 * (index / levels.length)} 65% ${35 + 25 * levels[index]}%)`;
@@ -58,7 +58,7 @@ export class CanvasFallback {
         }
         context.beginPath();
         for (let index = 0; index < 512; index += 1) {
-            const y = height * (0.24 - 0.16 * (frame.waveform?.[index * 2] || 0));
+            const y = height * (0.24 - 0.16 * frame.waveform[index * 2]);
             if (index === 0) context.moveTo(0, y);
             else context.lineTo((index / 511) * width, y);
         }

@@ -5,7 +5,7 @@ import { BeatClock } from "../analysis/beats.js";
 import { near } from "./check.js";
 
 const beat = (t, position = null, bpm = 120) => ({ t, position, bpm, confidence: 0.9 });
-const target = () => ({ pulse: 0, phase: 0, bar: null, bpm: null, confidence: 0 });
+const target = () => ({ pulse: 0, phase: 0, bar: null, beatsPerBar: 4, bpm: null, confidence: 0 });
 
 test("announced beat: drawn at its time, not before", () => {
     const clock = new BeatClock();

@@ -95,8 +95,8 @@ function powerSpectrum(samples, end, real, imaginary) {
     }
 }
 
-/// The frames of a piece of music, one every 1/fps seconds. `beats` (seconds of the beats) replaces the constant tempo.
-export function framesOf(music, fps, { speed = 1, beats = null, downbeats = null } = {}) {
+/// The frames of a piece of music, one every 1/fps seconds.
+export function framesOf(music, fps) {
     const { left, right, rate } = music;
     const mono = left.map((value, index) => 0.5 * (value + right[index]));
     const count = Math.trunc((left.length / rate) * fps);
@@ -143,25 +143,17 @@ export function framesOf(music, fps, { speed = 1, beats = null, downbeats = null
         }
         const level = Math.sqrt(sum / 1024);
         const time = (number + 1) / fps;
-        let beat = { pulse: 0, phase: 0, bar: null, bpm: null, confidence: 0 };
-        if (beats) {
-            let index = -1;
-            while (index + 1 < beats.length && beats[index + 1] <= time) index += 1;
-            const from = beats[index] ?? 0;
-            const to = beats[index + 1] ?? from + 0.5;
-            pulse = index !== lastBeat && index >= 0 ? 1 : pulse * Math.exp(-1 / fps / 0.12);
-            lastBeat = index;
-            const phase = Math.min(0.999, (time - from) / (to - from));
-            beat = { pulse, phase, bar: downbeats?.[index] ?? null, bpm: 60 / (to - from), confidence: 0.9 };
-        } else if (music.bpm) {
+        let beat = { pulse: 0, phase: 0, bar: null, beatsPerBar: 4, bpm: null, confidence: 0 };
+        if (music.bpm) {
             const position = (time * music.bpm) / 60;
             const index = Math.trunc(position);
             pulse = index !== lastBeat ? 1 : pulse * Math.exp(-1 / fps / 0.12);
             lastBeat = index;
-            beat = { pulse, phase: position - index, bar: (index % music.meter) + 1, bpm: music.bpm, confidence: 0.9 };
+            const bar = (index % music.meter) + 1;
+            beat = { pulse, phase: position - index, bar, beatsPerBar: music.meter, bpm: music.bpm, confidence: 0.9 };
         }
         frames.push({
-            time, dt: 1 / fps, speed, waveform, left: leftWave, right: rightWave, spectrum: Float32Array.from(smooth), bands, beat,
+            time, dt: 1 / fps, speed: 1, waveform, left: leftWave, right: rightWave, spectrum: Float32Array.from(smooth), bands, beat,
             level, silent: level < 1e-4,
         });
     }

