@@ -57,16 +57,9 @@ export class Harmony {
         this.key = this.chord = this.frequency = this.tonic = null;
     }
 
-    get hasKey() {
-        return "musical-key" in this.names;
-    }
-
-    get hasChord() {
-        return "chords" in this.names;
-    }
-
-    get hasPitch() {
-        return "pitch" in this.names;
+    /** Whether the stream has an analyzer of this plugin. */
+    has(plugin) {
+        return plugin in this.names;
     }
 
     /** Adds a batch record. */

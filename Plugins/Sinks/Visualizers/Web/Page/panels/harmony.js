@@ -62,26 +62,17 @@ function sector(context, x, y, radius, inner, outer, start, end) {
     context.closePath();
 }
 
-/** The texts beside the ring. A row is shown only if its analyzer is declared. */
-class HarmonyTexts {
-    constructor(body) {
-        this.rows = new Map();
-        const list = make("dl", { class: "harmony-texts" });
-        for (const [id, title] of [["key", "Key"], ["chord", "Chord"], ["note", "Note"]]) {
-            const text = make("dd", { id }, "–");
-            const row = make("div", { id: `${id}-row` }, make("dt", {}, title), text);
-            this.rows.set(id, { row, text });
-            list.append(row);
-        }
-        body.append(list);
-    }
-
-    show(id, isDeclared, value) {
-        const { row, text } = this.rows.get(id);
-        row.hidden = !isDeclared;
-        if (isDeclared) setText(text, value ?? "–");
-    }
+function noteText({ frequency }) {
+    const note = noteName(frequency);
+    return note && `${note} · ${Math.round(frequency)} Hz`;
 }
+
+/** The texts beside the ring. A row is shown only if its analyzer is declared. */
+const ROWS = [
+    { id: "key", title: "Key", plugin: "musical-key", value: (harmony) => harmony.key },
+    { id: "chord", title: "Chord", plugin: "chords", value: (harmony) => harmony.chord },
+    { id: "note", title: "Note", plugin: "pitch", value: noteText },
+];
 
 export default {
     id: "harmony",
@@ -93,16 +84,20 @@ export default {
         source.hemiola.addEventListener("hello", ({ detail }) => harmony.reset(detail));
         source.hemiola.addEventListener("batch", ({ detail }) => harmony.add(detail));
         const ring = new ChromaRing(body, source, harmony);
-        const texts = new HarmonyTexts(body);
+        const rows = ROWS.map(({ id, title, plugin, value }) => {
+            const text = make("dd", { id }, "–");
+            return { row: make("div", { id: `${id}-row` }, make("dt", {}, title), text), text, plugin, value };
+        });
+        body.append(make("dl", { class: "harmony-texts" }, ...rows.map(({ row }) => row)));
         return {
             draw(frame) {
                 harmony.update(frame.time, frame.dt, source.isSlow);
                 ring.canvas.hidden = harmony.chroma.length === 0;
                 ring.draw(frame);
-                texts.show("key", harmony.hasKey, harmony.key);
-                texts.show("chord", harmony.hasChord, harmony.chord);
-                const note = noteName(harmony.frequency);
-                texts.show("note", harmony.hasPitch, note && `${note} · ${Math.round(harmony.frequency)} Hz`);
+                for (const { row, text, plugin, value } of rows) {
+                    row.hidden = !harmony.has(plugin);
+                    setText(text, value(harmony) ?? "–");
+                }
             },
         };
     },
