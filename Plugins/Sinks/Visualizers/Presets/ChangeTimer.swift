@@ -72,7 +72,7 @@ struct ChangeTimer: Sendable {
         if let change { return change }
         guard let due, due < batch.end + batch.duration else { return nil }
         if followsBeat, !isOverdue(batch) { return nil }
-        return ScheduledChange(time: max(due, batch.end), blend: timing.blend, reason: .timer)
+        return ScheduledChange(time: max(due, batch.end), reason: .timer)
     }
 
     /// Seconds from a time to the next change: by the timer, or by the beat at its present tempo. nil: there is none, or it depends on
@@ -99,8 +99,7 @@ struct ChangeTimer: Sendable {
         case .beats:
             while let boundary = counter?.next(before: batch.end + batch.duration) {
                 guard !isHeld, boundary.time - lastChange >= timing.minimum, isBeatReliable(batch) else { continue }
-                return ScheduledChange(
-                    time: max(boundary.time, batch.end), blend: timing.blend, reason: boundary.isDownbeat ? .bar : .beat)
+                return ScheduledChange(time: max(boundary.time, batch.end), reason: boundary.isDownbeat ? .bar : .beat)
             }
             return nil
         case .drop:
@@ -115,7 +114,7 @@ struct ChangeTimer: Sendable {
 
     /// A change at that time; nil: the minimum time on the preset has not passed.
     private func change(at time: Double, _ reason: PresetChange.Reason) -> ScheduledChange? {
-        time - lastChange >= timing.minimum ? ScheduledChange(time: time, blend: timing.blend, reason: reason) : nil
+        time - lastChange >= timing.minimum ? ScheduledChange(time: time, reason: reason) : nil
     }
 
     /// Whether both the analyzer's confidence and that of the last beat reach the minimum. Without the former the latter decides.

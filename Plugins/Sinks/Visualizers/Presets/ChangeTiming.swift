@@ -55,8 +55,6 @@ struct ChangeTiming: Sendable, Equatable {
 struct ScheduledChange: Sendable, Equatable {
     /// Stream time in seconds.
     var time: Double
-    /// Blend time in seconds; 0 is a hard cut.
-    var blend: Double
     var reason: PresetChange.Reason
 }
 

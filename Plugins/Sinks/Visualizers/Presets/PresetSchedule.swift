@@ -94,6 +94,8 @@ struct PresetSchedule: Sendable {
     /// Whether a page is connected.
     var hasPages: Bool { !pages.isEmpty }
 
+    private var requestBlend: Double { timer.timing.requestBlend }
+
     /// Whether what is persisted is for a page that has not connected yet.
     private var waitsForPage: Bool { followsPage && !hasPages }
 
@@ -120,13 +122,12 @@ struct PresetSchedule: Sendable {
     /// Processes a batch and appends its `preset` and `speed` events.
     mutating func update(with batch: BatchFeatures, into events: inout EventList) {
         begin(batch, into: &events)
-        if !pending.isEmpty { emitPending(at: batch.end, into: &events) }
+        emitPending(at: batch.end, into: &events)
         let isHeld = isLocked || !isCycling || order.current == nil
         guard let change = timer.update(with: batch, isHeld: isHeld) else { return }
-        let name = order.next()
-        timer.restart(at: change.time)
-        guard let name else { return }
-        emit(name, change, into: &events)
+        guard let name = order.next() else { return timer.restart(at: change.time) }
+        enqueue(name, change.reason, blend: timer.timing.blend) { $0.next() }
+        emitPending(at: change.time, into: &events)
     }
 
     /// Appends the events of requests while no batch comes.
@@ -135,7 +136,7 @@ struct PresetSchedule: Sendable {
     mutating func emitRequests(at time: Double, into events: inout EventList) {
         guard hasBegun else { return }
         emitSpeed(at: time, into: &events)
-        if !pending.isEmpty { emitPending(at: time, into: &events) }
+        emitPending(at: time, into: &events)
     }
 
     private mutating func begin(_ batch: BatchFeatures, into events: inout EventList) {
@@ -144,8 +145,8 @@ struct PresetSchedule: Sendable {
         emitSpeed(at: time, into: &events)
         guard order.current == nil, pending.isEmpty, !waitsForPage, let name = firstPreset() else { return }
         order.select(name)
-        timer.restart(at: time)
-        emit(name, ScheduledChange(time: time, blend: 0, reason: .start), into: &events)
+        enqueue(name, .start, blend: 0) { $0.next() }
+        emitPending(at: time, into: &events)
     }
 
     private mutating func emitSpeed(at time: Double, into events: inout EventList) {
@@ -167,6 +168,7 @@ struct PresetSchedule: Sendable {
     }
 
     private mutating func emitPending(at time: Double, into events: inout EventList) {
+        if pending.isEmpty { return }
         for event in pending {
             switch event {
             case .speed(let change): events.append(change, at: time)
@@ -183,18 +185,21 @@ struct PresetSchedule: Sendable {
         pending.removeAll(keepingCapacity: true)
     }
 
-    private mutating func emit(_ name: String, _ change: ScheduledChange, into events: inout EventList) {
-        echoFilter.expect(name, at: change.time)
-        let preset = PresetChange(
-            name: name, cut: change.blend == 0 ? .hard : .soft, blend: change.blend, reason: change.reason,
-            nextIn: nextIn(from: change.time))
-        events.append(preset, at: change.time)
+    /// Adds the change to a preset that the order has selected.
+    ///
+    /// - Parameter move: For pages that do not have the preset; by default they keep theirs.
+    private mutating func enqueue(
+        _ name: String, _ reason: PresetChange.Reason, blend: Double, orElse move: (inout PresetOrder) -> String? = { _ in nil }
+    ) {
+        pending.append(.preset(PresetChange(name: name, cut: blend == 0 ? .hard : .soft, blend: blend, reason: reason)))
         for index in pages.indices {
-            guard let own = pages[index].show(name, orElse: { $0.next() }) else { continue }
-            echoFilter.expect(own, at: change.time)
-            events.append(
-                PagePresetChange(page: pages[index].presets.page, name: own, blend: change.blend, reason: change.reason), at: change.time)
+            if let own = pages[index].show(name, orElse: move) { enqueue(own, in: index, reason, blend: blend) }
         }
+    }
+
+    /// Adds the change of one page.
+    private mutating func enqueue(_ name: String, in index: Int, _ reason: PresetChange.Reason, blend: Double) {
+        pending.append(.pagePreset(PagePresetChange(page: pages[index].presets.page, name: name, blend: blend, reason: reason)))
     }
 
     // MARK: - Controls
@@ -250,25 +255,8 @@ struct PresetSchedule: Sendable {
     /// Moves within the order, and for pages that do not have its preset within their own.
     private mutating func request(error: String, _ move: (inout PresetOrder) -> String?) -> ControlReply {
         guard let name = move(&order) else { return .refused(error) }
-        enqueue(name, .request, orElse: move)
+        enqueue(name, .request, blend: requestBlend, orElse: move)
         return .done
-    }
-
-    /// - Parameter move: For pages that do not have the preset; by default they keep theirs.
-    private mutating func enqueue(
-        _ name: String, _ reason: PresetChange.Reason, orElse move: (inout PresetOrder) -> String? = { _ in nil }
-    ) {
-        let blend = reason == .page ? 0 : timer.timing.requestBlend
-        pending.append(.preset(PresetChange(name: name, cut: blend == 0 ? .hard : .soft, blend: blend, reason: reason)))
-        for index in pages.indices {
-            if let own = pages[index].show(name, orElse: move) { enqueue(own, in: index, reason) }
-        }
-    }
-
-    /// Changes the preset of one page.
-    private mutating func enqueue(_ name: String, in index: Int, _ reason: PresetChange.Reason) {
-        pending.append(
-            .pagePreset(PagePresetChange(page: pages[index].presets.page, name: name, blend: timer.timing.requestBlend, reason: reason)))
     }
 
     /// Sets the lists to those after a control. A preparation made before the schedule began is repeated, and so are those made
@@ -297,7 +285,7 @@ struct PresetSchedule: Sendable {
     private mutating func load(_ preparation: PresetControlPreparer.Preparation) -> ControlReply {
         guard let name = preparation.name else { return .refused(preparation.error ?? noOtherPreset) }
         order.select(name)
-        enqueue(name, .request)
+        enqueue(name, .request, blend: requestBlend)
         return .done
     }
 
@@ -323,9 +311,9 @@ struct PresetSchedule: Sendable {
         guard let current = order.current, let index = index(of: page), pages[index].order.current == nil else { return }
         if pages[index].has(current) { return pages[index].order.select(current) }
         if pages.count > 1 {
-            if let own = pages[index].order.next() { enqueue(own, in: index, .start) }
+            if let own = pages[index].order.next() { enqueue(own, in: index, .start, blend: requestBlend) }
         } else if let next = order.next() {
-            enqueue(next, .refused)
+            enqueue(next, .refused, blend: requestBlend)
         }
     }
 
@@ -339,7 +327,7 @@ struct PresetSchedule: Sendable {
         if isExpected || name == order.current || echoFilter.contains(name, since: lastChoice, at: time) { return .done }
         if let index { pages[index].choiceTime = time }
         order.select(name)
-        enqueue(name, .page)
+        enqueue(name, .page, blend: 0)
         return .done
     }
 
@@ -353,7 +341,7 @@ struct PresetSchedule: Sendable {
         if library.known.index(of: name) == nil { order.remove(name) }
         if wasCurrent, pages.count <= 1 {
             guard let next = order.next() else { return .refused(Self.noReplacement(of: name)) }
-            enqueue(next, .refused)
+            enqueue(next, .refused, blend: requestBlend)
         } else if wasShown, let index {
             if let replacement, replacement.refused == name, pages[index].has(replacement.name) {
                 pages[index].order.select(replacement.name)
@@ -362,7 +350,7 @@ struct PresetSchedule: Sendable {
             }
             guard let shown = pages[index].order.current else { return .done }
             replacement = (name, shown)
-            enqueue(shown, in: index, .refused)
+            enqueue(shown, in: index, .refused, blend: requestBlend)
         }
         return .done
     }

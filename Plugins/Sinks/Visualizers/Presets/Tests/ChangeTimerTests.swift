@@ -28,7 +28,7 @@ import Testing
         timer.restart(at: 0)
         let changes = timer.run(&batches, until: 61)
         #expect(changes.map(\.time) == [15, 30, 45, 60])
-        #expect(changes.allSatisfy { $0.reason == .timer && $0.blend == 1 })
+        #expect(changes.allSatisfy { $0.reason == .timer })
     }
 
     @Test func `a change is returned with the last batch that ends before it`() {
