@@ -1,29 +1,25 @@
-/// The presets of one page.
-struct PageLists: Sendable {
-    /// The origin of the page's controls.
-    let page: String
-    /// The presets that can be loaded in the page.
-    var known: PresetNames
-    /// The presets for automatic changes.
-    var chosen: PresetNames
-}
-
 /// The presets that can be loaded: those of the user's list that a page has, or of all pages; the subset for automatic changes; and both
 /// for each page. A preset that a page has refused is not one that it has.
 struct PresetLibrary: Sendable {
-    private struct Page {
+    struct Page: Sendable {
+        /// The origin of the page's controls.
         let origin: String
+        /// The presets that can be loaded in the page, and those of them for automatic changes.
+        fileprivate(set) var known = PresetNames([])
+        fileprivate(set) var chosen = PresetNames([])
         /// The presets that the page has reported; empty: not known, it may have every preset.
-        var names: [String] = []
-        var available: Set<String> = []
-        var refused: Set<String> = []
+        fileprivate var names: [String] = []
+        fileprivate var available: Set<String> = []
+        fileprivate var refused: Set<String> = []
         /// Whether the page has disconnected. The presets of the last page remain until another page reports its own.
-        var isClosed = false
+        fileprivate var isClosed = false
+
+        fileprivate init(_ origin: String) { self.origin = origin }
 
         /// What the names cost, in bytes: their own, and those of the lists that contain them.
-        var size: Int { names.reduce(0) { $0 + $1.utf8.count + 64 } }
+        fileprivate var size: Int { names.reduce(0) { $0 + $1.utf8.count + 64 } }
 
-        func has(_ name: String) -> Bool { (names.isEmpty || available.contains(name)) && !refused.contains(name) }
+        fileprivate func has(_ name: String) -> Bool { (names.isEmpty || available.contains(name)) && !refused.contains(name) }
     }
 
     /// Maximum number of pages whose presets are stored, and of bytes of their names: eight lists of the greatest length with common names. The
@@ -43,8 +39,6 @@ struct PresetLibrary: Sendable {
     private(set) var known = PresetNames([])
     /// The presets for automatic changes.
     private(set) var chosen = PresetNames([])
-    /// The presets of the connected pages.
-    private(set) var pagePresets: [PageLists] = []
 
     /// - Parameters:
     ///   - userNames: The user's list; nil: the pages' lists are used.
@@ -56,6 +50,9 @@ struct PresetLibrary: Sendable {
         self.skipped = Set(skipped.map(\.folded))
         update()
     }
+
+    /// The pages that are connected, with their presets.
+    var connectedPages: [Page] { pages.filter { !$0.isClosed } }
 
     /// Forgets all pages.
     mutating func reset() {
@@ -75,7 +72,7 @@ struct PresetLibrary: Sendable {
         if isNewPage { pages[index].refused = [] }
         forgetOldestPages(before: page)
         update()
-        return names.isEmpty || userNames?.isEmpty != false || pagePresets.contains { $0.page == page && !$0.known.isEmpty }
+        return names.isEmpty || userNames?.isEmpty != false || pages.contains { $0.origin == page && !$0.known.isEmpty }
     }
 
     private mutating func forgetOldestPages(before page: String) {
@@ -101,7 +98,7 @@ struct PresetLibrary: Sendable {
     private mutating func index(of page: String) -> Int {
         if let index = pages.firstIndex(where: { $0.origin == page }) { return index }
         if pages.count == Self.pageLimit { pages.removeFirst() }
-        pages.append(Page(origin: page))
+        pages.append(Page(page))
         return pages.count - 1
     }
 
@@ -124,12 +121,12 @@ struct PresetLibrary: Sendable {
         if !pages.isEmpty { names.removeAll { name in !pages.contains { $0.has(name) } } }
         known = PresetNames(names, reusing: known)
         chosen = chosen(of: known)
-        pagePresets = pages.filter { !$0.isClosed }.map { page in
-            let names = known.names.filter(page.has)
+        for index in pages.indices {
+            let names = known.names.filter(pages[index].has)
             // Pages with all presets share one list.
-            if names.count == known.names.count { return PageLists(page: page.origin, known: known, chosen: chosen) }
-            let own = PresetNames(names, reusing: known)
-            return PageLists(page: page.origin, known: own, chosen: chosen(of: own))
+            let isComplete = names.count == known.names.count
+            pages[index].known = isComplete ? known : PresetNames(names, reusing: known)
+            pages[index].chosen = isComplete ? chosen : chosen(of: pages[index].known)
         }
     }
 

@@ -26,12 +26,15 @@ struct PresetSchedule: Sendable {
 
     /// A connected page. Where it does not have the preset of a change, it gets one of its own order.
     private struct Page {
-        var presets: PageLists
+        /// The origin of its controls.
+        let origin: String
+        /// The presets that it has.
+        var known: PresetNames
         var order: PresetOrder
         /// When it has chosen a preset itself, in seconds of stream time.
         var choiceTime = -Double.infinity
 
-        func has(_ name: String) -> Bool { presets.known.index(of: name) != nil }
+        func has(_ name: String) -> Bool { known.index(of: name) != nil }
 
         /// Shows a preset, or, if the page does not have it, the one that a move within its own order leads to.
         ///
@@ -199,7 +202,7 @@ struct PresetSchedule: Sendable {
 
     /// Adds the change of one page.
     private mutating func enqueue(_ name: String, in index: Int, _ reason: PresetChange.Reason, blend: Double) {
-        pending.append(.pagePreset(PagePresetChange(page: pages[index].presets.page, name: name, blend: blend, reason: reason)))
+        pending.append(.pagePreset(PagePresetChange(page: pages[index].origin, name: name, blend: blend, reason: reason)))
     }
 
     // MARK: - Controls
@@ -268,18 +271,18 @@ struct PresetSchedule: Sendable {
         if valid.library.revision < library.revision { valid = preparer.preparation(for: control, from: origin) }
         library = valid.library
         order.replace(library.chosen)
-        pages = library.pagePresets.map { presets in
-            var page = pages.first { $0.presets.page == presets.page } ?? addedPage(presets)
-            page.presets = presets
+        pages = library.connectedPages.map { presets in
+            var page = pages.first { $0.origin == presets.origin } ?? addedPage(presets)
+            page.known = presets.known
             page.order.replace(presets.chosen)
             return page
         }
         return valid
     }
 
-    private mutating func addedPage(_ presets: PageLists) -> Page {
+    private mutating func addedPage(_ presets: PresetLibrary.Page) -> Page {
         pageSeed &+= 1
-        return Page(presets: presets, order: PresetOrder(order.kind, seed: pageSeed))
+        return Page(origin: presets.origin, known: presets.known, order: PresetOrder(order.kind, seed: pageSeed))
     }
 
     private mutating func load(_ preparation: PresetControlPreparer.Preparation) -> ControlReply {
@@ -304,7 +307,7 @@ struct PresetSchedule: Sendable {
 
     // MARK: - Reports from the page
 
-    private func index(of page: String) -> Int? { pages.firstIndex { $0.presets.page == page } }
+    private func index(of page: String) -> Int? { pages.firstIndex { $0.origin == page } }
 
     /// Gives a page that has connected a preset of its own if it does not have the current one, which a bridge sends to it.
     private mutating func welcome(_ page: String) {

@@ -351,7 +351,7 @@ import Testing
         let preparer = PresetControlPreparer(settings(nil))
         var last = preparer.preparation(for: Control(.ready, .texts(["a"])), from: "web/0")
         for number in 1..<1000 { last = preparer.preparation(for: Control(.ready, .texts(["p\(number)"])), from: "web/\(number)") }
-        #expect(last.library.pagePresets.count == 64 && last.library.known.names.count == 64)
+        #expect(last.library.connectedPages.count == 64 && last.library.known.names.count == 64)
     }
 
     @Test func `pages with long lists: the oldest are forgotten, and the newest is kept whatever its length`() {
@@ -361,9 +361,9 @@ import Testing
         }
         var last = preparer.preparation(for: names(0, 60), from: "web/0")
         for page in 1..<20 { last = preparer.preparation(for: names(page, 60), from: "web/\(page)") }
-        #expect((2...8).contains(last.library.pagePresets.count) && last.library.pagePresets.last?.page == "web/19")
+        #expect((2...8).contains(last.library.connectedPages.count) && last.library.connectedPages.last?.origin == "web/19")
         last = preparer.preparation(for: names(20, 1000), from: "web/20")
-        #expect(last.library.pagePresets.map(\.page) == ["web/20"] && last.library.known.names.count == 9000)
+        #expect(last.library.connectedPages.map(\.origin) == ["web/20"] && last.library.known.names.count == 9000)
     }
 
     // MARK: - Favourites and persisted state
