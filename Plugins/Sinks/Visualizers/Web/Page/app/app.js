@@ -81,7 +81,7 @@ const wakeLock = new WakeLock();
 const status = new StatusView(hemiola, options, (kind) => wakeLock.set(kind === "live"));
 const panels = new Panels({ hemiola, analysis, isSlow }, subscribe);
 const presets = new PresetControl(hemiola, stage, { pinned: options.preset !== null });
-const tempo = new TempoControl(hemiola);
+const tempo = new TempoControl(hemiola, (message) => presets.request(message));
 const speed = new SpeedSlider();
 connectDelaySlider(hemiola);
 connectSetting("light", false, (isLight) => {

@@ -3,23 +3,16 @@
 import { element, setText, showMessage } from "./dom.js";
 
 const BUTTONS = /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-control]"));
-const NUDGE_S = 0.01;
+const NUDGE_MS = 10;
 
 export class TempoControl {
-    constructor(hemiola) {
-        this.hemiola = hemiola;
+    /** `request(message)` sends a control, and says why it has no effect. Its record, which every page gets, shows what it has changed. */
+    constructor(hemiola, request) {
+        this.request = request;
         this.bpm = null;
-        this.controls = new Map();
-        this.setLocked(false);
-        this.setLimited(false);
-        this.showButtons();
+        this.begin([]);
         for (const button of BUTTONS) button.addEventListener("click", () => this.send(button));
-        hemiola.addEventListener("hello", (event) => {
-            this.controls = new Map((event.detail.controls ?? []).map((control) => [control.name, control]));
-            this.setLocked(false);
-            this.setLimited(false);
-            this.showButtons();
-        });
+        hemiola.addEventListener("hello", (event) => this.begin(event.detail.controls ?? []));
         hemiola.addEventListener("control", (event) => {
             if (event.detail.control === "lockTempo") this.setLocked(event.detail.bpm != null);
             if (event.detail.control === "resetTempo") this.setLocked(false);
@@ -27,7 +20,11 @@ export class TempoControl {
         });
     }
 
-    showButtons() {
+    /** Begins a stream with these controls. */
+    begin(controls) {
+        this.controls = new Set(controls.map((control) => control.name));
+        this.setLocked(false);
+        this.setLimited(false);
         for (const button of BUTTONS) button.hidden = !this.controls.has(button.dataset.control);
     }
 
@@ -56,33 +53,14 @@ export class TempoControl {
         const type = button.dataset.control;
         if (type === "lockTempo") {
             if (!this.locked && this.bpm === null) return showMessage("There is no tempo to lock yet.");
-            const bpm = this.locked ? null : this.bpm;
-            return this.request({ type, bpm }, () => this.setLocked(bpm !== null));
+            return this.request({ type, bpm: this.locked ? null : this.bpm });
         }
         if (type === "tempoRange") {
-            if (this.limited) return this.request({ type }, () => this.setLimited(false));
+            if (this.limited) return this.request({ type });
             if (this.bpm === null) return showMessage("There is no tempo yet.");
-            const range = { min_bpm: Math.round(this.bpm / Math.SQRT2), max_bpm: Math.round(this.bpm * Math.SQRT2) };
-            return this.request({ type, ...range }, () => this.setLimited(true));
+            return this.request({ type, min_bpm: Math.round(this.bpm / Math.SQRT2), max_bpm: Math.round(this.bpm * Math.SQRT2) });
         }
-        if (type === "nudge") return this.request(this.nudge(Number(button.dataset.direction)));
+        if (type === "nudge") return this.request({ type, ms: NUDGE_MS * Number(button.dataset.direction) });
         return this.request({ type });
-    }
-
-    /** The control `nudge` with its first numeric field, in the declared unit. */
-    nudge(direction) {
-        const field = this.controls.get("nudge").fields?.find((field) => field.type === "number" || field.type === "integer");
-        if (!field) return { type: "nudge" };
-        return { type: "nudge", [field.name]: direction * (field.unit === "ms" ? 1000 * NUDGE_S : NUDGE_S) };
-    }
-
-    async request(message, done) {
-        try {
-            const reply = await this.hemiola.send(message);
-            if (reply.ok) done?.();
-            else showMessage(reply.error);
-        } catch (error) {
-            showMessage(`Not sent: ${error.message}.`);
-        }
     }
 }
