@@ -78,7 +78,7 @@ class BandMeters extends Surface {
         BANDS.forEach(([name, text], index) => {
             const y = height * (index + 0.5);
             context.fillText(text, 0, y + 0.5);
-            const row = { name, fast: name, slow: `${name}_att`, x: label, y: Math.round(y - 3), width: this.width - label, height: 6 };
+            const row = { fast: name, slow: `${name}_att`, x: label, y: Math.round(y - 3), width: this.width - label, height: 6 };
             this.rows.push(row);
             context.fillStyle = theme.track;
             context.beginPath();

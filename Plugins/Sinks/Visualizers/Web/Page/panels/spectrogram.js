@@ -2,12 +2,8 @@
 // replaced from left to right, and the picture changes once per second.
 
 import { colourMap, FREQUENCY_LABELS, positionOfFrequency } from "../analysis/scale.js";
-import { Surface, theme } from "./surface.js";
+import { plotArea, Surface, theme } from "./surface.js";
 
-const LEFT = 30;
-const RIGHT = 10;
-const TOP = 6;
-const BOTTOM = 20;
 const ROWS = 256;
 const COLUMN_FRAMES = 1024;
 const BOTTOM_DB = -80;
@@ -26,7 +22,7 @@ class SpectrogramDisplay extends Surface {
     }
 
     layout(context) {
-        const plot = (this.plot = { x: LEFT, y: TOP, width: this.width - LEFT - RIGHT, height: this.height - TOP - BOTTOM });
+        const plot = (this.plot = plotArea(this));
         this.map = colourMap(theme.dark);
         this.isComplete = false;
         const columns = Math.max(8, Math.round(plot.width));
@@ -57,7 +53,7 @@ class SpectrogramDisplay extends Surface {
         const context = this.background.getContext("2d");
         const { plot } = this;
         const columnsPerSecond = rate / COLUMN_FRAMES;
-        context.clearRect(0, plot.y + plot.height + 1, this.width, BOTTOM);
+        context.clearRect(0, plot.y + plot.height + 1, this.width, this.height);
         context.fillStyle = theme.secondary;
         if (slow) return;
         for (let seconds = 0; seconds * columnsPerSecond < plot.width - 12; seconds += 2) {

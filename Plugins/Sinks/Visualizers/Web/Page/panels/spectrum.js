@@ -1,18 +1,14 @@
 // Spectrum: bars over a logarithmic frequency axis, with a level axis and peak hold.
 
 import { FREQUENCY_LABELS, MAX_DB, MIN_DB, positionOfFrequency, positionOfLevel } from "../analysis/scale.js";
-import { Surface, theme } from "./surface.js";
+import { plotArea, Surface, theme } from "./surface.js";
 
-const LEFT = 30;
-const RIGHT = 10;
-const TOP = 6;
-const BOTTOM = 20;
 const BAR_WIDTH = 5;
 const LEVELS = [-72, -60, -48, -36, -24, -12, 0];
 
 class SpectrumDisplay extends Surface {
     layout(context) {
-        const plot = (this.plot = { x: LEFT, y: TOP, width: this.width - LEFT - RIGHT, height: this.height - TOP - BOTTOM });
+        const plot = (this.plot = plotArea(this));
         this.bars = Math.max(16, Math.min(160, Math.floor(plot.width / BAR_WIDTH)));
         context.strokeStyle = theme.grid;
         context.fillStyle = theme.secondary;

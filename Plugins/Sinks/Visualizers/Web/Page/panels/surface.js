@@ -21,6 +21,9 @@ readTheme();
 /** Ratio of device pixels to CSS pixels; higher ones than 2 cost time and are not visible. */
 export const pixelRatio = () => Math.min(2, devicePixelRatio || 1);
 
+/** The area of a display above and beside the labels of its axes. */
+export const plotArea = ({ width, height }) => ({ x: 30, y: 6, width: width - 40, height: height - 26 });
+
 /** Base of the 2D displays: `layout()` runs after a change of size or colours, `paint()` for every picture. */
 export class Surface {
     /** `body` gets the canvas; `source` is that of the panels. */
