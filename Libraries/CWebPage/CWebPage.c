@@ -85,13 +85,13 @@ cwebpage_file cwebpage_file_at(unsigned number) {
 #include EMBED
 #define PAGE_FILE "stage/compositor.js"
 #include EMBED
-#define PAGE_FILE "stage/fallback.js"
-#include EMBED
 #define PAGE_FILE "stage/flash.js"
 #include EMBED
 #define PAGE_FILE "stage/frame.html"
 #include EMBED
 #define PAGE_FILE "stage/frame.js"
+#include EMBED
+#define PAGE_FILE "stage/plainpicture.js"
 #include EMBED
 #define PAGE_FILE "stage/player.js"
 #include EMBED

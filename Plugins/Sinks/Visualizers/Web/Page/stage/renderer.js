@@ -3,7 +3,6 @@
 // Presets draw linear light with premultiplied alpha into floating-point targets.
 
 import { Compositor } from "./compositor.js";
-import { plainPreset } from "./fallback.js";
 import { MusicTextures } from "../analysis/music.js";
 import { Player } from "./player.js";
 import { presets } from "./visuals/index.js";
@@ -15,6 +14,8 @@ const MAXIMUM_PIXELS = 2560 * 1440;
 export class Renderer {
     /// The name of the preset that was loaded last.
     loaded = null;
+    /// Whether it has failed. It is then of no use to draw on.
+    hasFailed = false;
     #from = null;
     #to = null;
     #progress = 1;
@@ -37,9 +38,6 @@ export class Renderer {
         this.#measure();
         this.#build();
     }
-
-    /// Whether the plain preset has taken the place of one that failed.
-    get isPlain() { return this.#to?.preset === plainPreset; }
 
     get isTooSlow() { return this.resolution?.isTooSlow === true; }
 
@@ -67,29 +65,27 @@ export class Renderer {
         this.textures.update(this.frame, this.shared.uniforms);
     }
 
-    #report({ name }, error) {
-        const { message } = error;
-        this.options.onerror({ preset: name, message: message.startsWith("preset ") ? message : `preset ${name}: ${message}`, error });
-    }
-
-    /// A player of this preset, else of the plain one; null where neither can be made.
-    #play(preset) {
+    /// What `body` returns; null if it throws. Unless the context is lost, the preset is at fault.
+    #attempt({ name }, body) {
         try {
-            const { width, height } = this;
-            return new Player(this.gl, this.shared, preset, { ...this.options, width, height });
+            return body();
         } catch (error) {
-            this.#report(preset, error);
-            return preset === plainPreset || this.gl.isContextLost() ? null : this.#play(plainPreset);
+            if (this.gl.isContextLost()) return null;
+            this.hasFailed ||= name === this.loaded;
+            const { message } = error;
+            this.options.onerror({ preset: name, message: message.startsWith("preset ") ? message : `preset ${name}: ${message}`, error });
+            return null;
         }
     }
 
+    /// Shows a preset, at once or blended.
     load(name, blendSeconds = 0) {
-        const preset = this.available().find((candidate) => candidate.name === name);
-        if (!preset) return false;
         this.loaded = name;
-        if (this.gl.isContextLost()) return true;
-        const next = this.#play(preset);
-        if (!next) return false;
+        if (this.gl.isContextLost()) return;
+        const { width, height } = this;
+        const preset = this.available().find((candidate) => candidate.name === name);
+        const next = this.#attempt(preset, () => new Player(this.gl, this.shared, preset, { ...this.options, width, height }));
+        if (!next) return;
         // During a blend, the preset that shows more of the picture stays as the one to blend from.
         const [stays, leaves] = this.#progress < 0.5 ? [this.#from, this.#to] : [this.#to, this.#from];
         leaves?.dispose();
@@ -98,7 +94,6 @@ export class Renderer {
         this.#to = next;
         this.#progress = this.#from ? 0 : 1;
         this.#blendSeconds = blendSeconds;
-        return true;
     }
 
     applySize() {
@@ -108,18 +103,13 @@ export class Renderer {
         this.compositor.resize(this.width, this.height);
     }
 
-    /// Draws the picture of a player, or the plain one if it fails. Returns the player that has drawn.
+    /// Draws the picture of a player. Returns whether it can go on.
     #renderPlayer(player, frame) {
-        try {
+        const isDrawn = this.#attempt(player.preset, () => {
             player.render(frame, this.width, this.height);
-            return player;
-        } catch (error) {
-            if (this.gl.isContextLost()) return player;
-            this.#report(player.preset, error);
-            player.dispose();
-            const plain = player.preset === plainPreset ? null : this.#play(plainPreset);
-            return plain && this.#renderPlayer(plain, frame);
-        }
+            return true;
+        });
+        return isDrawn || this.gl.isContextLost();
     }
 
     render(frame) {
@@ -138,12 +128,11 @@ export class Renderer {
 
     #draw(frame) {
         this.textures.update(frame, this.shared.uniforms);
-        if (this.#to) this.#to = this.#renderPlayer(this.#to, frame);
+        if (this.#to) this.#renderPlayer(this.#to, frame);
         if (this.#from) {
             this.#progress += frame.dt / this.#blendSeconds;
-            this.#from = this.#renderPlayer(this.#from, frame);
-            if (this.#progress >= 1 || !this.#from) {
-                this.#from?.dispose();
+            if (!this.#renderPlayer(this.#from, frame) || this.#progress >= 1) {
+                this.#from.dispose();
                 this.#from = null;
                 this.#progress = 1;
             }

@@ -1,16 +1,16 @@
-// The stage: shows presets, its own and the user's, or the plain picture: where there is no WebGL2, and while presets are too slow.
+// The stage: shows presets, its own and the user's, or the plain picture: where there is no WebGL2, and while presets fail or are too slow.
 
-import { CanvasFallback } from "./fallback.js";
 import { MusicFollower } from "../analysis/music.js";
+import { PlainPicture } from "./plainpicture.js";
 import { Renderer } from "./renderer.js";
 
 /// Draws on a canvas, which it replaces when it changes to the plain picture or back.
 ///
 /// Options: `transparent` (the background is transparent, premultiplied alpha), `strobe` (no limit of flashes), `seed` (the same seed and
 /// frames give the same pictures), `presets` (its own), `user` (`UserPresets`), `reducedMotion` (slow, without pulses), `adaptive` (false:
-/// fixed resolution, and no plain picture), `onerror` (called with {preset, message, error} when a preset fails; a plain one replaces it),
-/// `onslow` (called with true when presets are drawn less than 20 times a second, so that the plain picture is shown; with false when they
-/// are drawn again).
+/// fixed resolution, and presets are never too slow), `onerror` (called with {preset, message, error} when a preset fails), `onslow`
+/// (called with true when presets are drawn less than 20 times a second, so that the plain picture is shown; with false when they are
+/// drawn again).
 export class Stage {
     /// The name of the preset that is shown, or for which a plain picture stands.
     current = null;
@@ -41,7 +41,7 @@ export class Stage {
             alpha: transparent, antialias: false, depth: false, powerPreference: "high-performance",
         });
         this.#renderer = gl ? new Renderer(gl, this.#follower.frame, this.#options) : null;
-        this.#plain = gl ? null : new CanvasFallback(this.#canvas, { transparent });
+        this.#plain = gl ? null : new PlainPicture(this.#canvas, { transparent });
     }
 
     /// A canvas keeps the kind of its first context.
@@ -73,7 +73,7 @@ export class Stage {
 
     /// Whether the current preset is not drawn, because it failed or is too slow, or because there is none.
     get showsPlain() {
-        return this.#isSlow || (this.#kindOf(this.current) === "own" && (this.#renderer?.isPlain ?? true));
+        return this.#isSlow || (this.#kindOf(this.current) === "own" && (this.#renderer?.hasFailed ?? true));
     }
 
     /// Whether the plain picture is drawn without WebGL, and nothing above it.
@@ -85,7 +85,7 @@ export class Stage {
         if (this.isOwn(name)) {
             if (!this.#renderer && !this.#slow.own) this.#restart(true);
             // What is covered needs no blend.
-            if (this.#renderer?.load(name, this.#user?.opacity === 1 ? 0 : blendSeconds) === false) return false;
+            this.#renderer?.load(name, this.#user?.opacity === 1 ? 0 : blendSeconds);
             this.#user?.hide(blendSeconds);
         } else if (!this.#slow.user) {
             this.#user.load(name, blendSeconds);
@@ -95,10 +95,10 @@ export class Stage {
         return true;
     }
 
-    /// Changes to the plain picture where presets are too slow, and reports it.
+    /// Changes to the plain picture where a preset has failed or presets are too slow, and reports the latter.
     #adapt() {
         const isSlow = this.#isSlow;
-        if (this.#renderer && (isSlow || this.#slow.own)) this.#restart(false);
+        if (this.#renderer && (isSlow || this.#slow.own || this.#renderer.hasFailed)) this.#restart(false);
         if (isSlow === this.#reported) return;
         this.#reported = isSlow;
         this.#options.onslow(isSlow);
@@ -130,7 +130,7 @@ export class Stage {
             user.close();
         } else if (this.#renderer?.isTooSlow) {
             this.#slow.own = true;
-        } else {
+        } else if (!this.#renderer?.hasFailed) {
             return;
         }
         this.#adapt();

@@ -261,20 +261,30 @@ export const tests = [
         });
     }),
     {
-        name: "a preset that throws or does not compile: reported with its name, replaced by the plain one",
+        name: "a preset that throws or does not compile: reported with its name, the plain picture takes its place until another is loaded",
         run() {
             const broken = (name, create) => ({ name, description: "test", create });
             const list = [
                 broken("Throws", () => ({ render() { throw new Error("render failed"); } })),
                 broken("Syntax", (gl, { graphics }) => { graphics.program("void main() { nothing }"); }),
+                presets[0],
             ];
             for (const [name, text] of [["Throws", "render failed"], ["Syntax", "shader compilation failed"]]) {
                 const errors = [];
-                withStage({ presets: list, onerror: (error) => errors.push(error) }, (stage, gl) => {
-                    stage.load(name, 0);
-                    for (const frame of music().slice(0, 5)) stage.render(frame);
-                    expect(Math.max(...pixelsOf(gl).filter((_, index) => index % 4 !== 3)) > 40, `${name}: no replacement is drawn`);
-                });
+                // The stage puts another canvas in the place of the one that has a WebGL context.
+                const page = document.createElement("div");
+                page.append(document.createElement("canvas"));
+                const stage = new Stage(page.firstChild, { presets: list, adaptive: false, onerror: (error) => errors.push(error) });
+                stage.resize(WIDTH, HEIGHT, 1);
+                expect(stage.load(name, 0), `${name}: load returns false`);
+                for (const frame of music().slice(0, 5)) stage.render(frame);
+                expect(stage.showsPlain && stage.current === name, `${name}: no plain picture`);
+                const { data } = page.firstChild.getContext("2d").getImageData(0, 0, WIDTH, HEIGHT);
+                expect(Math.max(...data.filter((_, index) => index % 4 !== 3)) > 40, `${name}: black picture`);
+                stage.load(names[0], 0.5);
+                stage.render(music()[5]);
+                expect(!stage.showsPlain && page.firstChild.getContext("webgl2") !== null, `${name}: the next preset is not drawn`);
+                stage.dispose();
                 expect(errors.length === 1 && errors[0].preset === name, `${name}: ${errors.length} errors`);
                 expect(errors[0].message.includes(name) && errors[0].message.includes(text), `${name}: ${errors[0].message}`);
             }

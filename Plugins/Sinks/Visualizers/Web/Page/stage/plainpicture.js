@@ -1,31 +1,7 @@
-// What the stage shows when a preset fails, and where WebGL2 is missing: bars of the spectrum under the waveform.
+// The plain picture: bars of the spectrum under the waveform. The stage shows it where WebGL2 is missing or slow, and when a preset fails.
 
-/// The preset that replaces a preset that failed.
-export const plainPreset = {
-    name: "Plain",
-    description: "Spectrum bars and waveform; shown when another preset fails",
-    create(gl, { graphics }) {
-        const program = graphics.program(`
-uniform sampler2D uColors;
-void main() {
-  float column = floor(vUV.x * 48.0);
-  float level = spectrumAt((column + 0.5) / 48.0);
-  float inside = step(abs(fract(vUV.x * 48.0) - 0.5), 0.36) * step(vUV.y, 0.03 + 0.6 * level);
-  vec3 light = texture(uColors, vec2(column / 48.0, 0.5)).rgb * inside * (0.25 + 0.75 * vUV.y / (0.03 + 0.6 * level));
-  float wave = 0.78 + 0.16 * dot(waveAt(vUV.x), vec2(0.5));
-  light += vec3(0.8, 0.9, 1.0) * smoothstep(2.5 / uSize.y, 0.0, abs(vUV.y - wave)) * 0.6;
-  color = vec4(light, 0.0);
-}`);
-        const colors = graphics.gradient([["#1b6ca8", "#35b6a5", "#f2c14e", "#e4572e"]]);
-        return {
-            render(frame, target) { graphics.draw(program, target, { uColors: colors }); },
-        };
-    },
-};
-
-/// Draws on a 2D canvas, for browsers without WebGL2 and where it is slow. `willReadFrequently` makes the processor draw: four times as fast as a
-/// GPU that is computed by software.
-export class CanvasFallback {
+/// Draws on a 2D canvas. `willReadFrequently` makes the processor draw: four times as fast as a GPU that is computed by software.
+export class PlainPicture {
     constructor(canvas, { transparent }) {
         this.canvas = canvas;
         this.context = canvas.getContext("2d", { alpha: transparent, willReadFrequently: true });
