@@ -25,22 +25,7 @@ async function droppedFiles(items) {
 
 /** Adds files, and shows the first preset of them. Returns the names of the presets, and a text for the user. */
 async function addFiles(user, presets, files) {
-    const failures = [];
-    let added = [];
-    for (const file of files) {
-        try {
-            added.push((await user.add(file)) ?? file.name);
-        } catch (error) {
-            failures.push(error.message);
-        }
-    }
-    const packed = await user.added();
-    for (const name of added.filter((name) => user.failure(name))) {
-        failures.push(`${name}: ${user.failure(name)}`);
-        await user.forget(name);
-    }
-    added = added.filter((name) => !user.failure(name));
-    const names = [...new Set([...added, ...packed])].filter((name) => user.has(name));
+    const { added, names, failures } = await user.add(files);
     if (names.length > 0) presets.choose(names[0], 1);
     const refused = failures.length > 1 ? `${failures[0]}; ${failures.length - 1} more were refused` : failures[0];
     if (added.length === 0) throw new Error(refused ?? "there is no file");

@@ -50,10 +50,6 @@ export class UserPresets {
         this.#options = options;
     }
 
-    has(name) {
-        return this.names.includes(name);
-    }
-
     get hasDropped() {
         return this.#dropped.size > 0;
     }
@@ -80,17 +76,40 @@ export class UserPresets {
         await this.#update();
     }
 
-    /// Adds a file: a preset, a pack, or Butterchurn. Returns the name of a preset, or null. Throws where it is none of them.
-    async add(file) {
+    /// Adds files: presets, packs, Butterchurn. Returns the names of what was added (of a preset without extension), the names of the presets
+    /// in it, and why the others were refused.
+    async add(files) {
+        const added = [];
+        const failures = [];
+        for (const file of files) {
+            try {
+                added.push(await this.#add(file));
+            } catch (error) {
+                failures.push(error.message);
+            }
+        }
+        const before = new Set(this.names);
+        await this.#update();
+        for (const name of added.filter((name) => this.#stopped.has(name))) {
+            failures.push(`${name}: ${this.#stopped.get(name)}`);
+            await this.#forget(name);
+        }
+        const kept = added.filter((name) => !this.#stopped.has(name));
+        const names = new Set([...kept.filter((name) => this.names.includes(name)), ...this.names.filter((name) => !before.has(name))]);
+        return { added: kept, names: [...names], failures };
+    }
+
+    /// Adds a file. Returns its name, of a preset without the extension. Throws where it is none that can be used.
+    async #add(file) {
         const kind = file.name.slice(file.name.lastIndexOf(".") + 1).toLowerCase();
         if (["milk", "milk2"].includes(kind)) throw new Error(`${file.name}: convert it to .json first, with milkdrop-preset-converter`);
         if (!Object.hasOwn(MAXIMUM_BYTES, kind)) throw new Error(`${file.name}: not a preset of Butterchurn (.json), nor a pack (.js)`);
         if (file.size > MAXIMUM_BYTES[kind]) throw new Error(`${file.name}: larger than ${MAXIMUM_BYTES[kind] >> 20} MiB`);
         const text = await file.text();
-        const name = kind === "json" ? presetName(file.name) : null;
-        if (name !== null && !JSON.parse(text)?.baseVals) throw new Error(`${file.name}: not a preset of Butterchurn`);
+        const name = presetName(file.name);
+        if (kind === "json" && !JSON.parse(text)?.baseVals) throw new Error(`${file.name}: not a preset of Butterchurn`);
         if (this.#options.isOwn(name)) throw new Error(`${file.name}: the page has a preset of its own with this name`);
-        this.#stopped.delete(name ?? file.name);
+        this.#stopped.delete(name);
         this.#set(file.name, async () => text);
         this.#dropped.add(file.name);
         const store = await openStore();
@@ -98,20 +117,8 @@ export class UserPresets {
         return name;
     }
 
-    /// Ends a series of `add`. Returns the names that are new.
-    async added() {
-        const before = new Set(this.names);
-        await this.#update();
-        return this.names.filter((name) => !before.has(name));
-    }
-
-    /// Why a preset or a script was stopped; undefined: it was not.
-    failure(name) {
-        return this.#stopped.get(name);
-    }
-
     /// Forgets a dropped script, in this browser too.
-    async forget(file) {
+    async #forget(file) {
         this.#scripts.delete(file);
         this.#dropped.delete(file);
         const store = await openStore();
@@ -162,7 +169,7 @@ export class UserPresets {
             this.names = names;
             this.#options.onchange();
         }
-        if (!this.#isShown && this.has(this.#wanted)) this.load(this.#wanted, 0);
+        if (!this.#isShown && this.names.includes(this.#wanted)) this.load(this.#wanted, 0);
     }
 
     #open() {
