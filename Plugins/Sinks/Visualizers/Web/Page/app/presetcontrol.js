@@ -16,7 +16,7 @@ export class PresetControl {
         this.marking = 0;
         /** The presets to begin with that are not in the list yet, the most wanted one first. */
         this.awaited = [];
-        this.list = new PresetList(stage.presets, { load: (name) => this.choose(name), toggle: (name) => this.toggleFavourite(name) });
+        this.list = new PresetList(stage, { load: (name) => this.choose(name), toggle: (name) => this.toggleFavourite(name) });
         onClick("next", () => this.change("nextPreset"));
         onClick("previous", () => this.change("previousPreset"));
         onClick("random", () => this.random());
@@ -40,8 +40,7 @@ export class PresetControl {
 
     /** Shows and reports the presets when they are others. */
     update() {
-        const { presets, names } = this.stage;
-        this.list.presets = presets;
+        const { names } = this.stage;
         this.list.refresh();
         if (this.stage.current && !names.includes(this.stage.current)) this.showAndReport(this.stage.lastOwn, REQUEST_BLEND_S);
         this.loadAwaited();
@@ -171,6 +170,6 @@ export class PresetControl {
         setText(element("preset-name"), shown);
         element("stage").setAttribute("aria-label", `Visualizer: ${shown}`);
         element("favourite").setAttribute("aria-pressed", String(Boolean(name) && this.list.favourites.has(name)));
-        this.list.setCurrent(name);
+        this.list.markCurrent();
     }
 }

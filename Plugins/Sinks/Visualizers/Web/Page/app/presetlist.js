@@ -7,16 +7,15 @@ import { searchNames } from "./search.js";
 const ELEMENTS = 200;
 
 export class PresetList {
-    /** `presets`: [{name, description}]; `load(name)`: the user has chosen a preset; `toggle(name)`: has marked or unmarked it. */
-    constructor(presets, { load, toggle }) {
-        this.presets = presets;
+    /** The list of the stage's presets. `load(name)`: the user has chosen a preset; `toggle(name)`: has marked or unmarked it. */
+    constructor(stage, { load, toggle }) {
+        this.stage = stage;
         this.favourites = new Set();
         this.load = load;
         this.toggle = toggle;
         this.input = element("search");
         this.options = element("preset-options");
         this.onlyFavourites = element("favourites-only");
-        this.current = null;
         this.shown = [];
         this.active = -1;
         this.input.addEventListener("input", () => this.refresh());
@@ -32,14 +31,16 @@ export class PresetList {
         this.refresh();
     }
 
-    setCurrent(name) {
-        this.current = name;
-        for (const option of this.options.children) option.setAttribute("aria-selected", String(option.dataset.name === name));
+    /** Marks the preset that the stage shows now. */
+    markCurrent() {
+        const { current } = this.stage;
+        for (const option of this.options.children) option.setAttribute("aria-selected", String(option.dataset.name === current));
     }
 
     /** Shows the presets that match the search. */
     refresh() {
-        const matches = searchNames(this.presets.map((preset) => preset.name), this.input.value).map((index) => this.presets[index]);
+        const { presets } = this.stage;
+        const matches = searchNames(presets.map((preset) => preset.name), this.input.value).map((index) => presets[index]);
         this.shown = this.onlyFavourites.checked ? matches.filter((preset) => this.favourites.has(preset.name)) : matches;
         this.options.replaceChildren();
         this.addElements(ELEMENTS);
@@ -71,10 +72,11 @@ export class PresetList {
             make("span", { class: "option-name" }, preset.name),
             make("span", { class: "option-description" }, preset.description));
         const mark = make("span", { class: "visually-hidden" });
-        const star = make("span", { class: "option-star", "aria-hidden": "true" }, element("favourite").querySelector("svg").cloneNode(true));
+        const icon = element("favourite").querySelector("svg").cloneNode(true);
+        const star = make("span", { class: "option-star", "aria-hidden": "true" }, icon);
         const option = make("div", {
             id: `preset-option-${index}`, class: "option", role: "option", "data-name": preset.name, "aria-posinset": index + 1,
-            "aria-setsize": this.shown.length, "aria-selected": preset.name === this.current,
+            "aria-setsize": this.shown.length, "aria-selected": preset.name === this.stage.current,
         }, text, mark, star);
         this.showMark(option);
         return option;
@@ -112,7 +114,7 @@ export class PresetList {
         const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 };
         if (event.key in steps) {
             const step = steps[event.key];
-            const start = this.active < 0 ? this.shown.findIndex((preset) => preset.name === this.current) : this.active;
+            const start = this.active < 0 ? this.shown.findIndex((preset) => preset.name === this.stage.current) : this.active;
             const target = Math.abs(step) === 1 ? (start + step + count) % count : Math.min(count - 1, Math.max(0, start + step));
             this.activate(start < 0 && step < 0 ? count - 1 : target);
         } else if (event.key === "Enter" && this.active >= 0) {
