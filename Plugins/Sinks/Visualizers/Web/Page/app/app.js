@@ -60,8 +60,8 @@ const stage = new Stage(element("stage"), {
     adaptive: options.seed === null,
     onslow: showSlowness,
     // Errors of presets become page errors in Hemiola's log.
-    onerror({ error }) {
-        reportError(error);
+    onerror({ message }) {
+        reportError(new Error(message));
         presets.show();
     },
 });

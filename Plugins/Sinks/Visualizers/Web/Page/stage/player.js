@@ -6,7 +6,7 @@ export class Player {
     constructor(gl, shared, preset, { width, height, seed, reducedMotion }) {
         this.preset = preset;
         this.look = { bloom: 0.35, vignette: 0.35, ...preset.look };
-        this.graphics = new Graphics(gl, preset.name, shared);
+        this.graphics = new Graphics(gl, shared);
         try {
             this.target = this.graphics.target(width, height);
             const random = seededRandom(seed, preset.name);

@@ -59,7 +59,7 @@ export class Renderer {
         const { gl, width, height } = this;
         this.shared = { formats: detectFormats(gl), uniforms: { uTransparent: this.options.transparent ? 1 : 0 } };
         gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
-        this.graphics = new Graphics(gl, "stage", this.shared);
+        this.graphics = new Graphics(gl, this.shared);
         this.textures = new MusicTextures(this.graphics);
         this.compositor = new Compositor(this.graphics, width, height, this.options);
         this.textures.update(this.frame, this.shared.uniforms);
@@ -72,8 +72,7 @@ export class Renderer {
         } catch (error) {
             if (this.gl.isContextLost()) return null;
             this.hasFailed ||= name === this.loaded;
-            const { message } = error;
-            this.options.onerror({ preset: name, message: message.startsWith("preset ") ? message : `preset ${name}: ${message}`, error });
+            this.options.onerror({ preset: name, message: `preset ${name}: ${error.message}` });
             return null;
         }
     }

@@ -8,7 +8,7 @@ import { Renderer } from "./renderer.js";
 ///
 /// Options: `transparent` (the background is transparent, premultiplied alpha), `strobe` (no limit of flashes), `seed` (the same seed and
 /// frames give the same pictures), `presets` (its own), `user` (`UserPresets`), `reducedMotion` (slow, without pulses), `adaptive` (false:
-/// fixed resolution, and presets are never too slow), `onerror` (called with {preset, message, error} when a preset fails), `onslow`
+/// fixed resolution, and presets are never too slow), `onerror` (called with {preset, message} when a preset fails), `onslow`
 /// (called with true when presets are drawn less than 20 times a second, so that the plain picture is shown; with false when they are
 /// drawn again).
 export class Stage {

@@ -129,10 +129,9 @@ export function detectFormats(gl) {
 export class Graphics {
     #owned = [];
 
-    /// `label` names the owner in errors; `shared` holds the formats and the uniforms common to all programs.
-    constructor(gl, label, shared) {
+    /// `shared` holds the formats and the uniforms common to all programs.
+    constructor(gl, shared) {
         this.gl = gl;
-        this.label = label;
         this.shared = shared;
         this.array = this.#own(gl.createVertexArray(), (object) => gl.deleteVertexArray(object));
     }
@@ -150,7 +149,7 @@ export class Graphics {
         return shader;
     }
 
-    /// Compiles and links. Throws an error that names the owner and holds the compiler's log.
+    /// Compiles and links. Throws an error with the compiler's log.
     program(fragment, { vertex = FULL_SCREEN, varyings = null } = {}) {
         const { gl } = this;
         const output = fragment.includes("out vec4") ? "" : "in vec2 vUV; out vec4 color;\n";
@@ -168,7 +167,7 @@ export class Graphics {
             gl.detachShader(handle, shader);
             gl.deleteShader(shader);
         }
-        if (!isLinked && !gl.isContextLost()) throw new Error(`preset ${this.label}: shader compilation failed: ${logs.join("\n").trim()}`);
+        if (!isLinked && !gl.isContextLost()) throw new Error(`shader compilation failed: ${logs.join("\n").trim()}`);
         return new Program(gl, handle);
     }
 
@@ -281,7 +280,7 @@ export class Graphics {
         this.gl.useProgram(program.handle);
         for (const [name, set] of program.uniforms) {
             const value = name === "uSize" ? [target.width, target.height] : uniforms[name] ?? this.shared.uniforms[name];
-            if (value === undefined) throw new Error(`preset ${this.label}: uniform ${name} has no value`);
+            if (value === undefined) throw new Error(`uniform ${name} has no value`);
             set(value);
         }
     }
