@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 internal import HemiolaSystem
 
 /// Reads preset names from a file or folder.
@@ -14,12 +13,9 @@ enum PresetList {
     /// - Parameter path: nil: there are no names.
     static func names(at path: String?) throws(Problem) -> [String] {
         guard let path else { return [] }
-        var isFolder = false
-        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
-            throw Problem("\(path): No such file or directory")
-        }
+        guard FileSystem.exists(path) else { throw Problem("\(path): No such file or directory") }
         do {
-            return unique(isFolder ? try folder(path) : lines(try text(at: path)))
+            return unique(FileSystem.isFolder(path) ? try folder(path) : lines(try text(at: path)))
         } catch let error as Problem {
             throw error
         } catch {
@@ -59,12 +55,24 @@ enum PresetList {
         return String(line)
     }
 
-    private static func folder(_ path: String) throws -> [String] {
-        try FileManager.default.subpathsOfDirectory(atPath: path).sorted().compactMap { path in
-            guard let suffix = extensions.first(where: { path.lowercased().hasSuffix($0) }) else { return nil }
-            let name = path.split(separator: "/").last.map(String.init) ?? path
-            return name.hasPrefix(".") ? nil : String(name.dropLast(suffix.count))
+    private static func folder(_ path: String) throws(SystemCallError) -> [String] {
+        try paths(below: path).sorted().compactMap { path in
+            let name = FileSystem.lastName(of: path)
+            guard !name.hasPrefix("."), let suffix = extensions.first(where: { name.lowercased().hasSuffix($0) }) else { return nil }
+            return String(name.dropLast(suffix.count))
         }
+    }
+
+    /// All paths below a folder. Links to folders are not followed.
+    private static func paths(below folder: String) throws(SystemCallError) -> [String] {
+        var paths: [String] = []
+        for entry in try FileSystem.entries(of: folder) {
+            let path = "\(folder)/\(entry.name)"
+            paths.append(path)
+            let kind = entry.kind == .unknown ? try FileSystem.status(of: path, followsLinks: false).kind : entry.kind
+            if kind == .folder { paths += try Self.paths(below: path) }
+        }
+        return paths
     }
 
     /// The names without repetitions, in the order of their first occurrence.
