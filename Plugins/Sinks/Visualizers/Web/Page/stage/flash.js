@@ -99,13 +99,9 @@ export class FlashLimiter {
 
     /// Calm pictures change more slowly still: for people who prefer reduced motion.
     constructor(graphics, width, height, isCalm) {
-        const { gl } = graphics;
         this.#graphics = graphics;
         this.#isCalm = isCalm;
         const { columns, rows } = flashGrid;
-        // Linear values without gamma: bytes where float targets are missing. A negative budget is then 0.
-        const { formats } = graphics.shared;
-        const cell = { filter: gl.LINEAR, format: formats.hasFloat ? formats.color : formats.packed };
         this.reduceProgram = graphics.program(REDUCE);
         this.budgetProgram = graphics.program(BUDGET);
         this.shareProgram = graphics.program(SHARE);
@@ -113,13 +109,13 @@ export class FlashLimiter {
         this.spreadProgram = graphics.program(SPREAD);
         this.mixProgram = graphics.program(MIX);
         this.shown = graphics.pair(width, height);
-        this.half = graphics.target(columns * 8, rows * 8, { format: cell.format });
-        this.wanted = graphics.target(columns, rows, cell);
-        this.before = graphics.target(columns, rows, cell);
-        this.state = graphics.pair(columns, rows, cell);
-        this.local = graphics.target(columns, rows, cell);
-        this.summary = graphics.target(1, 1, cell);
-        this.share = graphics.target(columns, rows, cell);
+        this.half = graphics.target(columns * 8, rows * 8);
+        this.wanted = graphics.target(columns, rows);
+        this.before = graphics.target(columns, rows);
+        this.state = graphics.pair(columns, rows);
+        this.local = graphics.target(columns, rows);
+        this.summary = graphics.target(1, 1);
+        this.share = graphics.target(columns, rows);
     }
 
     resize(width, height) {

@@ -7,7 +7,7 @@ import { MusicTextures } from "../analysis/music.js";
 import { Player } from "./player.js";
 import { presets } from "./visuals/index.js";
 import { ResolutionControl } from "./resolution.js";
-import { detectFormats, Graphics } from "./webgl.js";
+import { enableFloatTargets, Graphics } from "./webgl.js";
 
 const MAXIMUM_PIXELS = 2560 * 1440;
 
@@ -41,9 +41,7 @@ export class Renderer {
 
     get isTooSlow() { return this.resolution?.isTooSlow === true; }
 
-    available() {
-        return this.options.presets.filter((preset) => !preset.needsFloat || this.shared.formats.hasFloat);
-    }
+    get presets() { return this.options.presets; }
 
     /// Sets the size of the pictures from the canvas's size and the scale.
     #measure() {
@@ -57,7 +55,8 @@ export class Renderer {
 
     #build() {
         const { gl, width, height } = this;
-        this.shared = { formats: detectFormats(gl), uniforms: { uTransparent: this.options.transparent ? 1 : 0 } };
+        enableFloatTargets(gl);
+        this.shared = { uniforms: { uTransparent: this.options.transparent ? 1 : 0 } };
         gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
         this.graphics = new Graphics(gl, this.shared);
         this.textures = new MusicTextures(this.graphics);
@@ -82,7 +81,7 @@ export class Renderer {
         this.loaded = name;
         if (this.gl.isContextLost()) return;
         const { width, height } = this;
-        const preset = this.available().find((candidate) => candidate.name === name);
+        const preset = this.presets.find((candidate) => candidate.name === name);
         const next = this.#attempt(preset, () => new Player(this.gl, this.shared, preset, { ...this.options, width, height }));
         if (!next) return;
         // During a blend, the preset that shows more of the picture stays as the one to blend from.

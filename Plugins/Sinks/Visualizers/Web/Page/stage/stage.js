@@ -3,6 +3,7 @@
 import { MusicFollower } from "../analysis/music.js";
 import { PlainPicture } from "./plainpicture.js";
 import { Renderer } from "./renderer.js";
+import { enableFloatTargets } from "./webgl.js";
 
 /// Draws on a canvas, which it replaces when it changes to the plain picture or back.
 ///
@@ -31,15 +32,16 @@ export class Stage {
         this.#user = options.user;
         this.#follower = new MusicFollower(options);
         this.#start(true);
-        this.#own = (this.#renderer?.available() ?? []).map(({ name, description }) => ({ name, description }));
+        this.#own = (this.#renderer?.presets ?? []).map(({ name, description }) => ({ name, description }));
     }
 
-    /// Draws on a canvas without a context: presets, where there is WebGL2, or the plain picture.
+    /// Draws on a canvas without a context: presets, where WebGL2 has targets for them, or the plain picture.
     #start(hasPresets) {
         const { transparent } = this.#options;
         const gl = hasPresets && this.#canvas.getContext("webgl2", {
             alpha: transparent, antialias: false, depth: false, powerPreference: "high-performance",
         });
+        if (gl && !enableFloatTargets(gl)) return this.#restart(false);
         this.#renderer = gl ? new Renderer(gl, this.#follower.frame, this.#options) : null;
         this.#plain = gl ? null : new PlainPicture(this.#canvas, { transparent });
     }

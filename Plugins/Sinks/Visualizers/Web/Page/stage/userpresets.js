@@ -76,8 +76,8 @@ export class UserPresets {
         await this.#update();
     }
 
-    /// Adds files: presets, packs, Butterchurn. Returns the names of those that were added (of a preset without extension), the names of the
-    /// presets in them, and why the others were refused.
+    /// Adds files: presets, packs, Butterchurn. Returns the names of those that were added (of a preset without extension), the names of
+    /// the presets in them, and why the others were refused.
     async add(files) {
         const added = [];
         const failures = [];

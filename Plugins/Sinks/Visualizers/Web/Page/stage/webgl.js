@@ -115,21 +115,16 @@ class Program {
     }
 }
 
-/// The texture formats that this context can render to.
-export function detectFormats(gl) {
-    const hasFloat = gl.getExtension("EXT_color_buffer_float") !== null || gl.getExtension("EXT_color_buffer_half_float") !== null;
-    gl.getExtension("OES_texture_float_linear");
-    const float = [gl.RGBA16F, gl.RGBA, gl.HALF_FLOAT];
-    // sRGB targets blend and filter in linear light too, so that the picture is the same, without values above 1.
-    const bytes = [gl.SRGB8_ALPHA8, gl.RGBA, gl.UNSIGNED_BYTE];
-    return { hasFloat, color: hasFloat ? float : bytes, packed: [gl.RGBA8, gl.RGBA, gl.UNSIGNED_BYTE] };
+/// Enables the floating-point targets that the stage draws into. Returns whether there are any.
+export function enableFloatTargets(gl) {
+    return gl.getExtension("EXT_color_buffer_float") !== null || gl.getExtension("EXT_color_buffer_half_float") !== null;
 }
 
 /// Owns the WebGL objects of one preset (or of the stage) and draws with them. `dispose` deletes all of them.
 export class Graphics {
     #owned = [];
 
-    /// `shared` holds the formats and the uniforms common to all programs.
+    /// `shared` holds the uniforms common to all programs.
     constructor(gl, shared) {
         this.gl = gl;
         this.shared = shared;
@@ -185,13 +180,13 @@ export class Graphics {
         return texture;
     }
 
-    /// A texture to render to, cleared to zero.
-    target(width, height, { format = this.shared.formats.color, filter = undefined, wrap = undefined } = {}) {
+    /// A texture to render to, cleared to zero; without a format, one of half floats.
+    target(width, height, { format = undefined, filter = undefined, wrap = undefined } = {}) {
         const { gl } = this;
         const target = {
             width: Math.max(1, Math.round(width)), height: Math.max(1, Math.round(height)), options: { format, filter, wrap },
         };
-        target.texture = this.texture(target.width, target.height, format, { filter, wrap });
+        target.texture = this.texture(target.width, target.height, format ?? [gl.RGBA16F, gl.RGBA, gl.HALF_FLOAT], { filter, wrap });
         target.framebuffer = this.#own(gl.createFramebuffer(), (object) => gl.deleteFramebuffer(object));
         gl.bindFramebuffer(gl.FRAMEBUFFER, target.framebuffer);
         gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, target.texture, 0);

@@ -97,7 +97,7 @@ export default {
         ]);
         const rows = Math.min(150, Math.max(60, Math.round(height / 2)));
         const columns = Math.min(360, Math.max(96, Math.round((rows * width) / height)));
-        const field = graphics.pair(columns, rows, { format: graphics.shared.formats.packed, filter: gl.NEAREST, wrap: gl.REPEAT });
+        const field = graphics.pair(columns, rows, { format: [gl.RGBA8, gl.RGBA, gl.UNSIGNED_BYTE], filter: gl.NEAREST, wrap: gl.REPEAT });
         const surface = graphics.target(columns, rows, { wrap: gl.REPEAT });
         let time = random() * 300;
         let pending = 0;

@@ -108,7 +108,6 @@ void main() {
 export default {
     name: "Silk",
     description: "Dye in a fluid that three jets stir, one for each band; lit as silk",
-    needsFloat: true,
     look: { bloom: 0.06, vignette: 0.4 },
     create(gl, { width, height, random, graphics }) {
         const programs = Object.fromEntries(
