@@ -35,7 +35,7 @@ class Hemiola extends EventTarget {
                 // Storage can be disabled.
             }
         }
-        emit("delay", { delay: this.#delay });
+        this.dispatchEvent(new CustomEvent("delay", { detail: { delay: this.#delay } }));
     }
 
     get sampleRate() {
@@ -102,6 +102,5 @@ const hemiola = new Hemiola();
 window.hemiola = hemiola;
 
 function emit(name, detail) {
-    // The constructor sets the delay before window.hemiola exists.
-    window.hemiola?.dispatchEvent(new CustomEvent(name, { detail }));
+    hemiola.dispatchEvent(new CustomEvent(name, { detail }));
 }
