@@ -11,7 +11,7 @@ void main() {
   vec4 light = texture(uTo, vUV);
   if (uProgress < 1.0) {
     // A soft front of noise moves over the picture, so that a blend is more than a cross-fade.
-    vec2 p = (vUV - 0.5) * vec2(uSize.x / uSize.y, 1.0);
+    vec2 p = centred(vUV);
     float front = 0.65 * fbm(p * 2.2 + uSeed, 3) + 0.5 * length(p);
     light = mix(texture(uFrom, vUV), light, smoothstep(front - 0.4, front + 0.4, uProgress * 1.9 - 0.45));
   }

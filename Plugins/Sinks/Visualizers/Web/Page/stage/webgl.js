@@ -28,6 +28,8 @@ const float TAU = 6.28318530718;
 float luminance(vec3 c) { return dot(c, vec3(0.2126, 0.7152, 0.0722)); }
 mat2 rotation(float a) { float c = cos(a), s = sin(a); return mat2(c, s, -s, c); }
 float saturate(float x) { return clamp(x, 0.0, 1.0); }
+// The position in the picture: 0 in its middle, and 1 is its height.
+vec2 centred(vec2 uv) { return (uv - 0.5) * vec2(uSize.x / uSize.y, 1.0); }
 
 // Level of the spectrum at the position x (0: 30 Hz, 1: 16 kHz).
 float spectrumAt(float x) { return texture(uSpectrum, vec2(clamp(x, 0.002, 0.998), 0.5)).r; }

@@ -53,7 +53,7 @@ const SHOW = `
 uniform sampler2D uHeight, uColors;
 uniform float uTime, uAspect;
 void main() {
-  vec2 p = (vUV - 0.5) * vec2(uSize.x / uSize.y, 1.0);
+  vec2 p = centred(vUV);
   // The picture keeps the proportions of the field and covers the target.
   float wide = max(uSize.x / uSize.y, uAspect);
   vec2 uv = p / vec2(uAspect, 1.0) * (uAspect / wide < 1.0 ? uAspect / wide : 1.0) * 0.94 + 0.5;

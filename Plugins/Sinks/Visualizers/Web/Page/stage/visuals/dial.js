@@ -20,7 +20,7 @@ vec2 runner(float x, float n, float r) {
 }
 vec4 over(vec4 below, vec3 ink, float cover) { return vec4(mix(below.rgb, ink, cover), mix(below.a, 1.0, cover)); }
 void main() {
-  vec2 p = (vUV - 0.5) * vec2(uSize.x / uSize.y, 1.0) / 1.03;
+  vec2 p = centred(vUV) / 1.03;
   float px = 1.05 / uSize.y;
   float grain = noise(p * vec2(160.0, 190.0)) * 0.5 + fbm(p * 7.0, 2) * 0.66;
   vec3 paper = vec3(0.86, 0.78, 0.63) * (0.93 + 0.10 * grain);

@@ -70,7 +70,7 @@ const SHOW = `
 uniform sampler2D uLight;
 uniform vec2 uCenters[3];
 void main() {
-  vec2 p = (vUV - 0.5) * vec2(uSize.x / uSize.y, 1.0);
+  vec2 p = centred(vUV);
   vec3 c = texture(uLight, vUV).rgb;
   float level = luminance(c);
   c = max(mix(vec3(level), c, 1.35), 0.0);

@@ -17,7 +17,7 @@ float ridged(vec2 p) {
   return sum;
 }
 void main() {
-  vec2 p = (vUV - 0.5) * vec2(uSize.x / uSize.y, 1.0);
+  vec2 p = centred(vUV);
   p *= rotation(0.15 * sin(uTime * 0.05)) * (1.55 - 0.06 * uBeat.w);
   vec2 star = vec2(0.32 * sin(uTime * 0.061), 0.17 * cos(uTime * 0.083));
   vec2 q = vec2(fbm(p * 1.3 + vec2(0.0, uTime * 0.06), 3), fbm(p * 1.3 + vec2(5.2, 1.3 - uTime * 0.05), 3));
@@ -56,7 +56,7 @@ vec3 layer(vec2 p, float scale, float salt) {
 }
 void main() {
   vec4 cloud = texture(uCloud, vUV);
-  vec2 p = (vUV - 0.5) * vec2(uSize.x / uSize.y, 1.0);
+  vec2 p = centred(vUV);
   vec2 drift = vec2(uTime * 0.004, 0.0);
   vec3 stars = layer(p + drift, 17.0, 3.0) + layer(p + drift * 1.7 + 7.0, 31.0, 91.0) * 0.6 + layer(p + 3.0, 9.0, 211.0) * 1.4;
   color = vec4(cloud.rgb + stars * (1.0 - 0.75 * cloud.a), 0.0);

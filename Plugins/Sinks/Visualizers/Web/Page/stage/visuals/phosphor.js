@@ -72,7 +72,7 @@ uniform sampler2D uLight, uColors;
 uniform float uTime;
 void main() {
   vec2 light = texture(uLight, vUV).rg;
-  vec2 p = (vUV - 0.5) * vec2(uSize.x / uSize.y, 1.0);
+  vec2 p = centred(vUV);
   float glow = 1.0 - exp(-light.y * 0.5);
   vec3 c = texture(uColors, vec2(glow, 0.5)).rgb * (0.15 + 1.35 * glow) * step(0.0001, glow);
   c += vec3(0.42, 0.78, 1.0) * (1.0 - exp(-light.x * 0.55)) * 1.5;

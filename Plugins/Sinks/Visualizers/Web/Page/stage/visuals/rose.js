@@ -18,7 +18,7 @@ vec2 petals(float r, float a, float n, float ring, float size) {
   return vec2(best, inside);
 }
 void main() {
-  vec2 p = (vUV - 0.5) * vec2(uSize.x / uSize.y, 1.0);
+  vec2 p = centred(vUV);
   float r = length(p) * 2.06, a = atan(p.y, p.x), px = 2.3 / uSize.y;
   float n = uPetals;
   float slow = uTime * 0.035;

@@ -18,7 +18,7 @@ uniform vec4 uJets[3];    // position, force
 uniform float uTime, uStep;
 float potential(vec2 p) { return noise(p * 3.0 + vec2(uTime * 0.10, 4.0)) + 0.5 * noise(p * 7.0 - vec2(0.0, uTime * 0.13)); }
 void main() {
-  vec2 p = (vUV - 0.5) * vec2(uSize.x / uSize.y, 1.0);
+  vec2 p = centred(vUV);
   vec2 v = texture(uVelocity, vUV).xy;
   for (int i = 0; i < 3; i++) {
     vec2 d = p - uJets[i].xy;
@@ -63,7 +63,7 @@ const START = `
 uniform vec3 uInks[8];
 uniform vec2 uSeed;
 void main() {
-  vec2 p = (vUV - 0.5) * vec2(uSize.x / uSize.y, 1.0);
+  vec2 p = centred(vUV);
   vec2 bend = vec2(fbm(p * 1.7 + uSeed, 3), fbm(p * 1.7 - uSeed, 3)) - 0.45;
   float band = 1.6 * (p.x + p.y * 0.4) + 2.4 * bend.x;
   vec3 ink = uInks[int(mod(floor(band * 4.0), 8.0))];
@@ -76,7 +76,7 @@ uniform vec4 uJets[3];
 uniform vec3 uInks[3];
 uniform vec3 uAmounts;
 void main() {
-  vec2 p = (vUV - 0.5) * vec2(uSize.x / uSize.y, 1.0);
+  vec2 p = centred(vUV);
   vec3 c = vec3(0.0);
   for (int i = 0; i < 3; i++) {
     vec2 d = p - uJets[i].xy;

@@ -29,7 +29,7 @@ vec3 plane(vec2 p, float side) {
   return hot * (level * streak * (2.1 + 0.9 * uBeat.w) + idle) * fog;
 }
 void main() {
-  vec2 p = (vUV - 0.5) * vec2(uSize.x / uSize.y, 1.0);
+  vec2 p = centred(vUV);
   p *= rotation(uRoll);
   p.x += 0.10 * sin(uTime * 0.13);
   p.y += 0.02 * sin(uTime * 0.21);

@@ -12,7 +12,7 @@ float capsule(vec2 p, vec2 a, vec2 b) {
   return length(p - a - d * saturate(dot(p - a, d) / dot(d, d)));
 }
 void main() {
-  vec2 screen = (vUV - 0.5) * vec2(uSize.x / uSize.y, 1.0);
+  vec2 screen = centred(vUV);
   // A camera above the front edge looks down at the record on the plane y = 0.
   vec3 eye = vec3(0.25 * sin(uTime * 0.07), 2.05 + 0.12 * sin(uTime * 0.05), -1.72);
   vec3 ahead = normalize(vec3(0.12, 0.0, -0.10) - eye), right = normalize(cross(vec3(0, 1, 0), ahead)), up = cross(ahead, right);
