@@ -12,15 +12,15 @@ struct BeatPresence: Sendable {
     /// A maximum above this is evidence of beats, one below it against them: the geometric mean of the medians for speech (0.17) and
     /// for music (0.75) that was not trained on.
     private static let threshold: Float = 0.3
-    /// The same for activity while the audio arrives. It is higher, because regularity finds steady music: with 0.3 there are five times the
-    /// false beats in speech, and music gains nothing.
+    /// The same for activity while the audio arrives. It is higher, because regularity finds steady music: with 0.3 there are more false
+    /// beats in speech, and music gains nothing.
     private static let activityThreshold: Float = 0.43
     /// Power of the evidence of one frame. It is small, because neighbouring frames share their maximum.
     private static let weight: Float = 0.04
     /// The same in the chain of regularity, where it decides only between speech and music that is hardly regular.
     private static let regularityWeight: Float = 0.01
-    /// Evidence of the tempo model above this many nats a frame is for beats, and its power. With 0.03, the first beats come 0.1 to 0.2 s
-    /// earlier, and there are nearly twice as many false beats in speech.
+    /// Evidence of the tempo model above this many nats a frame is for beats, and its power. With 0.03, the first beats come earlier, and
+    /// there are more false beats in speech.
     private static let leastEvidence: Float = 0.04
     private static let evidenceWeight: Float = 0.5
     /// Least maximum: no window is certain.

@@ -8,8 +8,8 @@ struct SecondTempo: Sendable {
     /// A tempo is told in the summary with more than this share of the probability.
     static let least = 0.2
     private static let (binsPerOctave, slowest) = (16.0, 20.0)
-    /// In bins. Tempi that are closer, by less than a fifteenth, are the same.
-    private static let tolerance = 1.5
+    /// In bins: a fourth part. Closer tempi are one that varies; another way to count the beats is at least 4 : 3.
+    private static let tolerance = 5.0
     /// The sums of the probabilities, by tempo in bins of equal ratio.
     private var weights = InlineArray<72, Double>(repeating: 0)
     /// The sums of weight times place, in bins.

@@ -29,8 +29,13 @@ import Testing
         #expect(abs(second.share - 0.5) < 1e-6)
     }
 
-    @Test(arguments: [[(128.0, Float(1))], [(128, 0.9), (64, 0.1)], [(128, 0.5), (132, 0.5)], []])
-    func `no other tempo, an improbable one, the same one: none`(_ tempi: [(Double, Float)]) {
+    @Test func `four beats counted as three: told`() throws {
+        let second = try #require(moments([(128, 0.6), (96, 0.4)]).other(than: 128))
+        #expect(abs(second.beatsPerMinute - 96) < 0.2)
+    }
+
+    @Test(arguments: [[(128.0, Float(1))], [(128, 0.9), (64, 0.1)], [(128, 0.5), (132, 0.5)], [(128, 0.4), (108, 0.3), (148, 0.3)], []])
+    func `no other tempo, an improbable one, one that varies: none`(_ tempi: [(Double, Float)]) {
         #expect(moments(tempi).other(than: 128) == nil)
     }
 }
