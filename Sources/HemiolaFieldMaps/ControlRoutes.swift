@@ -36,7 +36,7 @@ public struct ControlRoutes: Sendable {
     ///   - controls: The declared controls.
     ///   - skipsUnknown: Whether entries of controls that are not declared have no effect; false: they are errors.
     ///   - check: Returns what is wrong with the name of a message; nil: nothing.
-    /// - Throws: All entries with an unknown name.
+    /// - Throws: All entries with an unknown name, as problems with the setting `map`.
     public init(
         _ map: FieldMap, controls: [ControlType], skipsUnknown: Bool = false, checkingMessages check: (String) -> String? = { _ in nil }
     ) throws(Problem) {
@@ -70,7 +70,7 @@ public struct ControlRoutes: Sendable {
             routes[message, default: []].append(
                 Route(input: input, control: control, field: field, scale: entry.scale, type: entry.type, conditions: entry.conditions))
         }
-        if !problems.isEmpty { throw Problem(problems) }
+        if !problems.isEmpty { throw Problem(problems.map { Problem($0.message, at: "map") }) }
     }
 
     private static func unknown(_ name: String, _ names: [String], _ what: String) -> String {

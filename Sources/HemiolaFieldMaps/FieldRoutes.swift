@@ -42,7 +42,7 @@ public struct FieldRoutes: Sendable {
     ///   - map: The map.
     ///   - header: The stream: its analyzers, and the declared records.
     ///   - check: Returns what is wrong with a destination; nil: nothing.
-    /// - Throws: All entries with an unknown name or a wrong destination.
+    /// - Throws: All entries with an unknown name or a wrong destination, as problems with the setting `map`.
     public init(
         _ map: FieldMap, for header: StreamHeader, checkingDestinations check: (String) -> String? = { _ in nil }
     ) throws(Problem) {
@@ -60,7 +60,7 @@ public struct FieldRoutes: Sendable {
                 }
             }
         }
-        if !problems.isEmpty { throw Problem(problems) }
+        if !problems.isEmpty { throw Problem(problems.map { Problem($0.message, at: "map") }) }
     }
 
     /// The types of records that the map sends.

@@ -73,6 +73,15 @@ import Testing
         #expect(outcome.failedSinks == 1 && outcome.streams == 0 && outcome.isMisconfigured == (place != nil))
     }
 
+    @Test func `sink, fail, a setting is wrong for the stream: told apart from a failed output, the others continue`() async throws {
+        let (broken, sound) = (CollectingSink(), CollectingSink())
+        broken.fail(.begin, with: Problem("no such feature", at: "map"))
+        let outcome = try await Trial(
+            [silence(batches: 3)], sinks: [.collecting(broken, as: "broken"), .collecting(sound, as: "sound")]
+        ).run()
+        #expect(outcome.failedSinks == 1 && outcome.isMisconfigured && sound.batchCount == 3)
+    }
+
     @Test func `sink, skip, its director cannot be made: closed, and the run begins without it`() async throws {
         let (broken, sound, notices) = (DirectingTestSink(fault: Problem("the list is empty")), CollectingSink(), Notices())
         var trial = Trial([silence(batches: 3)], sinks: [broken.plugin, .collecting(sound, as: "sound")])

@@ -147,12 +147,13 @@ extension Pipeline {
         var outcome = outcome
         for sink in sinks { sink.queue.finish() }
         let ends = sinks.map { $0.join() }
-        outcome.failedSinks += ends.count { $0 == .failed }
+        outcome.failedSinks += ends.count { $0 == .failed || $0 == .misconfigured }
+        outcome.isMisconfigured = ends.contains(.misconfigured)
         outcome.skippedSinks = ends.count { $0 == .skipped }
         for sink in sinks where sink.queue.isSkipped {
             report(.sinkLosses(sink: sink.name, batches: sink.queue.loss.batches))
         }
-        if outcome.skippedSinks > 0, ends.allSatisfy({ $0 == .skipped || $0 == .failed }) {
+        if outcome.skippedSinks > 0, !ends.contains(where: { $0 == .done || $0 == .readerIsGone }) {
             // Nothing has the results.
             report(.noSinkLeft)
             outcome.failedSinks += 1

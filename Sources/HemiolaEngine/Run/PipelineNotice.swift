@@ -90,7 +90,7 @@ public struct RunOutcome: Sendable, Hashable {
     public var failedInputs = 0
     /// Sinks that failed.
     public var failedSinks = 0
-    /// A sink refused one of its settings when it was opened: nothing was analysed.
+    /// A sink refused one of its settings: when it was opened, and nothing was analysed, or for a stream that lacks what the setting names.
     public var isMisconfigured = false
     /// Inputs that failed or were incomplete, whose captures have `on_error=skip`.
     public var skippedInputs = 0

@@ -39,6 +39,8 @@ final class SinkRunner {
         /// The reader has closed the output, which is not an error.
         case readerIsGone
         case failed
+        /// It has failed because of one of its settings, such as a field map that names what the stream does not have.
+        case misconfigured
         /// It has failed, and the run goes on without it.
         case skipped
     }
@@ -221,6 +223,6 @@ final class SinkRunner {
             return .skipped
         }
         report(.sinkFailed(sink: context.name, error))
-        return .failed
+        return error.place == nil ? .failed : .misconfigured
     }
 }

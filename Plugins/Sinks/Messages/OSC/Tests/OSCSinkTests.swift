@@ -180,8 +180,8 @@ import Testing
         let error = #expect(throws: Problem.self) { try packets(",map=\(path)") }
         #expect(
             error?.description == """
-                \(path):1:3: [0].to: "level" is not an OSC address; it begins with a slash
-                \(path):1:3: [0].from: levels has no feature "rms"; did you mean levels.rms_db?
+                map: \(path):1:3: [0].to: "level" is not an OSC address; it begins with a slash
+                map: \(path):1:3: [0].from: levels has no feature "rms"; did you mean levels.rms_db?
                 """)
     }
 
