@@ -74,8 +74,7 @@ public struct ControlRoutes: Sendable {
     }
 
     private static func unknown(_ name: String, _ names: [String], _ what: String) -> String {
-        let list = names.isEmpty ? "it has none" : "there are: \(names.joined(separator: ", "))"
-        return "there is no \(what) \"\(name.onOneLine)\"; \(name.nearest(in: names).map { "did you mean \($0)?" } ?? list)"
+        "there is no \(what) \"\(name.onOneLine)\"; \(name.suggestion(among: names, "there are"))"
     }
 
     /// The controls of messages that arrived together, in their order; a refusal for a value that a control cannot have.

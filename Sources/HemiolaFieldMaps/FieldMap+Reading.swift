@@ -139,8 +139,7 @@ private struct EntryReader {
         var nodes: [String: YAMLNode] = [:]
         for item in items {
             guard Self.keys.contains(item.key) else {
-                let hint = item.key.nearest(in: Self.keys).map { "did you mean \($0)?" } ?? "keys: \(Self.keys.joined(separator: ", "))"
-                report("unknown key; \(hint)", item.key.onOneLine, at: item.place)
+                report("unknown key; \(item.key.suggestion(among: Self.keys, "keys"))", item.key.onOneLine, at: item.place)
                 continue
             }
             nodes[item.key] = item.node

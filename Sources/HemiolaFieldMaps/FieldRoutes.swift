@@ -108,7 +108,7 @@ extension FieldRoutes {
         if case .record(let name) = entry.trigger {
             guard let type = header.catalog.event(name) else {
                 let names = header.catalog.events.map(\.name) + ["change"]
-                return .failure(Problem("when: there is no record \"\(name.onOneLine)\"; \(hint(name, names, "records"))"))
+                return .failure(Problem("when: there is no record \"\(name.onOneLine)\"; \(name.suggestion(among: names, "records"))"))
             }
             record = type
         }
@@ -157,7 +157,8 @@ extension FieldRoutes {
             let names = section.features.map { "\(analyzer).\($0.feature.numberKey)" }
             return .failure(
                 Problem(
-                    "from: \(analyzer) has no feature \"\(feature.onOneLine)\"; \(hint("\(analyzer).\(feature)", names, "features"))")
+                    "from: \(analyzer) has no feature \"\(feature.onOneLine)\"; "
+                        + "\(analyzer).\(feature)".suggestion(among: names, "features"))
             )
         }
         guard let number else { return .success(column.handle) }
@@ -169,11 +170,7 @@ extension FieldRoutes {
 
     private static func unknownField(_ name: String, of record: RecordType, _ key: String) -> Problem {
         let names = record.fields.filter { $0.source == .stored }.map(\.name)
-        return Problem("\(key): the record \(record.name) has no field \"\(name.onOneLine)\"; \(hint(name, names, "fields"))")
-    }
-
-    private static func hint(_ name: String, _ names: [String], _ what: String) -> String {
-        name.nearest(in: names).map { "did you mean \($0)?" } ?? "\(what): \(names.joined(separator: ", "))"
+        return Problem("\(key): the record \(record.name) has no field \"\(name.onOneLine)\"; \(name.suggestion(among: names, "fields"))")
     }
 }
 

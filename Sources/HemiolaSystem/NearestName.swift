@@ -23,6 +23,16 @@ extension String {
         return best?.name ?? names.first { typed.count >= 2 && $0.lowercased().hasPrefix(lowercased()) }
     }
 
+    /// What to write instead of this text, which is no name that exists: `did you mean chroma?`, else all names: `keys: batch, rate`.
+    ///
+    /// - Parameters:
+    ///   - names: The names that exist.
+    ///   - title: What they are, for the list.
+    package func suggestion(among names: some Collection<String>, _ title: String) -> String {
+        if names.isEmpty { return "it has none" }
+        return nearest(in: names).map { "did you mean \($0)?" } ?? "\(title): \(names.joined(separator: ", "))"
+    }
+
     /// Whether a word is in this text, in upper or lower case.
     package func hasWord(_ word: String) -> Bool {
         guard word.count > 1 else { return false }

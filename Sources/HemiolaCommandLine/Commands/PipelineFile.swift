@@ -103,8 +103,7 @@ struct PipelineFile {
         }
         given.insert(entry.key)
         guard kind.keys.contains(entry.key) else {
-            let hint = entry.key.nearest(in: kind.keys).map { "did you mean \($0)?" } ?? "keys: \(kind.keys.joined(separator: ", "))"
-            return report(entry.key.asPlace, "unknown key; \(hint)")
+            return report(entry.key.asPlace, "unknown key; \(entry.key.suggestion(among: kind.keys, "keys"))")
         }
         if let list = Place.List(rawValue: entry.key), let specs = list.specs { return read(list, specs, entry) }
         switch entry.key {

@@ -232,8 +232,6 @@ struct PictureArguments: ParsableArguments {
         _ text: String, of option: String, _: Choice.Type
     ) throws(Failure) -> Choice {
         if let choice = Choice(rawValue: text) { return choice }
-        let names = Choice.allCases.map(\.rawValue)
-        let hint = text.nearest(in: names).map { "did you mean \($0)?" } ?? "there are: \(names.joined(separator: ", "))"
-        throw Failure("\(option): there is no \"\(text)\"; \(hint)")
+        throw Failure("\(option): there is no \"\(text)\"; \(text.suggestion(among: Choice.allCases.map(\.rawValue), "there are"))")
     }
 }

@@ -133,14 +133,8 @@ enum UsageError {
         let isHelpRequest = arguments.first == "help"
         guard let name = arguments.dropFirst(isHelpRequest ? 1 : 0).first, !name.hasPrefix("-"), !Root.commandNames.contains(name)
         else { return nil }
-        let hint =
-            if let nearest = name.nearest(in: Root.commandNames) {
-                "did you mean \(nearest)?"
-            } else if !isHelpRequest, (try? FileSystem.status(of: name).kind) == .file {
-                "to analyse that file: hemiola analyze \(name)"
-            } else {
-                "commands: \(Root.commandNames.joined(separator: ", "))"
-            }
+        let isFile = !isHelpRequest && (try? FileSystem.status(of: name).kind) == .file && name.nearest(in: Root.commandNames) == nil
+        let hint = isFile ? "to analyse that file: hemiola analyze \(name)" : name.suggestion(among: Root.commandNames, "commands")
         return "unknown command \"\(name)\"; \(hint)"
     }
 

@@ -44,9 +44,7 @@ struct PluginPage {
         if let control = registry.control(namedAsSink: name)?.about.id {
             return all.filter { $0.role == .control && $0.about.id == control }
         }
-        let ids = all.map(\.about.id)
-        let hint = name.nearest(in: ids).map { "did you mean \($0)?" } ?? "plugins: \(ids.joined(separator: ", "))"
-        throw Failure("unknown plugin \"\(name)\"; \(hint)")
+        throw Failure("unknown plugin \"\(name)\"; \(name.suggestion(among: all.map(\.about.id), "plugins"))")
     }
 
     private static func outputs(of plugin: AnalyzerPlugin) -> Result<AnalyzerOutputs, Problem>? {

@@ -18,9 +18,7 @@ struct ControlMessage: Equatable {
     static func isKnown(_ type: String, _ catalog: RecordCatalog) -> Bool { types(catalog).contains(type) }
 
     static func unknown(_ type: String, _ catalog: RecordCatalog) -> Failure {
-        let types = types(catalog)
-        let hint = type.nearest(in: types).map { "; did you mean \($0)?" } ?? "; messages: \(types.joined(separator: ", "))"
-        return Failure("unknown message \"\(type)\"\(hint)")
+        Failure("unknown message \"\(type)\"; \(type.suggestion(among: types(catalog), "messages"))")
     }
 
     /// - Parameter fields: `key=value`, or values alone in the order in which the fields are declared.
@@ -65,10 +63,7 @@ struct ControlMessage: Equatable {
                 "\"\(text)\" is not key=value"
                     + (names.isEmpty ? "; \(type) has no field" : "; \(type) has \(names.joined(separator: ", "))"))
         }
-        let hint =
-            names.isEmpty
-            ? "it has none" : key.nearest(in: names).map { "did you mean \($0)?" } ?? "fields: \(names.joined(separator: ", "))"
-        throw Failure("\(type) has no field \"\(key)\"; \(hint)")
+        throw Failure("\(type) has no field \"\(key)\"; \(key.suggestion(among: names, "fields"))")
     }
 
     private static func value(_ text: String, of field: Field) throws(Failure) -> ParameterValue {

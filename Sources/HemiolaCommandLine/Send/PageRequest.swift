@@ -82,10 +82,7 @@ struct PageRequest: Equatable {
         case ("tab", nil): throw Failure("window tab needs the id or title of a tab; see hemiola send --help")
         case ("snapshot", let path?): return .snapshot(path: path)
         case ("snapshot", nil): throw Failure("window snapshot needs a file; see hemiola send --help")
-        default:
-            let hint =
-                name.nearest(in: windowRequests).map { "did you mean \($0)?" } ?? "requests: \(windowRequests.joined(separator: ", "))"
-            throw Failure("window has no request \"\(name)\"; \(hint)")
+        default: throw Failure("window has no request \"\(name)\"; \(name.suggestion(among: windowRequests, "requests"))")
         }
     }
 

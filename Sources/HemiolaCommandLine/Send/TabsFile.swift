@@ -100,8 +100,7 @@ struct TabsFile {
 
     private static func check(_ key: String, in known: [String]) throws(Problem) {
         if known.contains(key) { return }
-        let hint = key.nearest(in: known).map { "did you mean \($0)?" } ?? "members: \(known.joined(separator: ", "))"
-        throw Problem("unknown member \"\(key)\"; \(hint)")
+        throw Problem("unknown member \"\(key)\"; \(key.suggestion(among: known, "members"))")
     }
 
     private static func isRelative(_ path: String) -> Bool {

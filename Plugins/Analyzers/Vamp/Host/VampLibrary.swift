@@ -102,7 +102,7 @@ final class VampLibrary: Sendable {
         if let entry = entries.first(where: { $0.description.identifier == identifier }) { return entry }
         if let fault = faults[identifier] { throw fault }
         let names = entries.map(\.description.identifier) + faults.keys.sorted()
-        let hint = identifier.nearest(in: names).map { "did you mean \($0)?" } ?? "plugins: \(names.joined(separator: ", "))"
+        let hint = identifier.suggestion(among: names, "plugins")
         throw Problem("\(VampFolders.name(of: path)) has no plugin \"\(identifier)\"; \(hint)")
     }
 

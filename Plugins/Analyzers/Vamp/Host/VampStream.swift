@@ -343,9 +343,6 @@ extension VampPluginDescription {
 
     /// The plugin has no such part.
     fileprivate func unknown(_ part: String, _ name: String, _ names: [String]) -> Problem {
-        let hint =
-            name.nearest(in: names).map { "did you mean \($0)?" }
-            ?? (names.isEmpty ? "it has none" : "there are: \(names.joined(separator: ", "))")
-        return Problem("\(key) has no \(part) \"\(name)\"; \(hint)")
+        Problem("\(key) has no \(part) \"\(name)\"; \(name.suggestion(among: names, "there are"))")
     }
 }
