@@ -4,17 +4,17 @@ import Testing
 
 @Suite struct FileListTests {
     private func names(_ text: String, null: Bool = false) throws -> [String] {
-        var list = FileList(title: "the list", isNullSeparated: null)
-        list.append(Array(text.utf8))
-        var names: [String] = []
-        while let name = try list.next() { names.append(name) }
-        if let name = try list.finish() { names.append(name) }
-        return names
+        let file = try TemporaryFile(Array(text.utf8))
+        do {
+            return try FileList.names(in: file.path, isNullSeparated: null)
+        } catch {
+            throw Failure(error.lines.map { $0.replacing(" \"\(file.path)\"", with: "") })
+        }
     }
 
     @Test(arguments: [
         ("a\nb\n", ["a", "b"]), ("a\nb", ["a", "b"]), ("a\r\nb\r\n", ["a", "b"]), ("\n\na\n\n\r\nb\n", ["a", "b"]),
-        ("\u{FEFF}a\nb", ["a", "b"]), (" a b \n\tc", [" a b ", "\tc"]), ("é,=:\n#x\n-o\n", ["é,=:", "#x", "-o"]), ("", []), ("\n", []),
+        ("\u{FEFF}a\nb", ["a", "b"]), (" a b \n\tc", [" a b ", "\tc"]), ("é,=:\n#x\n-o\n", ["é,=:", "#x", "-o"]),
         ("a\rb\n", ["a\rb"]),
     ])
     func `list of lines: one name per line`(text: String, names: [String]) throws {
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("a\0b\0", ["a", "b"]), ("a\0b", ["a", "b"]), ("a\nb\0c\r\0", ["a\nb", "c\r"]), ("\0\0a\0", ["a"]), ("a", ["a"]), ("", []),
+        ("a\0b\0", ["a", "b"]), ("a\0b", ["a", "b"]), ("a\nb\0c\r\0", ["a\nb", "c\r"]), ("\0\0a\0", ["a"]), ("a", ["a"]),
     ])
     func `list with NULs: all bytes between two NULs are the name`(text: String, names: [String]) throws {
         #expect(try self.names(text, null: true) == names)
@@ -61,16 +61,17 @@ import Testing
         #expect(try FileList.names(in: file.path, isNullSeparated: false) == names)
     }
 
-    @Test func `missing list, empty list, folder: error`() throws {
-        let empty = try TemporaryFile([])
+    @Test(arguments: [("", false), ("\n", false), ("\r\n\n", false), ("", true), ("\0", true)])
+    func `list without names: error`(text: String, null: Bool) {
+        #expect(throws: Failure("the list is empty: no input files")) { _ = try names(text, null: null) }
+    }
+
+    @Test func `missing list, folder: error`() throws {
         #expect(throws: Failure("cannot read the list \"/no/such/list\": No such file or directory")) {
             _ = try FileList.names(in: "/no/such/list", isNullSeparated: false)
         }
         #expect(throws: Failure("cannot read the list \"/\": Is a directory")) {
             _ = try FileList.names(in: "/", isNullSeparated: false)
-        }
-        #expect(throws: Failure("the list \"\(empty.path)\" is empty: no input files")) {
-            _ = try FileList.names(in: empty.path, isNullSeparated: false)
         }
     }
 }

@@ -78,7 +78,7 @@ extension Pipeline {
     ) {
         // Where no bar can be shown, that of a corpus is a line now and then.
         var interval = showsBar ? ProgressLine.interval : .infinity
-        if corpus != nil, !showsBar, !console.verbosity.isQuiet { interval = CorpusProgress.plainInterval }
+        if corpus != nil, !showsBar, !console.verbosity.isQuiet { interval = CorpusReport.plainInterval }
         var meter = ProgressMeter(start: clock.now)
         // Made with the first line: comparing strings takes more of a short run than all else on this thread.
         lazy var style = TerminalStyle(environment: EnvironmentVariable.value)
@@ -102,7 +102,7 @@ extension Pipeline {
                 }
                 let width = FileDescriptor.standardError.columns
                 if let corpus {
-                    let text = corpus.progress.text
+                    let text = corpus.progress
                     showsBar ? console.show(bar: text.shortened(to: width - 1, style)) : console.remark(text)
                 } else if showsBar, let line = meter.line(for: progress, at: clock.now) {
                     console.show(bar: line.rendered(width: width, style: style))

@@ -10,16 +10,10 @@ final class FailureList: Sendable {
     /// The name of the file in the folder of the results.
     static let name = "failures.jsonl"
 
-    private struct Entry {
-        var number: Int
-        var offset: Int
-        var count: Int
-    }
-
     private struct State {
         var file: LineFile?
-        var entries: [Entry] = []
-        var size = 0
+        /// The records that were written, with the numbers of their inputs.
+        var records: [(number: Int, line: [UInt8])] = []
         /// Why a record could not be written, and how many could not.
         var error: SystemCallError?
         var missing = 0
@@ -34,9 +28,6 @@ final class FailureList: Sendable {
         FileSystem.remove(path)
     }
 
-    /// The number of failures.
-    var count: Int { state.withLock { $0.entries.count } }
-
     /// Adds a failure.
     ///
     /// - Parameter number: The place of the input in the order of the run.
@@ -49,8 +40,7 @@ final class FailureList: Sendable {
                 let file = if let file = state.file { file } else { try LineFile(creating: path) }
                 state.file = file
                 try file.append(line)
-                state.entries.append(Entry(number: number, offset: state.size, count: line.count))
-                state.size += line.count
+                state.records.append((number, line))
             } catch {
                 state.error = error
                 state.missing += 1
@@ -72,11 +62,8 @@ final class FailureList: Sendable {
         }
         do {
             try state.withLock { state throws(SystemCallError) in
-                let sorted = state.entries.sorted { $0.number < $1.number }
-                guard zip(sorted, state.entries).contains(where: { $0.number != $1.number }) else { return }
-                var records: [UInt8] = []
-                for entry in sorted { records += try FileSystem.bytes(of: path, from: entry.offset, count: entry.count) }
-                try PartialFile.write(records, to: path)
+                let sorted = state.records.sorted { $0.number < $1.number }
+                if sorted.map(\.number) != state.records.map(\.number) { try PartialFile.write(sorted.flatMap(\.line), to: path) }
             }
         } catch {
             throw Failure("cannot sort \(path): \(error); it is complete", status: .outputFailed)

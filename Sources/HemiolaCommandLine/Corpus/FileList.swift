@@ -1,52 +1,79 @@
 internal import HemiolaSystem
 
-/// Divides lists of file names, as `find` and text editors write them, into names.
+/// Reads lists of file names, as `find` and text editors write them: each name as soon as it arrives. Used by one thread at a time.
 ///
 /// In a list of lines, empty lines and a byte order mark are ignored and CR LF ends a line too. In a list with NULs, all bytes between
 /// two NULs are the name, so that any name is possible.
-struct FileList {
+struct FileList: ~Copyable {
     /// Bytes of the longest name.
     private static let longestName = 1 << 20
-    /// Names of a list that is read as a whole, and empty names in succession, from which on it is no list of names.
+    /// Names of a list, and empty names in succession, from which on it is no list of names.
     private static let (mostNames, mostEmptyNames) = (1 << 24, 1 << 20)
 
     /// The list, for messages.
-    let title: String
+    private let title: String
+    private let file: FileDescriptor
     private let isNullSeparated: Bool
+    private let wakeUp: WakeUp?
     private var lines: LineSplitter
+    private var isAtEnd = false
     /// Names that were returned.
-    private(set) var count = 0
+    private var count = 0
     /// Empty names since the last other one.
     private var emptyCount = 0
 
-    /// - Parameter isNullSeparated: Whether NUL ends a name, as with `find -print0`; false: a line break ends it.
-    init(title: String, isNullSeparated: Bool) {
-        self.title = title
-        self.isNullSeparated = isNullSeparated
+    /// Opens a list.
+    ///
+    /// - Parameters:
+    ///   - path: The file with the list; `-` is standard input.
+    ///   - isNullSeparated: Whether NUL ends a name, as with `find -print0`; false: a line break ends it.
+    ///   - wakeUp: Ends a call of `next` that waits; nil: nothing does.
+    init(_ path: String, isNullSeparated: Bool, wakeUp: WakeUp? = nil) throws(Failure) {
+        let title = path == "-" ? "the list on standard input" : "the list \"\(path)\""
+        let file: FileDescriptor
+        do { file = try path == "-" ? .standardInput : .open(path) } catch {
+            throw Failure("cannot read \(title): \(error)")
+        }
+        (self.title, self.file, self.isNullSeparated, self.wakeUp) = (title, file, isNullSeparated, wakeUp)
         lines = LineSplitter(limit: Self.longestName, separator: isNullSeparated ? 0 : UInt8(ascii: "\n"))
     }
 
-    /// Adds bytes of the list.
-    mutating func append(_ bytes: [UInt8]) { lines.append(bytes) }
+    deinit {
+        if file != .standardInput { file.close() }
+    }
 
-    /// The next name, as `PathText` writes it; nil: none is complete.
+    /// All names of a list: one at least.
+    static func names(in path: String, isNullSeparated: Bool) throws(Failure) -> [String] {
+        var list = try FileList(path, isNullSeparated: isNullSeparated)
+        var names: [String] = []
+        while let name = try list.next() { names.append(name) }
+        return names
+    }
+
+    /// Waits for the next name.
     ///
-    /// - Throws: The list is separated in the other way, or is no list of names.
+    /// - Returns: The name as `PathText` writes it; nil at the end, or when the caller was woken.
+    /// - Throws: The list cannot be read, is empty, is separated in the other way, or is no list of names.
     mutating func next() throws(Failure) -> String? {
-        while let line = lines.next() {
-            if let name = try name(line, hasSeparator: !line.isCut) { return name }
+        while true {
+            while let line = lines.next() {
+                if let name = try name(line, hasSeparator: !line.isCut) { return name }
+            }
+            if isAtEnd {
+                if let line = lines.finish(), let name = try name(line, hasSeparator: false) { return name }
+                if count == 0 { throw Failure("\(title) is empty: no input files") }
+                return nil
+            }
+            if let wakeUp, wakeUp.wait(seconds: nil, for: file.number).isSignalled { return nil }
+            do {
+                let bytes = try file.next(atMost: 1 << 16)
+                isAtEnd = bytes.isEmpty
+                lines.append(bytes)
+            } catch {
+                throw Failure("cannot read \(title): \(error)")
+            }
         }
-        return nil
     }
-
-    /// The name after the last separator, at the end of the list; nil: there is none.
-    mutating func finish() throws(Failure) -> String? {
-        guard let line = lines.finish() else { return nil }
-        return try name(line, hasSeparator: false)
-    }
-
-    /// The fault of a list without names.
-    static func empty(_ title: String) -> Failure { Failure("\(title) is empty: no input files") }
 
     /// The text of a name; nil for an empty one.
     private mutating func name(_ line: LineSplitter.Line, hasSeparator: Bool) throws(Failure) -> String? {
@@ -73,37 +100,6 @@ struct FileList {
         count += 1
         guard count <= Self.mostNames else { throw Failure("\(title) has more than \(Self.mostNames) names; analyse a part of them") }
         return PathText.text(of: bytes)
-    }
-}
-
-extension FileList {
-    /// Reads a list.
-    ///
-    /// - Parameters:
-    ///   - path: The file with the list; `-` is standard input.
-    ///   - isNullSeparated: Whether NUL ends a name.
-    /// - Returns: At least one name, as `PathText` writes it.
-    static func names(in path: String, isNullSeparated: Bool) throws(Failure) -> [String] {
-        let title = path == "-" ? "the list on standard input" : "the list \"\(path)\""
-        var list = FileList(title: title, isNullSeparated: isNullSeparated)
-        var names: [String] = []
-        let file: FileDescriptor
-        do { file = try path == "-" ? .standardInput : .open(path) } catch {
-            throw Failure("cannot read \(title): \(error)")
-        }
-        defer { if path != "-" { file.close() } }
-        while true {
-            let bytes: [UInt8]
-            do { bytes = try file.next(atMost: 1 << 16) } catch {
-                throw Failure("cannot read \(title): \(error)")
-            }
-            if bytes.isEmpty { break }
-            list.append(bytes)
-            while let name = try list.next() { names.append(name) }
-        }
-        if let name = try list.finish() { names.append(name) }
-        guard !names.isEmpty else { throw empty(title) }
-        return names
     }
 }
 

@@ -14,7 +14,8 @@ final class OrderedSource: InputSource, @unchecked Sendable {
     private let isCancelled = Atomic<Bool>(false)
     private let problem = Mutex<Failure?>(nil)
     private var inputs: CorpusInputs
-    private var list: PathList?
+    /// nil: no names follow on standard input.
+    private var list: FileList?
     private var number = 0
 
     /// - Parameters:
@@ -31,7 +32,7 @@ final class OrderedSource: InputSource, @unchecked Sendable {
         self.inputs = inputs
         self.spec = spec
         hasFolders = inputs.count == nil
-        if readsList { list = PathList(isNullSeparated: isNullSeparated, wakeUp: wakeUp) }
+        if readsList { list = try FileList("-", isNullSeparated: isNullSeparated, wakeUp: wakeUp) }
     }
 
     /// Why the inputs ended early; nil: they did not.

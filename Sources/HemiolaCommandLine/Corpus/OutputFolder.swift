@@ -1,15 +1,17 @@
 internal import HemiolaSystem
 
 /// The folder with the results of a corpus, locked until the end of the run.
+///
+/// The lock is on a file in it, and ends with the process. The file contains the number of the process as long as the lock is held, and
+/// also after the process was killed.
 struct OutputFolder: Sendable {
-    /// The file that is locked.
     private static let lockName = ".hemiola-lock"
 
     /// The path as given, without a slash at the end.
     let path: String
     /// Identifies the folder.
     let identity: FileStatus.Identity
-    private let lock: FileLock
+    private let lock: FileDescriptor
 
     /// Creates the folder if it is missing, locks it, and removes what a killed run left incomplete.
     ///
@@ -19,27 +21,35 @@ struct OutputFolder: Sendable {
         while path.count > 1, path.hasSuffix("/") { path.removeLast() }
         self.path = String(path)
         let lockPath = "\(path)/\(Self.lockName)"
-        let lock: FileLock?
         do {
             try FileSystem.createFolder(self.path)
             identity = try FileSystem.status(of: self.path).identity
-            lock = try FileLock(lockPath)
+            lock = try FileDescriptor.open(lockPath, [.readWrite, .create])
         } catch {
             throw Failure("cannot write into \(path): \(error); choose another --output-dir", status: .outputFailed)
         }
-        guard let lock else {
-            let holder = FileLock.holder(of: lockPath).map { " (process \($0))" } ?? ""
+        guard lock.lock() else {
+            lock.close()
+            let holder = Self.process(in: lockPath).map { " (process \($0))" } ?? ""
             throw Failure(
                 "\(path): another run of hemiola\(holder) writes into this folder; wait for its end, or choose another --output-dir",
                 status: .outputFailed)
         }
-        self.lock = lock
-        if lock.wasHeldByKilledProcess { Self.removePartialFiles(in: self.path) }
+        if (try? lock.status().size) ?? 0 > 0 { Self.removePartialFiles(in: self.path) }
+        try? lock.truncate(to: 0)
+        try? lock.writeAll(Array("\(CurrentProcess.identifier)\n".utf8))
     }
 
     /// Ends the lock.
     func release() {
-        lock.release()
+        try? lock.truncate(to: 0)
+        lock.close()
+    }
+
+    /// The number of the process that holds a lock; nil when it is not known.
+    private static func process(in lockPath: String) -> Int? {
+        guard let bytes = try? FileSystem.bytes(of: lockPath, count: 20) else { return nil }
+        return Int(String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
     }
 
     /// Removes the files that a killed run was writing: `.NAME.XXXXXX.partial`.
