@@ -97,16 +97,12 @@ struct SendCommand: Command {
     }
 
     func run(with registry: PluginRegistry, on console: Console) throws(Failure) -> CommandStatus {
-        let path = socket.map { SocketPath(path: $0) } ?? .standard()
-        if PageRequest.types.contains(type) {
-            let timeLimit = timeout ?? PageRequestSender.standardTimeLimit
-            return try PageRequestSender(path: path, timeLimit: timeLimit, printsProgress: follow, console: console)
-                .send(PageRequest(type, fields))
-        }
-        let deadline = Deadline(after: timeout ?? ControlSender.standardTimeLimit)
-        return try ControlSender(path: path, deadline: deadline, catalog: registry.catalog, console: console)
-            .send(type, fields, statusAsJSON: json)
+        if PageRequest.types.contains(type) { return try send(PageRequest(type, fields), on: console) }
+        return try sendControl(registry.catalog, on: console)
     }
+
+    /// The path of the socket.
+    var path: SocketPath { socket.map { SocketPath(path: $0) } ?? .standard() }
 }
 
 extension Field {

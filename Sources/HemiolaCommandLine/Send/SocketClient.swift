@@ -67,6 +67,17 @@ struct SocketClient {
         throw failure("the connection was closed without a reply")
     }
 
+    /// The reply to what was sent.
+    ///
+    /// - Parameter receive: Receives the messages before it.
+    func reply(until deadline: Deadline, _ receive: (SocketMessage) throws(Failure) -> Void) throws(Failure) -> Reply {
+        while true {
+            let message = try next(until: deadline)
+            if let reply = Reply(message) { return reply }
+            try receive(message)
+        }
+    }
+
     /// The running program has refused.
     func failure(_ text: String) -> Failure { Failure("\(path): \(text)", status: .refused) }
 

@@ -1,38 +1,31 @@
 internal import Hemiola
 internal import HemiolaVisualizer
 
-/// Sends controls and `status`, and prints the replies.
-struct ControlSender {
+extension SendCommand {
+    /// Seconds for the connection and the reply, unless the user says otherwise.
+    private static let standardTimeLimit = 5.0
     /// Seconds to wait for the declarations of the running program, when this program does not declare the control.
     private static let helloTime = 1.0
-    /// Seconds for the connection and the reply, unless the user says otherwise.
-    static let standardTimeLimit = 5.0
 
-    /// The path of the socket.
-    let path: SocketPath
-    /// When the reply must have arrived.
-    let deadline: Deadline
-    /// The controls that this program declares.
-    let catalog: RecordCatalog
-    let console: Console
-
-    /// Sends a message and prints the reply.
+    /// Sends a control or `status`, and prints the reply.
     ///
-    /// - Parameters:
-    ///   - fields: `key=value`, as typed.
-    ///   - statusAsJSON: Whether a `status` is printed as JSON, also on a terminal.
-    func send(_ type: String, _ fields: [String], statusAsJSON: Bool) throws(Failure) -> CommandStatus {
-        let (client, message) = try connect(type, fields)
+    /// - Parameter catalog: The controls that this program declares.
+    func sendControl(_ catalog: RecordCatalog, on console: Console) throws(Failure) -> CommandStatus {
+        let deadline = Deadline(after: timeout ?? Self.standardTimeLimit)
+        let (client, message) = try connect(catalog, until: deadline)
         // A control of the pages has no visible effect without a page: the status has their number.
         let needsPage = ControlType.pageControls.contains { $0.name == type }
         try client.write(ControlMessage.quiet + (needsPage ? ControlMessage.status : []) + message.line, until: deadline)
-        let (reply, status) = try reply(from: client)
+        var status: SocketMessage?
+        let reply = try client.reply(until: deadline) { message in
+            if message.value["type"]?.string == "status" { status = message }
+        }
         if reply.isRefusal { throw client.failure(reply.error) }
         if needsPage, reply.ok, status?.value["pages"]?.integer == 0 {
             console.warning("no page is connected; \(type) takes effect in a page that connects later")
         }
         if type == "status", let status {
-            _ = try Root.print(statusAsJSON || !FileDescriptor.standardOutput.isTerminal ? status.text : status.value.statusText)
+            _ = try Root.print(json || !FileDescriptor.standardOutput.isTerminal ? status.text : status.value.statusText)
             if reply.ok { return .success }
         }
         _ = try Root.print(reply.message.text)
@@ -40,7 +33,7 @@ struct ControlSender {
     }
 
     /// Connects, and makes the message by the declarations of this program, or else by those of the running one.
-    private func connect(_ type: String, _ fields: [String]) throws(Failure) -> (SocketClient, ControlMessage) {
+    private func connect(_ catalog: RecordCatalog, until deadline: Deadline) throws(Failure) -> (SocketClient, ControlMessage) {
         if ControlMessage.isKnown(type, catalog) {
             let message = try ControlMessage(type, fields, catalog)
             return (try SocketClient(path, until: deadline), message)
@@ -61,16 +54,6 @@ struct ControlSender {
             if let reply = Reply(message), reply.isRefusal { throw client.failure(reply.error) }
         }
         return nil
-    }
-
-    /// The reply, and the `status` message that precedes it.
-    private func reply(from client: SocketClient) throws(Failure) -> (Reply, SocketMessage?) {
-        var status: SocketMessage?
-        while true {
-            let message = try client.next(until: deadline)
-            if message.value["type"]?.string == "status" { status = message }
-            if let reply = Reply(message) { return (reply, status) }
-        }
     }
 }
 
