@@ -20,13 +20,17 @@ struct DefaultsFile {
     }
 
     let path: String
-    /// The keys that the file sets.
-    let keys: [String]
     /// nil: the file does not set it, as below.
-    let device: String?
-    let analyzers: [PluginSpec]?
-    let sinks: [PluginSpec]?
-    let controls: [PluginSpec]?
+    var device: String?
+    var analyzers: [PluginSpec]?
+    var sinks: [PluginSpec]?
+    var controls: [PluginSpec]?
+
+    /// The keys that are set.
+    var keys: [String] {
+        let isSet = ["device": device != nil, "analyzers": analyzers != nil, "sinks": sinks != nil, "controls": controls != nil]
+        return PipelineFile.Kind.defaults.keys.filter { isSet[$0] == true }
+    }
 
     /// The path of the file; nil when the environment has neither `XDG_CONFIG_HOME` nor `HOME`.
     ///
@@ -84,11 +88,10 @@ struct DefaultsFile {
     init(_ text: String, path: String, title: String, _ registry: PluginRegistry) throws(Failure) {
         let file = try PipelineFile(checking: text, kind: .defaults, title: title, registry)
         self.path = path
-        keys = PipelineFile.Kind.defaults.keys.filter(file.given.contains)
         device = file.device
-        analyzers = keys.contains("analyzers") ? file.configuration.analyzers : nil
-        sinks = keys.contains("sinks") ? file.configuration.sinks : nil
-        controls = keys.contains("controls") ? file.configuration.controls : nil
+        analyzers = file.given.contains("analyzers") ? file.configuration.analyzers : nil
+        sinks = file.given.contains("sinks") ? file.configuration.sinks : nil
+        controls = file.given.contains("controls") ? file.configuration.controls : nil
     }
 }
 

@@ -83,7 +83,7 @@ struct ListenCommand: Command {
 
     func run(with registry: PluginRegistry, on console: Console) throws(Failure) -> CommandStatus {
         var console = console.with(self.console.verbosity)
-        let defaults = defaults.noDefaults ? nil : try DefaultsFile.read(registry)
+        let defaults = defaults.noDefaults ? nil : try DefaultsFile.read(registry).map(remaining(of:))
         var registry = registry
         let display = display(
             on: FileDescriptor.standardOutput.destination, terminal: EnvironmentVariable.value("TERM"), defaults)
@@ -92,7 +92,9 @@ struct ListenCommand: Command {
             registry = registry.adding(sinks: [.liveLine(on: console)])
         }
         let builder = try builder(with: registry, defaults: defaults, display: display)
-        if let defaults { report(defaults, on: console) }
+        if let defaults, !defaults.keys.isEmpty {
+            console.remark("using \(defaults.keys.joined(separator: ", ")) of \(PathText.shown(defaults.path)); --no-defaults ignores it")
+        }
         return try builder.assemble().run(
             on: console, usesStandardOutput: builder.usesStandardOutput, replaying: try replay.read(registry.catalog),
             showsProgress: false, saysEnd: display != nil)
@@ -105,13 +107,12 @@ struct ListenCommand: Command {
         with registry: PluginRegistry, defaults: DefaultsFile? = nil, display: String? = nil
     ) throws(Failure) -> ConfigurationBuilder {
         var registry = registry
-        let applied = defaults.map(applied) ?? []
-        if let analyzers = defaults?.analyzers, applied.contains("analyzers") { registry.defaultAnalyzers = analyzers }
+        let defaults = defaults.map(remaining(of:))
+        if let analyzers = defaults?.analyzers { registry.defaultAnalyzers = analyzers }
         let defaultSink = display ?? SinkPlugin.jsonLinesID
         var builder = ConfigurationBuilder(registry)
         if capture.captures.isEmpty {
-            let device = applied.contains("device") ? defaults?.device : device
-            builder.configuration.captures = [try liveCapture(of: device, with: registry)]
+            builder.configuration.captures = [try liveCapture(of: defaults?.device ?? device, with: registry)]
         } else if device != nil || wait {
             throw Failure(
                 "--device and --wait apply to the default live capture only; set them in --capture, as in pulse:auto,wait=true")
@@ -127,11 +128,11 @@ struct ListenCommand: Command {
         }
         builder.configuration.sampleRate = rate.sampleRate
         builder.configuration.duration = try InputOptions.seconds(duration, of: "--duration")
-        if let sinks = defaults?.sinks, applied.contains("sinks") {
+        if let sinks = defaults?.sinks {
             // The view of the file is the one that a terminal shows.
             try builder.add(sinks.filter { $0.id != SinkPlugin.terminalID || display == $0.id }, besides: defaultSink)
         }
-        if let controls = defaults?.controls, applied.contains("controls") { builder.configuration.controls += controls }
+        builder.configuration.controls += defaults?.controls ?? []
         if json { builder.addStandardOutputSink(SinkPlugin.jsonLinesID) }
         if let display { builder.addStandardOutputSink(display) }
         return builder
@@ -144,22 +145,14 @@ struct ListenCommand: Command {
         return capture
     }
 
-    /// The keys of the defaults file that no option replaces.
-    private func applied(_ defaults: DefaultsFile) -> [String] {
-        defaults.keys.filter { key in
-            switch key {
-            case "device": device == nil && capture.captures.isEmpty
-            case "analyzers": options.analyzing.analyzers.allSatisfy { $0.hasPrefix("+") }
-            case "controls": options.writing.controls.isEmpty
-            default: options.writing.sinks.isEmpty
-            }
-        }
-    }
-
-    private func report(_ defaults: DefaultsFile, on console: Console) {
-        let keys = applied(defaults)
-        guard !keys.isEmpty else { return }
-        console.remark("using \(keys.joined(separator: ", ")) of \(PathText.shown(defaults.path)); --no-defaults ignores it")
+    /// The defaults that no option replaces.
+    private func remaining(of defaults: DefaultsFile) -> DefaultsFile {
+        var defaults = defaults
+        if device != nil || !capture.captures.isEmpty { defaults.device = nil }
+        if !options.analyzing.analyzers.allSatisfy({ $0.hasPrefix("+") }) { defaults.analyzers = nil }
+        if !options.writing.sinks.isEmpty { defaults.sinks = nil }
+        if !options.writing.controls.isEmpty { defaults.controls = nil }
+        return defaults
     }
 
     static func withoutOptions() throws(Failure) -> ListenCommand {
