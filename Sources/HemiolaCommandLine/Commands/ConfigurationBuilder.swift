@@ -282,8 +282,8 @@ struct ConfigurationBuilder {
     private func reportingOptions(_ assemble: () throws(Problem) -> Pipeline) throws(Failure) -> Pipeline {
         do throws(Problem) {
             // A file with the view is valid elsewhere, too.
-            if let view = configuration.sinks.firstIndex(where: { $0.id == SinkPlugin.terminalID }),
-                !FileDescriptor.standardOutput.isTerminal || !ProgressLine.canMoveCursor(EnvironmentVariable.value("TERM"))
+            if !FileDescriptor.standardOutput.isScreen,
+                let view = configuration.sinks.firstIndex(where: { $0.id == SinkPlugin.terminalID })
             {
                 throw Problem("standard output is not a terminal that can move its cursor; use json-lines instead", at: .sink(view))
             }

@@ -66,14 +66,12 @@ struct DemoCommand: Command {
         var console = console.with(self.console.verbosity)
         var registry = registry
         var output = SinkPlugin.jsonLinesID
-        if FileDescriptor.standardOutput.isTerminal {
-            if ProgressLine.canMoveCursor(EnvironmentVariable.value("TERM")) {
-                output = SinkPlugin.terminalID
-            } else {
-                console = console.withBarOnStandardOutput()
-                registry = registry.adding(sinks: [.liveLine(on: console)])
-                output = SinkPlugin.liveLineID
-            }
+        if FileDescriptor.standardOutput.isScreen {
+            output = SinkPlugin.terminalID
+        } else if FileDescriptor.standardOutput.isTerminal {
+            console = console.withBarOnStandardOutput()
+            registry = registry.adding(sinks: [.liveLine(on: console)])
+            output = SinkPlugin.liveLineID
         }
         let builder = ConfigurationBuilder(registry, configuration(with: registry, output: output))
         let pipeline = try builder.assemble()

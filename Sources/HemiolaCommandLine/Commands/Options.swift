@@ -244,13 +244,11 @@ struct OutputOptions: ParsableArguments {
     ///
     /// - Parameter terminal: The value of TERM.
     func showsView(on output: FileDescriptor.Destination, terminal: String?) -> Bool {
-        sinks.isEmpty && outputs.isEmpty && select.isEmpty && output == .terminal && ProgressLine.canMoveCursor(terminal)
+        sinks.isEmpty && outputs.isEmpty && select.isEmpty && output == .terminal && FileDescriptor.canMoveCursor(terminal)
     }
 
     /// The same for this process.
-    var showsView: Bool {
-        showsView(on: FileDescriptor.standardOutput.destination, terminal: EnvironmentVariable.value("TERM"))
-    }
+    var showsView: Bool { showsView(on: FileDescriptor.standardOutput.destination, terminal: EnvironmentVariable.value("TERM")) }
 
     func validate() throws {
         try Self.checkSingle(outputs)

@@ -49,7 +49,7 @@ extension SendCommand {
 
     /// Shows the progress that a page reports, a number from 0 to 1 or a text, on standard error, if that is a terminal.
     private static func show(_ value: JSONValue?, of title: String, on console: Console) {
-        guard FileDescriptor.standardError.isTerminal, ProgressLine.canMoveCursor(EnvironmentVariable.value("TERM")) else { return }
+        guard FileDescriptor.standardError.isScreen else { return }
         let width = FileDescriptor.standardError.columns
         let style = TerminalStyle(environment: EnvironmentVariable.value)
         if let number = value?.double, (0...1).contains(number) {

@@ -18,6 +18,12 @@ extension FileDescriptor {
         }
     }
 
+    /// Whether it is a terminal that can move its cursor.
+    var isScreen: Bool { isTerminal && Self.canMoveCursor(EnvironmentVariable.value("TERM")) }
+
+    /// - Parameter terminal: The value of TERM.
+    static func canMoveCursor(_ terminal: String?) -> Bool { terminal != nil && terminal != "dumb" }
+
     /// The columns of a terminal, 80 where they are not known.
     var columns: Int { terminalSize?.columns ?? 80 }
 

@@ -30,7 +30,7 @@ final class LiveLineSink: Sink, Sendable {
 
     private let console: Console
     private let style = TerminalStyle(environment: EnvironmentVariable.value)
-    private let movesCursor = ProgressLine.canMoveCursor(EnvironmentVariable.value("TERM"))
+    private let movesCursor = FileDescriptor.canMoveCursor(EnvironmentVariable.value("TERM"))
     private let state = Mutex(State())
 
     init(_ console: Console) {

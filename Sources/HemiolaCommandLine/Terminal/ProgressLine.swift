@@ -22,11 +22,8 @@ struct ProgressLine: Sendable, Hashable {
     /// Whether a bar can be shown: standard error is a terminal that can move the cursor, and no records appear on it.
     static func fits(standardError: FileDescriptor.Destination, standardOutput: FileDescriptor.Destination, terminal: String?) -> Bool {
         // The program that reads a pipe may print to this terminal.
-        standardError == .terminal && canMoveCursor(terminal) && (standardOutput == .file || standardOutput == .nowhere)
+        standardError == .terminal && FileDescriptor.canMoveCursor(terminal) && (standardOutput == .file || standardOutput == .nowhere)
     }
-
-    /// - Parameter terminal: The value of TERM.
-    static func canMoveCursor(_ terminal: String?) -> Bool { terminal != nil && terminal != "dumb" }
 
     /// The line, at least one column shorter than the terminal: some terminals wrap after the last column.
     func rendered(width: Int, style: TerminalStyle) -> String {

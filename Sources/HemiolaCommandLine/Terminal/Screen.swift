@@ -9,7 +9,7 @@ enum ColorDepth: Int, Sendable, Comparable {
     /// According to `NO_COLOR`, `COLORTERM` and `TERM`.
     init(environment: (String) -> String?) {
         let terminal = environment("TERM") ?? ""
-        if environment("NO_COLOR").map({ !$0.isEmpty }) ?? false || !ProgressLine.canMoveCursor(environment("TERM")) {
+        if environment("NO_COLOR").map({ !$0.isEmpty }) ?? false || !FileDescriptor.canMoveCursor(environment("TERM")) {
             self = .none
         } else if ["truecolor", "24bit"].contains(environment("COLORTERM")) || terminal.hasSuffix("-direct") {
             self = .full
