@@ -64,19 +64,8 @@ struct EvaluateCommand: Command {
         return events.times
     }
 
-    /// A measure: its key in JSON, its name in the table, its value.
-    struct Figure {
-        let key: String
-        let name: String
-        /// A number of events, or a ratio.
-        let value: JSONValue
-
-        init(_ key: String, _ name: String, _ value: JSONValue) {
-            self.key = key
-            self.name = name
-            self.value = value
-        }
-    }
+    /// A measure: its key in JSON, its name in the table, and its value, a number of events or a ratio.
+    typealias Figure = (key: String, name: String, value: JSONValue)
 
     func figures(_ reference: EventTimes, _ estimate: EventTimes) -> [Figure] {
         let start = skip ?? (onsets ? 0 : 5)
@@ -86,23 +75,23 @@ struct EvaluateCommand: Command {
         }
         let score = onsets ? nil : BeatScore(reference: reference.times, estimate: estimate.times, from: start)
         let all = score?.matching ?? matching(reference.times, estimate.times)
-        var figures = [
-            Figure("reference", "annotated", .integer(reference.times.count { $0 >= start })),
-            Figure("estimate", "estimated", .integer(estimate.times.count { $0 >= start })), Figure("f", "F", .number(all.fMeasure)),
-            Figure("precision", "precision", .number(all.precision)), Figure("recall", "recall", .number(all.recall)),
+        var figures: [Figure] = [
+            ("reference", "annotated", .integer(reference.times.count { $0 >= start })),
+            ("estimate", "estimated", .integer(estimate.times.count { $0 >= start })), ("f", "F", .number(all.fMeasure)),
+            ("precision", "precision", .number(all.precision)), ("recall", "recall", .number(all.recall)),
         ]
         if let score {
             figures += [
-                Figure("cemgil", "Cemgil", .number(score.cemgil)), Figure("cmlc", "CMLc", .number(score.correctLevelContinuity)),
-                Figure("cmlt", "CMLt", .number(score.correctLevelTotal)), Figure("amlc", "AMLc", .number(score.allowedLevelContinuity)),
-                Figure("amlt", "AMLt", .number(score.allowedLevelTotal)),
+                ("cemgil", "Cemgil", .number(score.cemgil)), ("cmlc", "CMLc", .number(score.correctLevelContinuity)),
+                ("cmlt", "CMLt", .number(score.correctLevelTotal)), ("amlc", "AMLc", .number(score.allowedLevelContinuity)),
+                ("amlt", "AMLt", .number(score.allowedLevelTotal)),
             ]
             if let annotated = reference.downbeats, let found = estimate.downbeats {
-                figures.append(Figure("downbeat_f", "downbeat F", .number(matching(annotated, found).fMeasure)))
+                figures.append(("downbeat_f", "downbeat F", .number(matching(annotated, found).fMeasure)))
             }
         }
         if let actionable = estimate.actionable {
-            figures.append(Figure("f_when_emitted", "F when emitted", .number(matching(reference.times, actionable).fMeasure)))
+            figures.append(("f_when_emitted", "F when emitted", .number(matching(reference.times, actionable).fMeasure)))
         }
         return figures
     }

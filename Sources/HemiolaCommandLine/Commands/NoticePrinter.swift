@@ -7,17 +7,21 @@ final class NoticePrinter: Sendable {
     private let pipeline: Pipeline
     private let console: Console
     private let saysEnd: Bool
-    private let repetitions: Mutex<RepeatedMessages>
-    /// When the last input ended, on the monotonic clock.
-    private let lastEnd: Mutex<Double>
+    private let state: Mutex<State>
+
+    private struct State {
+        var repetitions: RepeatedMessages
+        /// When the last input ended, on the monotonic clock.
+        var lastEnd: Double
+    }
 
     /// - Parameter saysEnd: Whether the end of an input is said, unless the duration of the run is given.
     init(_ pipeline: Pipeline, _ console: Console, saysEnd: Bool) {
         self.pipeline = pipeline
         self.saysEnd = saysEnd && pipeline.configuration.duration == nil
         self.console = console
-        lastEnd = Mutex(pipeline.clock.now)
-        repetitions = Mutex(RepeatedMessages(start: pipeline.clock.now))
+        let now = pipeline.clock.now
+        state = Mutex(State(repetitions: RepeatedMessages(start: now), lastEnd: now))
     }
 
     /// Prints a notice. In real time, one that is like an earlier one is counted.
@@ -25,14 +29,14 @@ final class NoticePrinter: Sendable {
         guard pipeline.isRealTime, notice.canRepeat else { return printNow(notice) }
         var source: String?
         if case .sinkInformation(let sink, _, _) = notice { source = sink }
-        let (isNew, counts) = repetitions.withLock { $0.add(notice.text, at: pipeline.clock.now, stateOf: source) }
+        let (isNew, counts) = state.withLock { $0.repetitions.add(notice.text, at: pipeline.clock.now, stateOf: source) }
         for count in counts { console.remark(count) }
         if isNew { printNow(notice) }
     }
 
     /// Prints the numbers of notices that were counted since the last such line.
     func finish() {
-        for count in repetitions.withLock({ $0.takeCounts() }) { console.remark(count) }
+        for count in state.withLock({ $0.repetitions.takeCounts() }) { console.remark(count) }
     }
 
     private func printNow(_ notice: PipelineNotice) {
@@ -56,9 +60,9 @@ final class NoticePrinter: Sendable {
                 console.remark("\(input): ended after \(seconds.rounded(toPlaces: 2)) s")
             }
             let now = pipeline.clock.now
-            let took = lastEnd.withLock { last in
-                defer { last = now }
-                return now - last
+            let took = state.withLock { state in
+                defer { state.lastEnd = now }
+                return now - state.lastEnd
             }
             let speed = took > 0 && seconds > 0 ? ", \(ProgressLine.speedText(seconds / took))" : ""
             console.note("\(notice.text), \(seconds.rounded(toPlaces: 2)) s of sound\(speed)")
@@ -74,19 +78,6 @@ extension PipelineNotice {
         case .captureWarning, .sinkTrouble, .sinkWarning, .sinkRecovered, .sinkInformation: true
         case .gap(_, _, _, _, let reason): !reason.isOfFile
         default: false
-        }
-    }
-}
-
-extension Pipeline {
-    /// The settings of every analyzer with all defaults, in the syntax of a SPEC.
-    var settings: [(name: String, settings: String)] {
-        let analyzers = (try? describeAnalyzers(for: StreamFormat(sampleRate: 48_000, channelCount: 2))) ?? []
-        return analyzers.map { analyzer in
-            (
-                analyzer.name,
-                analyzer.parameters.filter { $0.value != .none }.map { "\($0.key)=\($0.value.text)" }.joined(separator: ",")
-            )
         }
     }
 }

@@ -65,8 +65,10 @@ extension Pipeline {
             "\(analyzerNames.joined(separator: ", ")) to \(sinkNames.joined(separator: ", ")); "
                 + "\(inputs), \(configuration.batchFrames) frames per batch")
         guard console.verbosity.detail >= 2 else { return }
-        for (name, settings) in settings {
-            console.note("\(name)\(settings.isEmpty ? " has no settings" : ": \(settings)")", detail: 2)
+        for analyzer in (try? describeAnalyzers(for: PluginPage.format)) ?? [] {
+            // In the syntax of a SPEC, with all defaults.
+            let settings = analyzer.parameters.filter { $0.value != .none }.map { "\($0.key)=\($0.value.text)" }.joined(separator: ",")
+            console.note("\(analyzer.name)\(settings.isEmpty ? " has no settings" : ": \(settings)")", detail: 2)
         }
     }
 

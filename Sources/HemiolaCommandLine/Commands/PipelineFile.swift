@@ -257,17 +257,13 @@ extension PipelineFile {
         _ configuration: PipelineConfiguration, analyzers: [StreamHeader.Analyzer], registry: PluginRegistry
     ) -> String {
         var text = "min_version: \(ParameterValue.none.yaml)\n"
-        text += list(
-            "captures",
-            configuration.captures.map {
-                settings(of: $0, registry.captures.first(id: $0.id)?.about, common: PluginRegistry.commonSettings)
-            })
+        text += list("captures", configuration.captures.map { settings(of: $0, registry.captures.first(id: $0.id)?.about) })
         text += list(
             "analyzers",
             analyzers.map { analyzer in
                 let spec = configuration.analyzers.first { $0.analyzerName == analyzer.name } ?? PluginSpec(analyzer.id, as: analyzer.name)
                 // Those that the user has named as well as those that sinks need.
-                let common = settings(of: spec, registry.analyzers.first(id: analyzer.id)?.about, common: PluginRegistry.commonSettings)
+                let common = settings(of: spec, registry.analyzers.first(id: analyzer.id)?.about)
                 return [("id", .text(analyzer.id))] + (analyzer.name == analyzer.id.recordName ? [] : [("as", .text(analyzer.name))])
                     + analyzer.parameters
                     + common.filter { setting in
@@ -281,11 +277,7 @@ extension PipelineFile {
                 let about = registry.sinks.first(id: $0.id)?.about ?? registry.control(namedAsSink: $0.id)?.about
                 return settings(of: $0, about, common: PluginRegistry.commonSinkSettings)
             })
-        text += list(
-            "controls",
-            configuration.controls.map {
-                settings(of: $0, registry.controls.first(id: $0.id)?.about, common: PluginRegistry.commonSettings)
-            })
+        text += list("controls", configuration.controls.map { settings(of: $0, registry.controls.first(id: $0.id)?.about) })
         text += "batch: \(configuration.batchFrames)\n"
         text += "rate: \(configuration.sampleRate.map(String.init) ?? "null")\n"
         text += "realtime: \(configuration.isPaced)\n"
@@ -297,7 +289,7 @@ extension PipelineFile {
     }
 
     private static func settings(
-        of spec: PluginSpec, _ about: PluginDescription?, common: [Field]
+        of spec: PluginSpec, _ about: PluginDescription?, common: [Field] = PluginRegistry.commonSettings
     ) -> [(key: String, value: ParameterValue)] {
         let head: [(key: String, value: ParameterValue)] =
             [("id", .text(spec.id))] + (spec.alias.map { [("as", .text($0))] } ?? [])

@@ -55,7 +55,7 @@ struct CorpusRun {
     ///
     /// - Parameter pipeline: The pipeline of this command.
     private func settings(of pipeline: Pipeline) throws(Failure) -> String {
-        let analyzers = try pipeline.describedAnalyzers(for: StreamFormat(sampleRate: 48_000, channelCount: 2))
+        let analyzers = try pipeline.describedAnalyzers(for: PluginPage.format)
         var parts = ["hemiola \(HemiolaVersion.current)", "schema \(StreamHeader.schema)"]
         for analyzer in analyzers {
             parts.append("analyzer \(analyzer.name) \(analyzer.id) \(analyzer.version)")

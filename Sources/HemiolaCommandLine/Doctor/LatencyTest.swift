@@ -28,14 +28,9 @@ struct LatencyTest {
     }
 
     private func times(_ loopback: any Loopback) throws(Problem) -> [Double] {
-        let listener: ListeningProgram
-        do {
-            listener = try ListeningProgram([
-                "--device", loopback.device, "--rate", String(LatencyReport.sampleRate), "--batch", String(batchFrames),
-            ])
-        } catch {
-            throw Problem("cannot start \"hemiola listen\": \(error)")
-        }
+        let listener = try ListeningProgram([
+            "--device", loopback.device, "--rate", String(LatencyReport.sampleRate), "--batch", String(batchFrames),
+        ])
         defer { listener.stop() }
         // The first lines take longer, because the process and the device start.
         guard listener.waitForLine(within: 10, where: { $0.hasPrefix(#"{"type":"batch","n":20,"#) }) != nil else {

@@ -36,7 +36,7 @@ struct LeadTest {
         do {
             listener = try ListeningProgram(["--select", "beat,batch,levels.peak_db", "--sink", sink])
         } catch {
-            throw Failure("cannot start \"hemiola listen\": \(error)", status: .inputFailed)
+            throw Failure(error.message, status: .inputFailed)
         }
         defer { listener.stop() }
         guard listener.waitForLine(within: Self.startTime, where: { $0.hasPrefix(#"{"type":"batch""#) }) != nil else {

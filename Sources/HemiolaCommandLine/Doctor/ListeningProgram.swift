@@ -8,10 +8,14 @@ final class ListeningProgram {
     private(set) var isRunning = true
 
     /// - Parameter arguments: Those after `listen --no-defaults --json --quiet`.
-    init(_ arguments: [String]) throws(SystemCallError) {
-        program = try RunningProgram(
-            .arguments(["/proc/self/exe", "listen", "--no-defaults", "--json", "--quiet"] + arguments), hasInput: false, output: .pipe
-        ) { try? FileDescriptor.standardError.writeAll("\($0)\n") }
+    init(_ arguments: [String]) throws(Problem) {
+        do {
+            program = try RunningProgram(
+                .arguments(["/proc/self/exe", "listen", "--no-defaults", "--json", "--quiet"] + arguments), hasInput: false, output: .pipe
+            ) { try? FileDescriptor.standardError.writeAll("\($0)\n") }
+        } catch {
+            throw Problem("cannot start \"hemiola listen\": \(error)")
+        }
     }
 
     /// Ends the program.
