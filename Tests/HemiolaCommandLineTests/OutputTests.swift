@@ -179,11 +179,11 @@ import Testing
     @Test func `output path that is an input: refused`() throws {
         let file = try TemporaryFile([1, 2, 3])
         #expect(throws: Failure("\(file.path) is an input file and would be overwritten; write to another file")) {
-            _ = try builder([file.path, "--sink", "json-lines:\(file.path)"])
+            _ = try builder([file.path, "--sink", "json-lines:\(file.path)"]).assemble()
         }
-        #expect(throws: Failure.self) { _ = try builder([file.path, "--sink", "csv:x,events={dir}/{name}"]) }
+        #expect(throws: Failure.self) { _ = try builder([file.path, "--sink", "csv:x,events={dir}/{name}"]).assemble() }
         #expect(throws: Failure("\(file.path) is an input file and would be overwritten; write to another file")) {
-            _ = try builder(["--capture", "file:\(file.path)", "--sink", "json-lines:\(file.path)"])
+            _ = try builder(["--capture", "file:\(file.path)", "--sink", "json-lines:\(file.path)"]).assemble()
         }
     }
 }

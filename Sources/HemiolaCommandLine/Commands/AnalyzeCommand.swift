@@ -127,7 +127,6 @@ struct AnalyzeCommand: Command {
         builder.configuration.isPaced = realtime
         builder.configuration.usesLookAhead = lookAhead.usesLookAhead
         builder.configuration.jobCount = input.jobCount
-        try builder.checkThatNoInputIsOverwritten()
         return builder
     }
 }

@@ -98,7 +98,6 @@ struct BeatsCommand: Command {
         sink.settings["path"] = output.map { .text($0) }
         sink.settings["format"] = (tempo ? "tempo" : format).map { .text($0) }
         try builder.addSink(sink, output: output)
-        try builder.checkThatNoInputIsOverwritten()
         return builder
     }
 

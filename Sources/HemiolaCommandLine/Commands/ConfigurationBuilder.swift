@@ -125,11 +125,10 @@ struct ConfigurationBuilder {
     }
 
     /// Adds the sinks of the defaults file. One that needs standard output replaces the sink that writes there by default.
-    mutating func add(_ sinks: [PluginSpec], besides defaultSink: String) throws(Failure) {
+    mutating func add(_ sinks: [PluginSpec], besides defaultSink: String) {
         // Without --sink, the default sink is the only one.
         if sinks.contains(where: needsStandardOutput), configuration.sinks == [PluginSpec(defaultSink)] { configuration.sinks = [] }
         configuration.sinks += sinks
-        try checkThatNoInputIsOverwritten()
     }
 
     /// A named sink replaces the default one. The output path is given to the sink that uses standard output; without such a sink,
@@ -216,27 +215,6 @@ struct ConfigurationBuilder {
         var ignored: [Problem] = []
         guard let values = plugin.about.values(from: own, problems: &ignored) else { return nil }
         return plugin.needs(values)
-    }
-
-    /// - Parameter others: Inputs that are no captures.
-    /// - Throws: An output path is also an input.
-    func checkThatNoInputIsOverwritten(besides others: [String] = []) throws(Failure) {
-        let files = others + configuration.captures.compactMap { ($0.primary ?? $0.settings["path"])?.text }
-        let inputs = Set(files.compactMap(Self.fileIdentity))
-        // Standard output, `-`, is not a file, even if there is one of that name.
-        for output in configuration.sinks.compactMap(needs(of:)).flatMap(\.outputs) where output.path != "-" {
-            guard let template = try? PathTemplate(output.path, isNumbered: true) else { continue }
-            let values = template.isPerInput ? files.map { PathTemplate.Values(input: $0) } : [PathTemplate.Values()]
-            for path in values.map(template.path) {
-                guard let file = Self.fileIdentity(of: path), inputs.contains(file) else { continue }
-                throw Failure("\(path) is an input file and would be overwritten; write to another file")
-            }
-        }
-    }
-
-    /// Identifies the regular file at a path, links followed; nil when there is none.
-    private static func fileIdentity(of path: String) -> FileStatus.Identity? {
-        (try? FileSystem.status(of: path)).flatMap { $0.kind == .file ? $0.identity : nil }
     }
 
     /// The plugin of a SPEC.

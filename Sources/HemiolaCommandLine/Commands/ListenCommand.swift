@@ -121,7 +121,6 @@ struct ListenCommand: Command {
             options, defaultSink: defaultSink, analyzers: display == SinkPlugin.terminalID ? registry.viewAnalyzers : [])
         if !capture.captures.isEmpty {
             try builder.add(capture.captures, to: .captures)
-            try builder.checkThatNoInputIsOverwritten()
             // A capture that is not live runs at real-time speed too.
             builder.configuration.isPaced = true
             builder.configuration.waitsForWriters = true
@@ -130,7 +129,7 @@ struct ListenCommand: Command {
         builder.configuration.duration = try InputOptions.seconds(duration, of: "--duration")
         if let sinks = defaults?.sinks {
             // The view of the file is the one that a terminal shows.
-            try builder.add(sinks.filter { $0.id != SinkPlugin.terminalID || display == $0.id }, besides: defaultSink)
+            builder.add(sinks.filter { $0.id != SinkPlugin.terminalID || display == $0.id }, besides: defaultSink)
         }
         builder.configuration.controls += defaults?.controls ?? []
         if json { builder.addStandardOutputSink(SinkPlugin.jsonLinesID) }

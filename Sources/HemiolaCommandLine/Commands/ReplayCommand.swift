@@ -61,7 +61,6 @@ struct ReplayCommand: Command {
         builder.configuration.captures = audio.map { captureSpec(for: $0) }
         builder.configuration.isPaced = realtime
         try builder.set(writing, defaultSink: realtime && writing.showsView ? SinkPlugin.terminalID : SinkPlugin.jsonLinesID)
-        try builder.checkThatNoInputIsOverwritten(besides: [recording])
         return builder
     }
 }

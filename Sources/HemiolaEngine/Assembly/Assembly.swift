@@ -105,7 +105,9 @@ extension PluginRegistry {
         if let recording { replay = self.replay(of: recording, audio: captures, for: sinkEntries, &problems) }
         checkStandardOutput(sinkEntries.map(\.entry), &problems)
         let withResult = inputs.filter { $0.fault == nil }
-        checkOutputs(sinkEntries, inputs: withResult, hasSeveralInputs: source != nil || withResult.count > 1, &problems)
+        let files = captures.filter { $0.capture.read(\.isLive) != true }.compactMap(\.file) + [recording?.path].compactMap(\.self)
+        checkOutputs(
+            sinkEntries, inputs: withResult, files: files, hasSeveralInputs: source != nil || withResult.count > 1, &problems)
         guard problems.isEmpty, let batching else { throw Problem(problems) }
         for index in sinkEntries.indices where sinkEntries[index].entry.needs.summaries {
             let values = recording.map { summaryValues(of: $0.header.analyzers) } ?? Self.summaryValues(of: analyzerEntries, batching)

@@ -7,6 +7,8 @@ internal import Synchronization
 public final class Recording: Sendable {
     /// The path as people read it; `standard input` for `-`.
     public let name: String
+    /// The path; `-` is standard input.
+    let path: String
     /// The header of the first stream.
     public let header: StreamHeader
     private let reader: Mutex<RecordingReader?>
@@ -21,6 +23,7 @@ public final class Recording: Sendable {
         let liveCaptures = registry.captures.filter { $0.devices != nil }.map(\.about.id) + [registry.liveCapture?.id].compactMap(\.self)
         let reader = try RecordingReader(path, catalog: registry.catalog, liveCaptures: Set(liveCaptures))
         name = reader.name
+        self.path = path
         while true {
             switch try reader.next() {
             case .idle: continue

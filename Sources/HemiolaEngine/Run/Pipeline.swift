@@ -19,6 +19,8 @@ public final class Pipeline: Sendable {
         var name: String { path.map(PathText.shown) ?? given.capture.name }
         /// The path as given, where it was given one.
         var path: String? { given.capture.primary?.text }
+        /// The path, whether it was given alone or by its key.
+        var file: String? { (given.capture.primary ?? given.capture.settings["path"])?.text }
         /// Why it cannot be opened, where that is known before: it has no result.
         var fault: Problem? { given.error }
     }

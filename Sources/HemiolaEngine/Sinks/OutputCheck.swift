@@ -41,11 +41,16 @@ extension Pipeline {
 }
 
 extension PluginRegistry {
-    /// Reports sinks and inputs whose results would be written to the same path.
+    /// Reports sinks and inputs whose results would be written to the same path, and results that would overwrite an input.
+    ///
+    /// - Parameters:
+    ///   - inputs: The inputs that have results.
+    ///   - files: The paths of all inputs.
     func checkOutputs(
-        _ sinkEntries: [(place: Place, entry: Pipeline.SinkEntry)], inputs: [Pipeline.Input], hasSeveralInputs: Bool,
+        _ sinkEntries: [(place: Place, entry: Pipeline.SinkEntry)], inputs: [Pipeline.Input], files: [String], hasSeveralInputs: Bool,
         _ problems: inout [Problem]
     ) {
+        let inputFiles = Set(files.compactMap(Self.identity(ofFile:)))
         /// By file: the sink that writes it, and the input of the result; nil: the result of all inputs.
         var owners: [String: (sink: Int, input: String?)] = [:]
         var folders: [String: String] = [:]
@@ -63,6 +68,11 @@ extension PluginRegistry {
                 }
                 for input in template.isPerInput ? inputs.map({ $0.path ?? $0.name }) : [nil] {
                     let file = template.path(PathTemplate.Values(input: input ?? "", time: "{time}", number: 0))
+                    // Standard output, `-`, is not a file, even if there is one of that name.
+                    if file != "-", let identity = Self.identity(ofFile: file), inputFiles.contains(identity) {
+                        problems.append(Problem("\(file) is an input file and would be overwritten; write to another file"))
+                        continue sinkEntries
+                    }
                     // Descriptors, devices and pipes accept several results.
                     if OutputTarget(file).isSpecial { continue }
                     let identity = OutputTarget.identity(of: file, folders: &folders)
@@ -81,6 +91,11 @@ extension PluginRegistry {
                 }
             }
         }
+    }
+
+    /// Identifies the regular file at a path, links followed; nil when there is none.
+    private static func identity(ofFile path: String) -> FileStatus.Identity? {
+        (try? FileSystem.status(of: path)).flatMap { $0.kind == .file ? $0.identity : nil }
     }
 
     func checkStandardOutput(_ sinkEntries: [Pipeline.SinkEntry], _ problems: inout [Problem]) {
