@@ -1,5 +1,6 @@
 import Foundation
 import Hemiola
+import HemiolaEngine
 import HemiolaPlugins
 import TestSupport
 import Testing
@@ -148,9 +149,11 @@ import Testing
     }
 
     @Test func `usesStandardOutput: true if a sink uses standard output`() throws {
-        #expect(try builder(["a"]).usesStandardOutput)
-        #expect(try !builder(["a", "-o", "x"]).usesStandardOutput)
-        #expect(try builder(["a", "--sink", "json-lines:select=beat"]).usesStandardOutput)
+        #expect(try builder(["a"]).assemble().usesStandardOutput)
+        #expect(try !builder(["a", "-o", "x"]).assemble().usesStandardOutput)
+        #expect(try builder(["a", "--sink", "json-lines:select=beat"]).assemble().usesStandardOutput)
+        #expect(try builder(["a", "--sink", "presets:names=x"]).assemble().usesStandardOutput)
+        #expect(try !builder(["a", "--sink", "presets:names=x,path=plan"]).assemble().usesStandardOutput)
     }
 
     @Test func `output path with presets: for the records; the presets plan has no file`() throws {

@@ -81,8 +81,7 @@ struct AnalyzeCommand: Command {
         var builder = try builder(with: registry)
         if summary, corpus.resume, try !resume(&builder, on: console.with(self.console.verbosity)) { return .success }
         let status = try builder.assemble().run(
-            on: console.with(self.console.verbosity), usesStandardOutput: builder.usesStandardOutput,
-            replaying: try replay.read(registry.catalog))
+            on: console.with(self.console.verbosity), replaying: try replay.read(registry.catalog))
         if let failure = builder.source?.failure, status == .success || status == .inputFailed { throw failure }
         return status
     }

@@ -84,10 +84,8 @@ struct BeatsCommand: Command {
         if let folder = try corpus.folder(input, replay) {
             return try corpusRun(with: registry).run(into: folder, with: registry, on: console.with(self.console.verbosity))
         }
-        let builder = try builder(with: registry)
-        return try builder.assemble().run(
-            on: console.with(self.console.verbosity), usesStandardOutput: builder.usesStandardOutput,
-            replaying: try replay.read(registry.catalog))
+        return try builder(with: registry).assemble().run(
+            on: console.with(self.console.verbosity), replaying: try replay.read(registry.catalog))
     }
 
     private func builder(with registry: PluginRegistry) throws(Failure) -> ConfigurationBuilder {

@@ -230,9 +230,6 @@ struct ConfigurationBuilder {
 
     // MARK: - Assembly
 
-    /// Whether records go to standard output.
-    var usesStandardOutput: Bool { standardOutputSink != nil }
-
     /// Builds the pipeline.
     ///
     /// - Parameter other: Supplies the inputs; nil: the source of this configuration, if it has one.

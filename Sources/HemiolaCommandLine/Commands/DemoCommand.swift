@@ -73,11 +73,9 @@ struct DemoCommand: Command {
             registry = registry.adding(sinks: [.liveLine(on: console)])
             output = SinkPlugin.liveLineID
         }
-        let builder = ConfigurationBuilder(registry, configuration(with: registry, output: output))
-        let pipeline = try builder.assemble()
+        let pipeline = try ConfigurationBuilder(registry, configuration(with: registry, output: output)).assemble()
         console.remark("a drum and bass loop at \(Int(Self.tempo)) BPM, generated and not played: there is no sound")
-        return pipeline.run(
-            on: console, usesStandardOutput: builder.usesStandardOutput, showsProgress: false, saysEnd: output != SinkPlugin.jsonLinesID)
+        return pipeline.run(on: console, showsProgress: false, saysEnd: output != SinkPlugin.jsonLinesID)
     }
 
     /// - Parameter output: The sink that uses standard output.

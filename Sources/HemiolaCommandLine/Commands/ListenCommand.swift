@@ -96,8 +96,7 @@ struct ListenCommand: Command {
             console.remark("using \(defaults.keys.joined(separator: ", ")) of \(PathText.shown(defaults.path)); --no-defaults ignores it")
         }
         return try builder.assemble().run(
-            on: console, usesStandardOutput: builder.usesStandardOutput, replaying: try replay.read(registry.catalog),
-            showsProgress: false, saysEnd: display != nil)
+            on: console, replaying: try replay.read(registry.catalog), showsProgress: false, saysEnd: display != nil)
     }
 
     /// - Parameters:

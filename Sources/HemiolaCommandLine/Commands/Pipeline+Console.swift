@@ -10,14 +10,13 @@ extension Pipeline {
     /// Runs the pipeline: stops it on a signal, prints its notices and shows its progress.
     ///
     /// - Parameters:
-    ///   - usesStandardOutput: Whether records go to standard output.
     ///   - controls: Recorded controls to replay.
     ///   - showsProgress: Whether the run has an end, so that a progress bar makes sense.
     ///   - saysEnd: Whether the end of an input is said: a view on the terminal would end without a word.
     ///   - corpus: The progress and the end of a run with one result per input; nil: of any other run.
     func run(
-        on console: Console, usesStandardOutput: Bool, replaying controls: ControlReplay = ControlReplay(), showsProgress: Bool = true,
-        saysEnd: Bool = false, of corpus: CorpusReport? = nil
+        on console: Console, replaying controls: ControlReplay = ControlReplay(), showsProgress: Bool = true, saysEnd: Bool = false,
+        of corpus: CorpusReport? = nil
     ) -> CommandStatus {
         let showsBar =
             showsProgress && !console.verbosity.isQuiet

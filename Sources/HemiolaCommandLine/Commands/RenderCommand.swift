@@ -95,8 +95,7 @@ struct RenderCommand: Command {
             throw Failure("standard output is a terminal; name a file with --output, or redirect it")
         }
         let pipeline = if let recording { try builder.assemble(replaying: recording) } else { try builder.assemble() }
-        return pipeline.run(
-            on: console.with(self.console.verbosity), usesStandardOutput: builder.usesStandardOutput)
+        return pipeline.run(on: console.with(self.console.verbosity))
     }
 
     private func builder(with registry: PluginRegistry) throws(Failure) -> ConfigurationBuilder {

@@ -47,9 +47,7 @@ struct ReplayCommand: Command {
     @OptionGroup var console: ConsoleOptions
 
     func run(with registry: PluginRegistry, on console: Console) throws(Failure) -> CommandStatus {
-        let builder = try builder(with: registry)
-        return try builder.assemble(replaying: recording).run(
-            on: console.with(self.console.verbosity), usesStandardOutput: builder.usesStandardOutput)
+        try builder(with: registry).assemble(replaying: recording).run(on: console.with(self.console.verbosity))
     }
 
     private func builder(with registry: PluginRegistry) throws(Failure) -> ConfigurationBuilder {

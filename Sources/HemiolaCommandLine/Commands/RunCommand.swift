@@ -56,7 +56,6 @@ struct RunCommand: Command {
             throw Failure("standard input cannot be both the pipeline and the controls; use a file for one of them")
         }
         let replay = try self.replay.read(registry.catalog)
-        return try builder.assemble().run(
-            on: console.with(self.console.verbosity), usesStandardOutput: builder.usesStandardOutput, replaying: replay)
+        return try builder.assemble().run(on: console.with(self.console.verbosity), replaying: replay)
     }
 }

@@ -47,7 +47,7 @@ struct CorpusRun {
         builder.configuration.jobCount = min(input.jobCount, inputs.count ?? .max)
         let pipeline = try builder.assemble(inputs: source)
         let report = CorpusReport(source: source, failures: failures, clock: pipeline.clock, start: pipeline.clock.now)
-        return pipeline.run(on: console, usesStandardOutput: false, of: report)
+        return pipeline.run(on: console, of: report)
     }
 
     /// Everything that determines the result of an input besides the input: version, analyzers with their settings and versions, batch

@@ -178,8 +178,7 @@ extension Pipeline {
     ) -> SinkContext {
         let entry = sinkEntries[index]
         let name = entry.name
-        // One sink writes to standard output: the one that needs it, else the first that can use it.
-        let writer = sinkEntries.firstIndex(where: \.needs.standardOutput) ?? sinkEntries.firstIndex(where: \.needs.spareStandardOutput)
+        let writer = standardOutputWriter
         return SinkContext(
             name: name,
             records: RecordChoice(

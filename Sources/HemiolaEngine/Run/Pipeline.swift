@@ -168,6 +168,14 @@ public final class Pipeline: Sendable {
     /// The names of the sinks, in order.
     public var sinkNames: [String] { sinkEntries.map(\.name) }
 
+    /// The index of the sink that writes to standard output: the one that needs it, else the first that can use it; nil: there is none.
+    var standardOutputWriter: Int? {
+        sinkEntries.firstIndex(where: \.needs.standardOutput) ?? sinkEntries.firstIndex(where: \.needs.spareStandardOutput)
+    }
+
+    /// Whether a sink writes to standard output.
+    public var usesStandardOutput: Bool { standardOutputWriter != nil }
+
     /// The outputs that the analyzers declare for a stream of this format. Only before the run; opens nothing, except for analyzers that
     /// use something outside of this process.
     ///
