@@ -124,9 +124,9 @@ extension InputOptions {
         while let item = inputs.next() {
             switch item {
             case .file(let path, _): specs.append(try spec(path))
-            case .failure(let path, let message):
+            case .failure(let path, let problem):
                 specs.append(try spec(path))
-                faults[path] = Problem("\(PathText.shown(path).onOneLine): \(message)")
+                faults[path] = problem
             }
         }
         guard !specs.isEmpty else { throw Failure(inputs.emptyText, status: .inputFailed) }

@@ -91,13 +91,13 @@ final class CorpusSource: InputSource {
             switch item {
             case nil:
                 return nil
-            case .failure(let path, let message):
-                fail(path, message, number)
+            case .failure(let path, let problem):
+                fail(path, problem.message, number)
             case .file(let path, let relative):
                 // Before the file is read: a change meanwhile shows the next time.
                 let fingerprint = check.fingerprint(of: path)
                 if let problem = problem(of: relative) {
-                    fail(path, problem, number)
+                    fail(path, "\(PathText.shown(path).onOneLine): \(problem)", number)
                 } else if resumes, check.isCurrent("\(folder)/\(result(of: relative))", of: relative, fingerprint) {
                     state.withLock { $0.skipped += 1 }
                 } else {
@@ -126,13 +126,13 @@ final class CorpusSource: InputSource {
         state.withLock { $0.failed += 1 }
     }
 
+    /// - Parameter message: One line that names the path.
     private func fail(_ path: String, _ message: String, _ number: Int) {
-        let name = PathText.shown(path)
-        let text = message.hasPrefix(name) ? message : "\(name.onOneLine): \(message)"
-        failures.append(
-            InputEnd(file: name, fileBytes: PathText.nonUTF8Bytes(of: path), error: text, streamCount: 0), number: number)
+        let end = InputEnd(
+            file: PathText.shown(path), fileBytes: PathText.nonUTF8Bytes(of: path), error: message, streamCount: 0)
+        failures.append(end, number: number)
         state.withLock { $0.failed += 1 }
-        report(text)
+        report(message)
     }
 
     /// The path of a result below the folder.

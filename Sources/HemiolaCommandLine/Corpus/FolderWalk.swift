@@ -9,7 +9,12 @@ struct FolderWalk: Sendable {
     enum Item: Sendable, Hashable {
         /// - relative: The path below the folder of the walk.
         case file(path: String, relative: String)
-        case failure(path: String, message: String)
+        /// - problem: One line that names the path.
+        case failure(path: String, problem: Problem)
+
+        fileprivate static func failure(_ path: String, _ message: String) -> Item {
+            .failure(path: path, problem: Problem("\(PathText.shown(path).onOneLine): \(message)"))
+        }
     }
 
     /// A folder that is being read: its remaining entries, in reverse order.
@@ -68,7 +73,7 @@ struct FolderWalk: Sendable {
             status = try FileSystem.status(of: path)
         } catch {
             guard types.extensions.contains(Self.fileExtension(of: name)) else { return nil }
-            return .failure(path: path, message: "cannot be opened (\(error)); the link leads to no file")
+            return .failure(path, "cannot be opened (\(error)); the link leads to no file")
         }
         switch status.kind {
         case .file: return isWanted(path, name) ? .file(path: path, relative: relative) : nil
@@ -90,7 +95,7 @@ struct FolderWalk: Sendable {
             let entries = try FileSystem.entries(of: path).sorted { $0.name > $1.name }
             levels.append(Level(path: path, relative: relative, entries: entries))
         } catch {
-            pending = .failure(path: path, message: "the folder cannot be read (\(error)); show its owner and mode: ls -ld")
+            pending = .failure(path, "the folder cannot be read (\(error)); show its owner and mode: ls -ld")
         }
     }
 

@@ -42,7 +42,7 @@ final class OrderedSource: InputSource, @unchecked Sendable {
         guard !isCancelled.load(ordering: .acquiring) else { return nil }
         switch inputs.next() {
         case .file(let path, _): return input(path)
-        case .failure(let path, let message): return input(path, Problem("\(PathText.shown(path).onOneLine): \(message)"))
+        case .failure(let path, let problem): return input(path, problem)
         case nil: break
         }
         guard list != nil else {

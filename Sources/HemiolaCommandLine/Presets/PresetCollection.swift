@@ -81,7 +81,7 @@ struct PresetCollection {
         while let item = walk.next() {
             switch item {
             case .file(let path, _): if let kind = Kind(path) { try add(path, kind) }
-            case .failure(let path, let message): failures.append("\(path): \(message)")
+            case .failure(_, let problem): failures.append(problem.message)
             }
         }
     }
