@@ -163,12 +163,13 @@ struct ConfigurationBuilder {
     }
 
     private static func check(output: String?) throws(Failure) {
-        guard let output else { return }
-        if output.isEmpty { throw Failure("--output: the path is empty; is a variable of the shell unset?") }
-        if PathText.nonUTF8Bytes(of: output) != nil {
-            throw Failure(
-                "--output \(PathText.shown(output)): the path is not UTF-8; choose another name, or redirect standard output: > FILE")
-        }
+        if let output { try check(output, of: "--output", remedy: "choose another name, or redirect standard output: > FILE") }
+    }
+
+    /// - Throws: The path of an output is empty, or is not UTF-8, which a template has to be.
+    static func check(_ path: String, of option: String, remedy: String) throws(Failure) {
+        if path.isEmpty { throw Failure("\(option): the path is empty; is a variable of the shell unset?") }
+        if PathText.nonUTF8Bytes(of: path) != nil { throw Failure("\(option) \(PathText.shown(path)): the path is not UTF-8; \(remedy)") }
     }
 
     /// The sink that an output path's extension selects.

@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import Hemiola
-internal import HemiolaFiles
 
 /// One result per input, in a folder: options of `analyze` and `beats`.
 struct CorpusOptions: ParsableArguments {
@@ -27,10 +26,7 @@ struct CorpusOptions: ParsableArguments {
             if resume, !resumesTable { throw Failure("--resume needs --output-dir, the folder with the results of the earlier run") }
             return nil
         }
-        if folder.isEmpty { throw Failure("--output-dir: the path is empty; is a variable of the shell unset?") }
-        if PathText.nonUTF8Bytes(of: folder) != nil {
-            throw Failure("--output-dir \(PathText.shown(folder)): the path is not UTF-8; choose another name")
-        }
+        try ConfigurationBuilder.check(folder, of: "--output-dir", remedy: "choose another name")
         if replay.controls != nil {
             throw Failure("--output-dir and --replay-controls exclude each other: controls belong to one recording")
         }
