@@ -72,8 +72,7 @@ struct DevicesCommand: Command {
         }
         let widths = rows[0].indices.map { column in rows.map { $0[column].columns }.max() ?? 0 }
         return rows.map { row in
-            let cells = zip(row, widths).map { cell, width in cell + String(repeating: " ", count: width - cell.columns) }
-            var line = cells.joined(separator: "  ")
+            var line = zip(row, widths).map { $0.padded(to: $1) }.joined(separator: "  ")
             while line.last == " " { line.removeLast() }
             return line + "\n"
         }.joined()

@@ -36,10 +36,10 @@ final class MessagePrinter: @unchecked Sendable {
 
         var isPending: Bool { showHeld == nil && (isWriting || dropped > 0 || !messages.isEmpty || isStatusNew) }
 
-        /// What is written next, one after the other.
+        /// What is written next.
         ///
         /// - Returns: nil when nothing is pending, or another thread is writing.
-        mutating func takeChunk(_ size: Int) -> [Piece]? {
+        mutating func takeChunk(_ size: Int) -> Chunk? {
             guard !isWriting, isPending else { return nil }
             isWriting = true
             var text = ""
@@ -57,25 +57,21 @@ final class MessagePrinter: @unchecked Sendable {
             }
             // The status line is drawn again below the messages.
             let drawsStatus = messages.isEmpty && (isStatusNew || statusLine != nil && !text.isEmpty)
-            var pieces: [Piece] = []
-            if isStatusShown, !text.isEmpty || drawsStatus && statusLine == nil {
-                pieces.append(.status(MessagePrinter.erasingSequence))
-                isStatusShown = false
-            }
-            if !text.isEmpty { pieces.append(.messages(text)) }
-            if drawsStatus, let statusLine {
-                pieces.append(.status(MessagePrinter.statusSequence(statusLine)))
-                isStatusShown = true
-            }
-            if drawsStatus { isStatusNew = false }
-            return pieces
+            let erasesStatus = isStatusShown && (!text.isEmpty || drawsStatus && statusLine == nil)
+            if erasesStatus { isStatusShown = false }
+            guard drawsStatus else { return Chunk(erasesStatus: erasesStatus, messages: text) }
+            isStatusNew = false
+            if statusLine != nil { isStatusShown = true }
+            return Chunk(erasesStatus: erasesStatus, messages: text, statusLine: statusLine)
         }
     }
 
-    /// The text of one write.
-    private enum Piece {
-        case messages(String)
-        case status(String)
+    /// What is written at once, one after the other.
+    private struct Chunk {
+        var erasesStatus: Bool
+        var messages: String
+        /// nil: it is not drawn again.
+        var statusLine: String?
     }
 
     /// Signals that text is pending, or that a chunk was written.
@@ -196,12 +192,9 @@ final class MessagePrinter: @unchecked Sendable {
 
     private func writeAll() {
         while let chunk = condition.locked({ state.takeChunk(Self.chunk) }) {
-            for piece in chunk {
-                switch piece {
-                case .messages(let text): write(text)
-                case .status(let text): writeStatus(text)
-                }
-            }
+            if chunk.erasesStatus { writeStatus("\r\u{1B}[J") }
+            if !chunk.messages.isEmpty { write(chunk.messages) }
+            if let line = chunk.statusLine { writeStatus(Self.statusSequence(line)) }
             condition.locked {
                 state.isWriting = false
                 state.writtenChunks += 1
@@ -213,5 +206,4 @@ final class MessagePrinter: @unchecked Sendable {
     /// Leaves the cursor at the start of the line: when a narrower window wraps the old line, "erase below" removes all of it.
     /// Automatic wrapping is off meanwhile, because the window may have been resized since its width was read.
     private static func statusSequence(_ line: String) -> String { "\r\u{1B}[?7l\(line)\u{1B}[J\u{1B}[?7h\r" }
-    private static let erasingSequence = "\r\u{1B}[J"
 }

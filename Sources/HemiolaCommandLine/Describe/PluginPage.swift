@@ -197,9 +197,8 @@ extension Feature {
 }
 
 extension String {
-    func padded(to width: Int) -> String {
-        self + String(repeating: " ", count: max(0, width - count))
-    }
+    /// The text with blanks behind it, up to a width in columns.
+    func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - columns)) }
 
     /// The text wrapped at `columns`, each line indented and with a newline.
     func wrapped(indent: Int, columns: Int) -> String {

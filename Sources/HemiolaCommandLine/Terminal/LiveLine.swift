@@ -31,9 +31,8 @@ extension LiveState {
         if middleColumns >= Self.fewestBars {
             middle = notice(at: now).map { $0.onOneLine.shortened(to: middleColumns, style) } ?? glyphs(middleColumns, style)
         }
-        let padding = middle.map { String(repeating: " ", count: middleColumns - $0.columns) }
         let nameColumns = middle == nil ? free : free - middleColumns - 2
-        let parts = [name.shortened(to: nameColumns, style), meter, middle.map { $0 + (padding ?? "") }]
+        let parts = [name.shortened(to: nameColumns, style), meter, middle?.padded(to: middleColumns)]
         return (parts.compactMap { $0 } + tail).joined(separator: "  ")
     }
 
