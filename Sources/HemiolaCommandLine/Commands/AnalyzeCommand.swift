@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Hemiola
 internal import HemiolaEngine
 
-struct AnalyzeCommand: Command {
+struct AnalyzeCommand: PipelineCommand {
     static let configuration = CommandConfiguration(
         commandName: "analyze",
         abstract: "Analyse sound files and write levels, spectrum, beats and more as JSON Lines.",
@@ -76,12 +76,11 @@ struct AnalyzeCommand: Command {
 
     func run(with registry: PluginRegistry, on console: Console) throws(Failure) -> CommandStatus {
         if let folder = try outputFolder() {
-            return try corpusRun(with: registry).run(into: folder, with: registry, on: console.with(self.console.verbosity))
+            return try corpusRun(with: registry).run(into: folder, with: registry, on: console)
         }
         var builder = try builder(with: registry)
-        if summary, corpus.resume, try !resume(&builder, on: console.with(self.console.verbosity)) { return .success }
-        let status = try builder.assemble().run(
-            on: console.with(self.console.verbosity), replaying: try replay.read(registry.catalog))
+        if summary, corpus.resume, try !resume(&builder, on: console) { return .success }
+        let status = try builder.assemble().run(on: console, replaying: try replay.read(registry.catalog))
         if let failure = builder.source?.failure, status == .success || status == .inputFailed { throw failure }
         return status
     }

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Hemiola
 
-struct BeatsCommand: Command {
+struct BeatsCommand: PipelineCommand {
     static let configuration = CommandConfiguration(
         commandName: "beats",
         abstract: "Detect the beats of sound files and print their times.",
@@ -82,10 +82,9 @@ struct BeatsCommand: Command {
 
     func run(with registry: PluginRegistry, on console: Console) throws(Failure) -> CommandStatus {
         if let folder = try corpus.folder(input, replay) {
-            return try corpusRun(with: registry).run(into: folder, with: registry, on: console.with(self.console.verbosity))
+            return try corpusRun(with: registry).run(into: folder, with: registry, on: console)
         }
-        return try builder(with: registry).assemble().run(
-            on: console.with(self.console.verbosity), replaying: try replay.read(registry.catalog))
+        return try builder(with: registry).assemble().run(on: console, replaying: try replay.read(registry.catalog))
     }
 
     private func builder(with registry: PluginRegistry) throws(Failure) -> ConfigurationBuilder {

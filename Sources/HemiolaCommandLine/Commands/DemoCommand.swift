@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Hemiola
 
-struct DemoCommand: Command {
+struct DemoCommand: PipelineCommand {
     /// The tempo of the loop, in BPM.
     static let tempo = 174.0
 
@@ -63,7 +63,7 @@ struct DemoCommand: Command {
     }
 
     func run(with registry: PluginRegistry, on console: Console) throws(Failure) -> CommandStatus {
-        var console = console.with(self.console.verbosity)
+        var console = console
         var registry = registry
         var output = SinkPlugin.jsonLinesID
         if FileDescriptor.standardOutput.isScreen {

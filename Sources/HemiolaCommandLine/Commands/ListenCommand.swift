@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Hemiola
 
-struct ListenCommand: Command {
+struct ListenCommand: PipelineCommand {
     static let configuration = CommandConfiguration(
         commandName: "listen",
         abstract: "Analyse live audio: what this computer plays, or an input device.",
@@ -82,7 +82,7 @@ struct ListenCommand: Command {
     @OptionGroup var console: ConsoleOptions
 
     func run(with registry: PluginRegistry, on console: Console) throws(Failure) -> CommandStatus {
-        var console = console.with(self.console.verbosity)
+        var console = console
         let defaults = defaults.noDefaults ? nil : try DefaultsFile.read(registry).map(remaining(of:))
         var registry = registry
         let display = display(

@@ -4,7 +4,7 @@ internal import HemiolaEngine
 internal import HemiolaFiles
 internal import HemiolaPictures
 
-struct RenderCommand: Command {
+struct RenderCommand: PipelineCommand {
     static let configuration = CommandConfiguration(
         commandName: "render",
         abstract: "Draw spectrogram, waveform, beats, chroma and chords of sound files or a recording.",
@@ -95,7 +95,7 @@ struct RenderCommand: Command {
             throw Failure("standard output is a terminal; name a file with --output, or redirect it")
         }
         let pipeline = if let recording { try builder.assemble(replaying: recording) } else { try builder.assemble() }
-        return pipeline.run(on: console.with(self.console.verbosity))
+        return pipeline.run(on: console)
     }
 
     private func builder(with registry: PluginRegistry) throws(Failure) -> ConfigurationBuilder {

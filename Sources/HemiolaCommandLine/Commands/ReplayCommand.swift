@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Hemiola
 internal import HemiolaEngine
 
-struct ReplayCommand: Command {
+struct ReplayCommand: PipelineCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",
         abstract: "Send recorded records to sinks, at the speed of the music.",
@@ -47,7 +47,7 @@ struct ReplayCommand: Command {
     @OptionGroup var console: ConsoleOptions
 
     func run(with registry: PluginRegistry, on console: Console) throws(Failure) -> CommandStatus {
-        try builder(with: registry).assemble(replaying: recording).run(on: console.with(self.console.verbosity))
+        try builder(with: registry).assemble(replaying: recording).run(on: console)
     }
 
     private func builder(with registry: PluginRegistry) throws(Failure) -> ConfigurationBuilder {

@@ -54,7 +54,7 @@ struct Root: ParsableCommand {
         Completions(registry).makeCurrent()
         do {
             switch try parsed(arguments, columns: FileDescriptor.standardOutput.columns) {
-            case .command(let command): return try command.run(with: registry, on: console)
+            case .command(let command): return try command.run(with: registry, on: console.with(command.verbosity))
             case .text(let text): return try print(text)
             case .versionReport: return try print(VersionReport.current(registry).text)
             }

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Hemiola
 internal import HemiolaEngine
 
-struct RunCommand: Command {
+struct RunCommand: PipelineCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
         abstract: "Run a pipeline from a YAML file.",
@@ -56,6 +56,6 @@ struct RunCommand: Command {
             throw Failure("standard input cannot be both the pipeline and the controls; use a file for one of them")
         }
         let replay = try self.replay.read(registry.catalog)
-        return try builder.assemble().run(on: console.with(self.console.verbosity), replaying: replay)
+        return try builder.assemble().run(on: console, replaying: replay)
     }
 }
