@@ -18,7 +18,7 @@ extension SendCommand {
         try client.write(ControlMessage.quiet + (needsPage ? ControlMessage.status : []) + message.line, until: deadline)
         var status: SocketMessage?
         let reply = try client.reply(until: deadline) { message in
-            if message.value["type"]?.string == "status" { status = message }
+            if message.type == "status" { status = message }
         }
         if reply.isRefusal { throw client.failure(reply.error) }
         if needsPage, reply.ok, status?.value["pages"]?.integer == 0 {
@@ -28,7 +28,7 @@ extension SendCommand {
             _ = try Root.print(json || !FileDescriptor.standardOutput.isTerminal ? status.text : status.value.statusText)
             if reply.ok { return .success }
         }
-        _ = try Root.print(reply.message.text)
+        _ = try Root.print(reply.text)
         return reply.ok ? .success : .refused
     }
 
@@ -50,8 +50,8 @@ extension SendCommand {
         // Where clients get bare samples by default, the subscription requests lines; a refused connection may be closed already.
         try? client.write(ControlMessage.quiet, until: deadline)
         while let message = try? client.next(until: deadline) {
-            if message.value["type"]?.string == "hello", let catalog = try? RecordCatalog(hello: message.value) { return catalog }
-            if let reply = Reply(message), reply.isRefusal { throw client.failure(reply.error) }
+            if message.type == "hello", let catalog = try? RecordCatalog(hello: message.value) { return catalog }
+            if message.isRefusal { throw client.failure(message.error) }
         }
         return nil
     }

@@ -13,21 +13,21 @@ extension SendCommand {
         guard answer.ok else { throw Failure("\(request.title): \(answer.error)", status: .refused) }
         switch request.task {
         case .snapshot(let path):
-            try Snapshot.move(answer.value, to: path)
+            try Snapshot.move(answer.result, to: path)
             return try Root.print(JSONValue.quoted(path))
         case .wait: return .success
-        case .window where answer.value == "null":
+        case .window where answer.result == "null":
             // The request has no result.
             return .success
-        case .tabs where answer.value == "0":
+        case .tabs where answer.result == "0":
             console.warning("no window is connected; a window that connects later shows the tabs")
         default: break
         }
-        return try Root.print(answer.value)
+        return try Root.print(answer.result)
     }
 
     /// Sends a request, and waits for the answer. The progress is printed as it is received, or shown on a terminal.
-    private func answer(to request: PageRequest, on console: Console) throws(Failure) -> Reply {
+    private func answer(to request: PageRequest, on console: Console) throws(Failure) -> SocketMessage {
         // The running program checks the limit too, and replies then.
         let timeLimit = timeout ?? Self.standardRequestTime
         let line = try request.line(timeLimit: timeLimit)

@@ -70,10 +70,10 @@ struct SocketClient {
     /// The reply to what was sent.
     ///
     /// - Parameter receive: Receives the messages before it.
-    func reply(until deadline: Deadline, _ receive: (SocketMessage) throws(Failure) -> Void) throws(Failure) -> Reply {
+    func reply(until deadline: Deadline, _ receive: (SocketMessage) throws(Failure) -> Void) throws(Failure) -> SocketMessage {
         while true {
             let message = try next(until: deadline)
-            if let reply = Reply(message) { return reply }
+            if message.isReply { return message }
             try receive(message)
         }
     }
@@ -98,7 +98,7 @@ struct SocketClient {
 struct SocketMessage {
     /// null for a line that is no message.
     let value: JSONValue
-    let bytes: [UInt8]
+    private let bytes: [UInt8]
 
     fileprivate init(_ line: [UInt8]) {
         value = (try? JSONValue(message: line)) ?? .null
@@ -108,28 +108,23 @@ struct SocketMessage {
     /// The line as text.
     var text: String { String(decoding: bytes, as: UTF8.self) }
 
+    var type: String? { value["type"]?.string }
+
     /// Whether it is a message of this type to this program.
-    func isAnswer(_ type: String) -> Bool { value["type"]?.string == type && value["id"]?.string == ControlMessage.id }
-}
+    func isAnswer(_ type: String) -> Bool { self.type == type && value["id"]?.string == ControlMessage.id }
 
-/// The reply to a message, or the refusal of the message or the connection.
-struct Reply {
-    let message: SocketMessage
+    // MARK: - Replies
 
-    /// - Returns: nil for a message that is neither.
-    init?(_ message: SocketMessage) {
-        guard message.value["type"]?.string == "error" || message.isAnswer("reply") else { return nil }
-        self.message = message
-    }
+    /// Whether it is the reply to what was sent, or a refusal.
+    var isReply: Bool { isRefusal || isAnswer("reply") }
+    /// Whether the program has refused what was sent, or the connection.
+    var isRefusal: Bool { type == "error" }
+    var ok: Bool { !isRefusal && value["ok"]?.flag == true }
+    var error: String { value["error"]?.string ?? "refused" }
 
-    /// Whether the program has refused the message or the connection.
-    var isRefusal: Bool { message.value["type"]?.string == "error" }
-    var ok: Bool { !isRefusal && message.value["ok"]?.flag == true }
-    var error: String { message.value["error"]?.string ?? "refused" }
-
-    /// The value as JSON text: the bytes of the message, so that numbers keep their digits.
-    var value: String {
-        let source = message.value.members?.first { $0.key == "value" }?.source
-        return source.map { String(decoding: message.bytes[$0], as: UTF8.self) } ?? "null"
+    /// The value of a reply as JSON text: the bytes of the message, so that numbers keep their digits.
+    var result: String {
+        let source = value.members?.first { $0.key == "value" }?.source
+        return source.map { String(decoding: bytes[$0], as: UTF8.self) } ?? "null"
     }
 }
