@@ -25,9 +25,8 @@ private let sinks = PluginRegistry.standard.sinks.map(\.about.id).joined(separat
     }
 
     private func configuration(_ arguments: [String], _ text: String, display: String? = nil) throws -> PipelineConfiguration {
-        guard case .command(let command as ListenCommand) = try Root.parsed(["listen"] + arguments) else { throw Failure("no command") }
         let registry = PluginRegistry.standard.adding(sinks: [.liveLine(on: Console(output: { _ in }))])
-        let builder = try command.builder(with: registry, defaults: try file(text), display: display)
+        let builder = try command(ListenCommand.self, arguments).builder(with: registry, defaults: try file(text), display: display)
         // All parts of the configuration fit together.
         _ = try builder.assemble()
         return builder.configuration
@@ -153,7 +152,7 @@ private let sinks = PluginRegistry.standard.sinks.map(\.about.id).joined(separat
         let registry = PluginRegistry.standard.adding(sinks: [.terminal(on: Console(output: { _ in }))])
         let defaults = try DefaultsFile("sinks: [web, {id: terminal, colors: light, bar_width: 1}]", path: "/a", title: "d.yaml", registry)
         func sinks(_ arguments: [String], on output: FileDescriptor.Destination) throws -> [PluginSpec] {
-            guard case .command(let command as ListenCommand) = try Root.parsed(["listen"] + arguments) else { throw Failure("no command") }
+            let command = try command(ListenCommand.self, arguments)
             let display = command.display(on: output, terminal: "xterm", defaults)
             return try command.builder(
                 with: registry.adding(sinks: [.liveLine(on: Console(output: { _ in }))]), defaults: defaults, display: display

@@ -6,8 +6,7 @@ import Testing
 
 @Suite struct EvaluateTests {
     private func command(_ arguments: [String] = []) throws -> EvaluateCommand {
-        guard case .command(let command) = try Root.parsed(["evaluate", "a", "b"] + arguments) else { throw Failure("no command") }
-        return try #require(command as? EvaluateCommand)
+        try HemiolaCommandLineTests.command(EvaluateCommand.self, ["a", "b"] + arguments)
     }
 
     private func value(_ key: String, _ figures: [EvaluateCommand.Figure]) -> Double? {
@@ -54,9 +53,7 @@ import Testing
         let folder = try TemporaryFolder()
         try folder.write("\u{FEFF}0.5 1\n1.0 2\n", to: "a.beats")
         try folder.write("0.5 1\n1.0 2\n", to: "b.beats")
-        guard case .command(let command) = try Root.parsed(["evaluate", folder("a.beats"), folder("b.beats"), "--skip", "0"]),
-            let command = command as? EvaluateCommand
-        else { throw Failure("no command") }
+        let command = try command(["--skip", "0"])
         let (first, second) = (try command.events(folder("a.beats")), try command.events(folder("b.beats")))
         #expect(first == second && first.times == [0.5, 1])
     }

@@ -8,8 +8,7 @@ import Testing
 /// `hemiola check` of field maps.
 @Suite struct FieldMapCheckTests {
     private func check(_ arguments: [String]) throws -> String {
-        guard case .command(let command as CheckCommand) = try Root.parsed(["check"] + arguments) else { throw Failure("no check command") }
-        return try command.text(with: .standard)
+        try command(CheckCommand.self, arguments).text(with: .standard)
     }
 
     @Test(arguments: ["midi", "qlcplus", "resolume", "synesthesia", "touchdesigner"])

@@ -53,10 +53,7 @@ import Testing
     }
 
     private func command(_ arguments: [String]) throws -> ListenCommand {
-        guard case .command(let command) = try Root.parsed(["listen"] + arguments) else {
-            throw Failure("no command")
-        }
-        return try #require(command as? ListenCommand)
+        try HemiolaCommandLineTests.command(ListenCommand.self, arguments)
     }
 
     private func configuration(_ arguments: [String]) throws -> PipelineConfiguration {

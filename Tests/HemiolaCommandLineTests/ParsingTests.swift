@@ -78,10 +78,7 @@ import Testing
     }
 
     @Test func `-v: counted`() throws {
-        guard case .command(let command as AnalyzeCommand) = try Root.parsed(["analyze", "a", "-vv"]) else {
-            Issue.record("no analyze command")
-            return
-        }
+        let command = try command(AnalyzeCommand.self, ["a", "-vv"])
         #expect(command.console.verbosity == Console.Verbosity(isQuiet: false, detail: 2))
     }
 

@@ -23,10 +23,7 @@ import Testing
 
     private func printed(_ text: String) throws -> String {
         let file = try TemporaryFile(Array(text.utf8))
-        guard case .command(let command as CheckCommand) = try Root.parsed(["check", file.path, "--print"]) else {
-            throw Failure("no check command")
-        }
-        return try command.text(with: .standard)
+        return try command(CheckCommand.self, [file.path, "--print"]).text(with: .standard)
     }
 
     /// CPU time of this thread, which does not depend on other tests.
@@ -202,8 +199,7 @@ import Testing
 
     @Test func `check of a valid file: prints valid`() throws {
         let file = try TemporaryFile(Array("inputs: /nowhere/at/all.wav".utf8))
-        guard case .command(let command as CheckCommand) = try Root.parsed(["check", file.path]) else { throw Failure("no command") }
-        #expect(try command.text(with: .standard) == "\(file.path): valid\n")
+        #expect(try command(CheckCommand.self, [file.path]).text(with: .standard) == "\(file.path): valid\n")
     }
 
     @Test func `run: writes the configured output`() async throws {

@@ -12,10 +12,7 @@ import VampAnalyzer
     private static let pages = PluginPage.all(of: .standard)
 
     private func text(_ arguments: String...) throws -> String {
-        guard case .command(let command as PluginsCommand) = try Root.parsed(["plugins"] + arguments) else {
-            throw Failure("no plugins command")
-        }
-        return try command.text(with: .standard)
+        try command(PluginsCommand.self, arguments).text(with: .standard)
     }
 
     @Test func `list: all plugins, grouped by role`() throws {

@@ -5,10 +5,7 @@ import Testing
 
 @Suite struct SchemaCommandTests {
     private func text(_ options: String...) throws -> String {
-        guard case .command(let command) = try Root.parsed(["schema"] + options) else {
-            throw Failure("\(options) is no command")
-        }
-        return try #require(command as? SchemaCommand).text(with: .standard)
+        try command(SchemaCommand.self, options).text(with: .standard)
     }
 
     @Test func `a selection leaves only what it names`() throws {

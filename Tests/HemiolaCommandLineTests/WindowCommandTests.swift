@@ -8,10 +8,7 @@ import Testing
 
 @Suite struct WindowCommandTests {
     private func command(_ arguments: String...) throws -> WindowCommand {
-        guard case .command(let command) = try Root.parsed(["window"] + arguments), let window = command as? WindowCommand else {
-            throw Failure("no window command")
-        }
-        return window
+        try HemiolaCommandLineTests.command(WindowCommand.self, arguments)
     }
 
     @Test func `arguments: passed on with the path of this program`() throws {
