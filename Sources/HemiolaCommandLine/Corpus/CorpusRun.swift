@@ -17,10 +17,10 @@ struct CorpusRun {
     /// Whether results of an earlier run are kept.
     var resumes: Bool
 
-    func run(into path: String, with registry: PluginRegistry, on console: Console) throws(Failure) -> CommandStatus {
-        var folder = path[...]
-        while folder.count > 1, folder.hasSuffix("/") { folder.removeLast() }
-        let template = folder.split(separator: "{", omittingEmptySubsequences: false).joined(separator: "{{")
+    func run(into folder: String, with registry: PluginRegistry, on console: Console) throws(Failure) -> CommandStatus {
+        var path = folder
+        while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+        let template = path.split(separator: "{", omittingEmptySubsequences: false).joined(separator: "{{")
         var builder = self.builder
         var sink = self.sink
         sink.primary = .text("\(template)/{dir}/{name}.\(ending)")
@@ -33,7 +33,7 @@ struct CorpusRun {
             let same = input.files.first(where: { (try? FileSystem.status(of: $0))?.identity == identity })
         {
             throw Failure(
-                "--output-dir \(path): results cannot be written into the folder that is analysed, \(PathText.shown(same)); choose another one"
+                "--output-dir \(folder): results cannot be written into the folder that is analysed, \(PathText.shown(same)); choose another one"
             )
         }
         let output = try OutputFolder(path)

@@ -7,7 +7,6 @@ internal import HemiolaSystem
 struct OutputFolder: Sendable {
     private static let lockName = ".hemiola-lock"
 
-    /// The path as given, without a slash at the end.
     let path: String
     /// Identifies the folder.
     let identity: FileStatus.Identity
@@ -17,13 +16,11 @@ struct OutputFolder: Sendable {
     ///
     /// - Throws: The folder cannot be written, or another run writes into it.
     init(_ path: String) throws(Failure) {
-        var path = path[...]
-        while path.count > 1, path.hasSuffix("/") { path.removeLast() }
-        self.path = String(path)
+        self.path = path
         let lockPath = "\(path)/\(Self.lockName)"
         do {
-            try FileSystem.createFolder(self.path)
-            identity = try FileSystem.status(of: self.path).identity
+            try FileSystem.createFolder(path)
+            identity = try FileSystem.status(of: path).identity
             lock = try FileDescriptor.open(lockPath, [.readWrite, .create])
         } catch {
             throw Failure("cannot write into \(path): \(error); choose another --output-dir", status: .outputFailed)
@@ -35,7 +32,7 @@ struct OutputFolder: Sendable {
                 "\(path): another run of hemiola\(holder) writes into this folder; wait for its end, or choose another --output-dir",
                 status: .outputFailed)
         }
-        if (try? lock.status().size) ?? 0 > 0 { Self.removePartialFiles(in: self.path) }
+        if (try? lock.status().size) ?? 0 > 0 { Self.removePartialFiles(in: path) }
         try? lock.truncate(to: 0)
         try? lock.writeAll(Array("\(CurrentProcess.identifier)\n".utf8))
     }
