@@ -33,6 +33,15 @@ import Testing
         #expect(spreads.min()! < limit, "\(spreads)")
     }
 
+    @Test func `osc: a field map that names a missing feature is a wrong setting, exit code 2`() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("- {from: levels.rms, to: /level}\n", to: "map.yaml")
+        let outcome = try Hemiola.run(
+            ["analyze", Hemiola.minuet, "--quiet", "--sink", "osc:127.0.0.1:9,map=\(folder("map.yaml"))"], in: folder.path)
+        #expect(outcome.status == 2 && outcome.errorLines.count == 1, "\(outcome.errors)")
+        #expect(outcome.errors.contains("did you mean levels.rms_db?"), "\(outcome.errors)")
+    }
+
     @Test func `os2l: a receiver that closes every connection is reported once`() throws {
         let server = try TCPServer()
         let program = try Hemiola.start(

@@ -222,6 +222,16 @@ import Testing
         #expect(log.text.contains("would be overwritten"))
     }
 
+    @Test func `output that is an input, named alone or by its key: a problem of the file`() throws {
+        let sound = try TemporaryFile([1, 2])
+        for input in ["inputs: \(sound.path)", "captures: [{id: file, path: \(sound.path)}]"] {
+            #expect(
+                problems("\(input)\nsinks: ['json-lines:\(sound.path)']") == [
+                    "p.yaml: \(sound.path) is an input file and would be overwritten; write to another file"
+                ])
+        }
+    }
+
     @Test func `unreadable file: error`() {
         #expect(throws: Failure("cannot read /nowhere.yaml: No such file or directory")) {
             try PipelineFile(at: "/nowhere.yaml", .standard)
