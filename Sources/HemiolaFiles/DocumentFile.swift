@@ -330,7 +330,7 @@ public final class DocumentFile: Sink {
                 let cause = isFailed ? "the input was not analysed to its end" : "the run was interrupted"
                 let result =
                     isAtPath
-                    ? "the file holds the records up to that point"
+                    ? "the file has what was analysed before"
                     : file.target.isOccupied ? "the old file is unchanged" : "no file was written"
                 context.messages.warn("\(file.target.name): \(cause); \(result)")
             }

@@ -17,7 +17,7 @@ extension RecordType {
         fields: [
             .number("bpm", unit: .beatsPerMinute, minimum: 0, "The tempo at this beat."),
             .integer("position", nullable: true, "The place in the bar, 1 = downbeat; null when unknown."),
-            .number("confidence", in: 0...1, "0…1."),
+            .number("confidence", in: 0...1, "The probability that it is within 70 ms of a listener's tap."),
             .emittedTime, .timeUntilEvent,
         ])
 

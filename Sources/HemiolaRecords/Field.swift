@@ -218,7 +218,7 @@ extension Field {
     /// `emitted_t`: the end, in stream time, of the batch after which the record is written.
     public static let emittedTime = Field(
         "emitted_t", .number, source: .emittedTime, unit: .seconds,
-        "The end, in stream time, of the batch after which the line stands.")
+        "When the line is written, in stream time.")
 
     /// `due_in_s`: the event's time minus `emitted_t`; positive if it is announced ahead, negative if it is found afterwards.
     public static let timeUntilEvent = Field(

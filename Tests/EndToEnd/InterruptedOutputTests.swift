@@ -67,7 +67,7 @@ enum OfflineRun {
         #expect(outcome.status == 130)
         #expect(try Record.all(in: folder.text(of: "out.jsonl")).last?.string("reason") == "interrupted")
         #expect(outcome.errorLines.count == 1, "\(outcome.errors)")
-        #expect(outcome.errors.contains("the file holds the records up to that point"), "\(outcome.errors)")
+        #expect(outcome.errors.contains("the file has what was analysed before"), "\(outcome.errors)")
     }
 
     @Test func `killed run: what it left is removed by the next run of the same output`() throws {

@@ -107,13 +107,13 @@ import Testing
         }
         #expect(try resume([a, b], status: 0).contains("0 of 2 files have a row"))
         let first = try folder.text(of: table)
-        #expect(try resume([a, b, c], status: 1).contains("2 of 3 files have a row; 1 to analyse"))
+        #expect(try resume([a, b, c], status: 1).contains("2 of 3 files are done; 1 to analyse"))
         #expect(try folder.text(of: table).hasPrefix(first) && folder.text(of: table) != first)
         try folder.writeTone(c, frames: 4096)
         try folder.writeTone(a, frames: 8192)
-        #expect(try resume([a, b, c]).contains("1 of 3 files have a row; 2 to analyse"))
+        #expect(try resume([a, b, c]).contains("1 of 3 files are done; 2 to analyse"))
         let last = try folder.text(of: table)
-        #expect(try resume([a, b, c]).contains("3 of 3 files have a row; 0 to analyse"))
+        #expect(try resume([a, b, c]).contains("3 of 3 files are done; 0 to analyse"))
         #expect(try folder.text(of: table) == last)
         if ending == "csv" {
             let rows = last.split(separator: "\n")
@@ -154,7 +154,7 @@ import Testing
         #expect(rows.count == 2 && rows[1].contains(",0.0,,"), "\(rows)")
     }
 
-    @Test func `interrupted on a terminal: the last line counts all files`() throws {
+    @Test func `interrupted on a terminal: the last lines count all files, and say how to continue`() throws {
         try folder.writeTone("a.wav", frames: 2048)
         var wave = TemporaryFolder.tone(frames: 1000)
         (wave.statedRIFFSize, wave.statedDataSize) = (2_000_000_036, 2_000_000_000)
@@ -168,8 +168,9 @@ import Testing
         _ = try terminal.read(until: "file 2 of 3")
         kill(terminal.identifier, SIGINT)
         #expect(try terminal.finish() == 130)
-        let last = terminal.text.split(whereSeparator: \.isNewline).last
-        #expect(last == "hemiola: 1 of 3 files analysed; the run was interrupted", "\(terminal.text)")
+        let last = terminal.text.split(whereSeparator: \.isNewline).suffix(2)
+        #expect(last.first == "hemiola: 1 of 3 files analysed; the run was interrupted", "\(terminal.text)")
+        #expect(last.last?.hasSuffix("t.csv: to continue, add --resume") == true, "\(terminal.text)")
     }
 
     @Test func `whole-file analysis: the beats that "beats" writes`() throws {

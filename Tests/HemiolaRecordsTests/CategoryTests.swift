@@ -54,7 +54,7 @@ import Testing
     func `item that is no value of a summary: a hint`(item: String, hint: String) {
         let selection = SummarySelection(Self.header.analyzers, [])
         let problem = #expect(throws: Problem.self) { try selection.path(of: item, installed: ["harmony", "levels"]) }
-        #expect(problem?.message == "\"\(item)\" is no value of a summary; \(hint)")
+        #expect(problem?.message == "\"\(item)\" is not a value of a summary; \(hint)")
     }
 
     @Test func `records, decoded and encoded: the same bytes`() throws {

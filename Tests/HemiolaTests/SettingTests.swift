@@ -211,6 +211,10 @@ import Testing
         #expect(typed.nearest(in: ["levels", "spectrum", "visualizer"]) == nil)
     }
 
+    @Test func `short name in the letters of another word: nil`() {
+        #expect("nosuch".nearest(in: ["osc", "web"]) == nil)
+    }
+
     @Test func `no names: nil`() {
         #expect("x".nearest(in: []) == nil)
     }

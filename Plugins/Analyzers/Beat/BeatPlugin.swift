@@ -65,7 +65,7 @@ extension ControlType {
     static let setDownbeat = ControlType("setDownbeat", "Marks the nearest beat as the first of its bar.")
     /// Moves all further beats by `ms`.
     static let nudge = ControlType(
-        "nudge", "Moves all further beats: later for positive values, earlier for negative ones.",
+        "nudge", "Moves the beats from now on: later for positive values, earlier for negative ones.",
         fields: [
             .number(
                 "ms", unit: .milliseconds, in: -200...200,

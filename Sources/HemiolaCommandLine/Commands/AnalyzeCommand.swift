@@ -82,6 +82,9 @@ struct AnalyzeCommand: PipelineCommand {
         if summary, corpus.resume, try !resume(&builder, on: console) { return .success }
         let status = try builder.assemble().run(on: console, replaying: try replay.read(registry.catalog))
         if let failure = builder.source?.failure, status == .success || status == .inputFailed { throw failure }
+        if summary, status.isSignal, let output = options.writing.output, FileSystem.exists(output) {
+            console.remark("\(output): to continue, add --resume")
+        }
         return status
     }
 
@@ -98,7 +101,7 @@ struct AnalyzeCommand: PipelineCommand {
         builder.configuration.captures.removeAll { spec in spec.primary.map { rows.contains(PathText.shown($0.text)) } ?? false }
         builder.addToOutput()
         let new = builder.configuration.captures.count
-        console.remark("\(output ?? ""): \(count - new) of \(count) files have a row; \(new) to analyse")
+        console.remark("\(output ?? ""): \(count - new) of \(count) files are done; \(new) to analyse")
         return new > 0
     }
 

@@ -21,6 +21,8 @@ struct CommandStatus: RawRepresentable, Sendable, Hashable {
     static func signal(_ number: Int32) -> CommandStatus {
         CommandStatus(rawValue: 128 + number)
     }
+
+    var isSignal: Bool { rawValue > 128 }
 }
 
 extension CommandStatus {

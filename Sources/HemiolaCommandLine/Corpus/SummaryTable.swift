@@ -58,7 +58,7 @@ struct SummaryTable {
         var header = JSONBuffer(capacity: 1024)
         header.append(row: columns)
         guard header.withUnsafeBytes({ row.elementsEqual($0) }) else {
-            throw Failure("\(path): the table has other columns than this run; leave out --resume, or write to another file")
+            throw Failure("\(path): the table has other columns than this run; give the --select with which it was made, or another file")
         }
     }
 

@@ -9,7 +9,7 @@ private struct CommonSettings: PluginSettings {
         onError = read.failurePolicy()
         minimumVersion = read.integer(
             "min_version", default: 1, in: 1...1_000_000,
-            "The version of the plugin that is needed at least, as \"hemiola plugins\" shows it.")
+            "The oldest version of the plugin that is accepted; \"hemiola plugins\" shows versions.")
     }
 }
 

@@ -116,7 +116,7 @@ public struct SummarySelection: Sendable {
             } else {
                 "\"hemiola schema --columns --summary\" lists all"
             }
-        throw Problem("\"\(item)\" is no value of a summary; \(hint)", at: Place(.select))
+        throw Problem("\"\(item)\" is not a value of a summary; \(hint)", at: Place(.select))
     }
 
     /// Whether a value, or a part of it, is selected.

@@ -336,7 +336,7 @@ extension VampPluginDescription {
         let names = parameter.valueNames.isEmpty ? "" : ", or one of \(parameter.valueNames.joined(separator: ", "))"
         let range = "\(parameter.minimum)...\(parameter.maximum)\(parameter.unit.isEmpty ? "" : " \(parameter.unit)")"
         guard let value = Float(given.value), value >= parameter.minimum, value <= parameter.maximum else {
-            throw Problem("\(key): \"\(given.value)\" is no value of \(given.name); use a number within \(range)\(names)")
+            throw Problem("\(key): \"\(given.value)\" is not a value of \(given.name); use a number within \(range)\(names)")
         }
         return (index, value)
     }

@@ -314,10 +314,10 @@ private func music(sampleRate: Int = 44_100, channelCount: Int = 1) -> Audio {
             (":probe:beat", "NAME:probe has no output \"beat\"; did you mean beats?"),
             (":probe:xyzxyzxyz", "NAME:probe has no output \"xyzxyzxyz\"; there are: Steps-1, beats, frames, notes"),
             (":probe,parameters=gane=1", "NAME:probe has no parameter \"gane\"; did you mean gain?"),
-            (":probe,parameters=gain=11", "NAME:probe: \"11\" is no value of gain; use a number within 0.0...10.0 dB"),
+            (":probe,parameters=gain=11", "NAME:probe: \"11\" is not a value of gain; use a number within 0.0...10.0 dB"),
             (
                 ":probe,parameters=scale=x",
-                "NAME:probe: \"x\" is no value of scale; use a number within 0.0...2.0, or one of linear, squared, cubed"
+                "NAME:probe: \"x\" is not a value of scale; use a number within 0.0...2.0, or one of linear, squared, cubed"
             ),
             (":probe,program=middle", "NAME:probe has no program \"middle\"; there are: quiet, loud"),
         ])

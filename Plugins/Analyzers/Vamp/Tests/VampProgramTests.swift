@@ -243,7 +243,7 @@ let program: String = {
 
     @Test(arguments: [
         (":nothing", "none", 2, "probed:probe has no output \"nothing\"; there are: Steps-1, beats, frames, notes"),
-        (",parameters=gain=99", "none", 2, "probed:probe: \"99\" is no value of gain; use a number within 0.0...10.0 dB"),
+        (",parameters=gain=99", "none", 2, "probed:probe: \"99\" is not a value of gain; use a number within 0.0...10.0 dB"),
         ("", "no_instance", 1, "probed:probe refuses 44100 Hz; use another sample rate"),
         (",channel=9", "none", 1, "probed:probe: there is no channel 9, the input has 2; use another channel="),
     ])
