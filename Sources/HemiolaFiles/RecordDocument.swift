@@ -14,7 +14,7 @@ public final class RecordDocument: Document {
     }
 
     public func begin(_ stream: StreamHeader, at frame: Int64) {
-        encoder = RecordEncoder(stream, selection: selection, version: HemiolaVersion.current)
+        encoder = RecordEncoder(stream, selection: selection)
         encoder?.encodeHeader(into: &file.buffer)
     }
 

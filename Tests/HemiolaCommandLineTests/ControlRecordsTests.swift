@@ -47,7 +47,7 @@ import Testing
             batching: .standard, seed: 0, analyzers: [], catalog: Self.catalog)
         var buffer = JSONBuffer(capacity: 4096)
         var expected = ControlReplay()
-        let encoder = RecordEncoder(header, version: "1")
+        let encoder = RecordEncoder(header)
         #expect(Set(try Self.controls().map(\.name)) == Set(Self.catalog.controls.map(\.name)))
         for (index, control) in try Self.controls().enumerated() {
             let stamped = StampedControl(control, at: Int64(index) * 1024, from: "web/\(index)")

@@ -23,7 +23,7 @@ import Testing
         analyzers: [.init(name: "harmony", id: "har-mony", version: 1, parameters: [], outputs: outputs)], catalog: catalog)
 
     private static func line(_ row: [Float], select items: [String] = []) -> String {
-        let encoder = RecordEncoder(header, selection: items.isEmpty ? .all : Selection(items: items, catalog: catalog), version: "1.2.3")
+        let encoder = RecordEncoder(header, selection: items.isEmpty ? .all : Selection(items: items, catalog: catalog))
         return Fixture.lines { encoder.encode(Fixture.block(header, row: row)[0], into: &$0) }[0]
     }
 
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test func `records, decoded and encoded: the same bytes`() throws {
-        let encoder = RecordEncoder(Self.header, version: "1.2.3")
+        let encoder = RecordEncoder(Self.header)
         let summary = StreamSummary(
             frames: 1024, batches: 1,
             sections: [
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test func `labels of a list, and a feature with the name of a category's number: faults`() throws {
-        let encoder = RecordEncoder(Self.header, version: "1.2.3")
+        let encoder = RecordEncoder(Self.header)
         let header = Fixture.lines { encoder.encodeHeader(into: &$0) }[0]
         for (text, other) in [(#""list":false"#, #""list":true"#), (#""name":"confidence""#, #""name":"mode_number""#)] {
             var decoder = RecordDecoder(catalog: Self.catalog)

@@ -37,7 +37,7 @@ import Testing
 
     @Test func `selection of a declared type: only this type is written`() {
         let encoder = RecordEncoder(
-            Fixture.header(), selection: Selection(items: ["clap"], catalog: Fixture.catalog), version: "1")
+            Fixture.header(), selection: Selection(items: ["clap"], catalog: Fixture.catalog))
         let lines = Fixture.lines { encoder.encode(Fixture.block(events: [Fixture.events])[0], into: &$0) }
         #expect(lines.count == 2 && lines.allSatisfy { $0.hasPrefix(#"{"type":"clap","#) })
     }
@@ -93,7 +93,7 @@ import Testing
     // MARK: Clients
 
     @Test func `hello: the fields of the header, all declarations and the fields that the caller adds`() throws {
-        let encoder = RecordEncoder(Fixture.header(), selection: Selection(items: ["beat"]), version: "1.2.3")
+        let encoder = RecordEncoder(Fixture.header(), selection: Selection(items: ["beat"]))
         let hello = try ParsedJSON(
             Fixture.lines { buffer in encoder.encodeHello(into: &buffer) { $0.append(#","extra":{"a":1}"#) } }[0])
         #expect(

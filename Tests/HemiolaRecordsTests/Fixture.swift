@@ -128,12 +128,12 @@ enum Fixture {
         let whole = header(file: file)
         var result = header(file: file)
         result.fingerprint = "0123456789abcdef"
-        let encoder = RecordEncoder(whole, version: "1.2.3")
+        let encoder = RecordEncoder(whole)
         return lines { buffer in
             encoder.encodeHeader(into: &buffer)
-            RecordEncoder(header(file: file, duration: nil), version: "1.2.3").encodeHeader(into: &buffer)
-            RecordEncoder(result, version: "1.2.3").encodeHeader(into: &buffer)
-            RecordEncoder(surroundHeader(file: file), version: "1.2.3").encodeHeader(into: &buffer)
+            RecordEncoder(header(file: file, duration: nil)).encodeHeader(into: &buffer)
+            RecordEncoder(result).encodeHeader(into: &buffer)
+            RecordEncoder(surroundHeader(file: file)).encodeHeader(into: &buffer)
             encoder.encode(block(whole, events: [events])[0], into: &buffer)
             encoder.encode(block(whole, partial: true)[0], into: &buffer)
             for reason in StreamSummary.Reason.allCases {
@@ -163,14 +163,14 @@ enum Fixture {
     /// The lines of a recording, decoded and encoded again.
     static func again(_ lines: [String], _ decoder: inout RecordDecoder) throws -> [String] {
         var header = header()
-        var encoder = RecordEncoder(header, version: "1.2.3")
+        var encoder = RecordEncoder(header)
         let records = try lines.map { line throws(Problem) in try decoder.decode(Array(line.utf8)) }
         return Fixture.lines { buffer in
             for (line, record) in zip(lines, records) {
                 switch record {
                 case .header(let decoded):
                     header = decoded
-                    encoder = RecordEncoder(header, version: "1.2.3")
+                    encoder = RecordEncoder(header)
                     encoder.encodeHeader(into: &buffer)
                 case .batch(let batch):
                     let storage = BatchStorage(capacity: 1, width: header.layout.width, samplesPerBatch: 0, channelCount: 2)
@@ -202,7 +202,7 @@ enum Fixture {
 
     /// The line of one event in a stream without a file.
     static func line(_ event: Event, batchEnd: Double) -> String {
-        lines { RecordEncoder(header(), version: "1.2.3").encode(event, batchEnd: batchEnd, into: &$0) }[0]
+        lines { RecordEncoder(header()).encode(event, batchEnd: batchEnd, into: &$0) }[0]
     }
 }
 

@@ -6,7 +6,6 @@ import Testing
 
 /// Records that are decoded and encoded again.
 @Suite struct RecordDecoderTests {
-    private static let version = "1.2.3"
 
     private func lines(file: String? = nil) -> [String] { Fixture.allLines(file: file) }
 
@@ -41,7 +40,7 @@ import Testing
     func `times of announced events: t, frame and due_in_s have the same text`(rate: Int) throws {
         var header = Fixture.header()
         header.source.format = StreamFormat(sampleRate: rate, channelCount: 2)
-        let encoder = RecordEncoder(header, version: Self.version)
+        let encoder = RecordEncoder(header)
         var generator = SplitMix64(seed: UInt64(rate))
         let expected = Fixture.lines { buffer in
             encoder.encodeHeader(into: &buffer)
@@ -72,7 +71,7 @@ import Testing
         for scale: Float in [1e-6, 1, 1e3, 1e6, 1e12] {
             let row = (0..<200).map { _ in Float.random(in: -1...1, using: &generator) * scale }
             let expected = Fixture.lines { buffer in
-                let encoder = RecordEncoder(header, version: Self.version)
+                let encoder = RecordEncoder(header)
                 encoder.encodeHeader(into: &buffer)
                 encoder.encode(Fixture.block(header, row: row)[0], into: &buffer)
             }
@@ -87,7 +86,7 @@ import Testing
             (header.source.tags.title, header.source.tags.track, header.source.tags.year) = ("A \"t\"", "3/9", year)
             for tags in [header.source.tags, SoundTags()] {
                 header.source.tags = tags
-                let expected = Fixture.lines { buffer in RecordEncoder(header, version: Self.version).encodeHeader(into: &buffer) }
+                let expected = Fixture.lines { buffer in RecordEncoder(header).encodeHeader(into: &buffer) }
                 #expect(expected[0].contains(#""tags":{"title":"A \"t\"","track":"3/9""#) == !tags.isEmpty)
                 var decoder = RecordDecoder(catalog: Fixture.catalog)
                 #expect(try Fixture.again(expected, &decoder) == expected)
@@ -98,7 +97,7 @@ import Testing
     @Test func `selection of features: the header has their layout`() throws {
         let lines = Fixture.lines { buffer in
             let encoder = RecordEncoder(
-                Fixture.header(), selection: Selection(items: ["header", "levels.channel_rms_db", "end"]), version: Self.version)
+                Fixture.header(), selection: Selection(items: ["header", "levels.channel_rms_db", "end"]))
             encoder.encodeHeader(into: &buffer)
             encoder.encode(Fixture.block()[0], into: &buffer)
         }

@@ -17,10 +17,11 @@ import Testing
     // MARK: Header
 
     @Test func `header: the source, the format and the outputs of each analyzer`() throws {
-        let line = Fixture.lines { RecordEncoder(Fixture.header(), version: "1.2.3").encodeHeader(into: &$0) }[0]
+        let line = Fixture.lines { RecordEncoder(Fixture.header()).encodeHeader(into: &$0) }[0]
         try expect(
             line,
-            is: #"{"type":"header","schema":2,"hemiola":"1.2.3","source":{"kind":"file","name":"a \"b\".wav","duration_s":2.5},"#
+            is: #"{"type":"header","schema":2,"hemiola":"\#(HemiolaVersion.current)","#
+                + #""source":{"kind":"file","name":"a \"b\".wav","duration_s":2.5},"#
                 + #""sample_rate":44100,"channels":2,"batch_frames":1024,"seed":7,"analyzers":["#
                 + #"{"id":"levels","plugin":"levels","version":1,"latency_frames":0,"causal":true,"parameters":{},"outputs":["#
                 + #"{"name":"rms_db","unit":"dBFS","count":1,"list":false,"minimum":-120.0,"description":"RMS level."},"#
@@ -40,14 +41,14 @@ import Testing
     }
 
     @Test func `header, unknown duration: null`() throws {
-        let line = Fixture.lines { RecordEncoder(Fixture.header(duration: nil), version: "1").encodeHeader(into: &$0) }[0]
+        let line = Fixture.lines { RecordEncoder(Fixture.header(duration: nil)).encodeHeader(into: &$0) }[0]
         #expect((try object(line)["source"] as? NSDictionary)?["duration_s"] is NSNull)
     }
 
     @Test func `header of 5.1: channel names after the channel count; header of stereo: none`() {
-        let surround = Fixture.lines { RecordEncoder(Fixture.surroundHeader(), version: "1").encodeHeader(into: &$0) }[0]
+        let surround = Fixture.lines { RecordEncoder(Fixture.surroundHeader()).encodeHeader(into: &$0) }[0]
         #expect(surround.contains(#""channels":6,"channel_names":["FL","FR","FC","LFE","SL","SR"],"batch_frames":"#))
-        let stereo = Fixture.lines { RecordEncoder(Fixture.header(), version: "1").encodeHeader(into: &$0) }[0]
+        let stereo = Fixture.lines { RecordEncoder(Fixture.header()).encodeHeader(into: &$0) }[0]
         #expect(!stereo.contains("channel_names"))
     }
 
@@ -55,7 +56,7 @@ import Testing
         var header = Fixture.header()
         header.seed = .max
         #expect(
-            Fixture.lines { RecordEncoder(header, version: "1").encodeHeader(into: &$0) }[0].contains(#""seed":18446744073709551615,"#))
+            Fixture.lines { RecordEncoder(header).encodeHeader(into: &$0) }[0].contains(#""seed":18446744073709551615,"#))
     }
 
     // MARK: Batches
@@ -63,7 +64,7 @@ import Testing
     @Test func `batch: number, position and one object per analyzer with features`() throws {
         let header = Fixture.header()
         let lines = Fixture.lines { buffer in
-            let encoder = RecordEncoder(header, version: "1")
+            let encoder = RecordEncoder(header)
             let block = Fixture.block(header, events: [[], []])
             for index in 0..<block.count { encoder.encode(block[index], into: &buffer) }
         }
@@ -76,7 +77,7 @@ import Testing
 
     @Test func `partial: only in partial batches`() {
         let lines = Fixture.lines { buffer in
-            let encoder = RecordEncoder(Fixture.header(), version: "1")
+            let encoder = RecordEncoder(Fixture.header())
             encoder.encode(Fixture.block(partial: true)[0], into: &buffer)
             encoder.encode(Fixture.block()[0], into: &buffer)
         }
@@ -86,7 +87,7 @@ import Testing
 
     @Test func `missing values: null`() throws {
         let row = [Float](repeating: .nan, count: Fixture.row.count)
-        let line = Fixture.lines { RecordEncoder(Fixture.header(), version: "1").encode(Fixture.block(row: row)[0], into: &$0) }[0]
+        let line = Fixture.lines { RecordEncoder(Fixture.header()).encode(Fixture.block(row: row)[0], into: &$0) }[0]
         try expect(
             line,
             is: #"{"type":"batch","n":0,"frame":0,"t":0.0,"levels":{"rms_db":null,"channel_rms_db":[null,null]},"#
@@ -98,7 +99,7 @@ import Testing
             Event(at: 0.02, Beat(beatsPerMinute: 120, position: nil, confidence: 1)), Event(at: 0.01, Onset(strength: 1)),
         ]
         let lines = Fixture.lines {
-            RecordEncoder(Fixture.header(), version: "1").encode(Fixture.block(events: [events])[0], into: &$0)
+            RecordEncoder(Fixture.header()).encode(Fixture.block(events: [events])[0], into: &$0)
         }
         #expect(lines.count == 3)
         try expect(lines[1], is: #"{"type":"onset","t":0.01,"strength":1.0,"emitted_t":0.02322}"#)
@@ -109,7 +110,7 @@ import Testing
     @Test func `stream without analyzers: has batches`() throws {
         let header = StreamHeader(
             source: StreamSource(format: Fixture.format, kind: "pcm", name: "-"), isLive: true, batching: .standard, seed: 0, analyzers: [])
-        let line = Fixture.lines { RecordEncoder(header, version: "1").encode(Fixture.block(header, row: [])[0], into: &$0) }[0]
+        let line = Fixture.lines { RecordEncoder(header).encode(Fixture.block(header, row: [])[0], into: &$0) }[0]
         try expect(line, is: #"{"type":"batch","n":0,"frame":0,"t":0.0}"#)
     }
 
@@ -201,7 +202,7 @@ import Testing
     @Test func `end: totals, after the late events`() throws {
         var summary = Fixture.summary
         summary.lateEvents = [Event(at: 2.4, Onset(strength: 0.5))]
-        let lines = Fixture.lines { RecordEncoder(Fixture.header(), version: "1").encodeEnd(summary, into: &$0) }
+        let lines = Fixture.lines { RecordEncoder(Fixture.header()).encodeEnd(summary, into: &$0) }
         try expect(lines[0], is: #"{"type":"onset","t":2.4,"strength":0.5,"emitted_t":2.5}"#)
         try expect(
             lines[1],
@@ -232,7 +233,7 @@ import Testing
     @Test func `selection of types: only these are written`() {
         let header = Fixture.header()
         let lines = Fixture.lines { buffer in
-            let encoder = RecordEncoder(header, selection: Selection(items: ["header", "beat", "end"]), version: "1")
+            let encoder = RecordEncoder(header, selection: Selection(items: ["header", "beat", "end"]))
             encoder.encodeHeader(into: &buffer)
             encoder.encode(Fixture.block(header, events: [Fixture.events])[0], into: &buffer)
             encoder.encodeEnd(Fixture.summary, into: &buffer)
@@ -244,7 +245,7 @@ import Testing
         let header = Fixture.header()
         let lines = Fixture.lines { buffer in
             let encoder = RecordEncoder(
-                header, selection: Selection(items: ["header", "wide.centroid_hz", "wide.mfcc"]), version: "1")
+                header, selection: Selection(items: ["header", "wide.centroid_hz", "wide.mfcc"]))
             encoder.encodeHeader(into: &buffer)
             encoder.encode(Fixture.block(header, events: [Fixture.events])[0], into: &buffer)
             encoder.encodeEnd(Fixture.summary, into: &buffer)
@@ -259,7 +260,7 @@ import Testing
 
     @Test func `header with a selection: only the selected outputs`() throws {
         let line = Fixture.lines {
-            RecordEncoder(Fixture.header(), selection: Selection(items: ["header", "beat"]), version: "1").encodeHeader(into: &$0)
+            RecordEncoder(Fixture.header(), selection: Selection(items: ["header", "beat"])).encodeHeader(into: &$0)
         }[0]
         let analyzers = try #require(try ParsedJSON(line)["analyzers"]).elements
         #expect(analyzers.flatMap { $0["outputs"]!.elements }.isEmpty)

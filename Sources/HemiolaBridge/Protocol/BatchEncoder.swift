@@ -41,8 +41,8 @@ struct BatchEncoder: ~Copyable {
         state.begin(stream)
         counters.beginStream()
         let encoders = StreamEncoders(
-            selected: RecordEncoder(stream, selection: context.records.selection, version: HemiolaVersion.current),
-            unfiltered: RecordEncoder(stream, version: HemiolaVersion.current), format: stream.format,
+            selected: RecordEncoder(stream, selection: context.records.selection),
+            unfiltered: RecordEncoder(stream), format: stream.format,
             source: stream.source.name, number: stream.number)
         self.encoders = encoders
         return encoders

@@ -7,9 +7,8 @@ extension StreamHeader {
         let source = StreamSource(format: StreamFormat(sampleRate: 1, channelCount: 1), kind: "", name: "")
         var read = StreamHeader(source: source, isLive: false, batching: .standard, seed: 0, analyzers: [], catalog: catalog)
         (read.file, read.fileBytes) = (try record.optionalText("file"), try [UInt8](base64: record, "file_base64"))
-        var row = (stream: read, version: "")
-        try RecordSchema.header.read(record, into: &row)
-        self = row.stream
+        try RecordSchema.header.read(record, into: &read)
+        self = read
         guard format.isSupported else {
             throw Problem("\(format.sampleRate) Hz and \(format.channelCount) channels are not supported")
         }

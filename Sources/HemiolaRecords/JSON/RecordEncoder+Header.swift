@@ -35,7 +35,7 @@ extension RecordEncoder {
                 !selection.contains(header.catalog.event(event.name)?.name ?? RecordType.analyzerEvent.name)
             }
         }
-        for member in RecordSchema.header.members(of: (stream, version)) {
+        for member in RecordSchema.header.members(of: stream) {
             buffer.append(key: member.key)
             // A seed may be larger than an integer of JSONValue.
             if member.key == "seed" { buffer.append(bytes: Array(String(header.seed).utf8)) } else { buffer.append(member.value) }

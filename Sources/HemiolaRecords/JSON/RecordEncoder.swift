@@ -41,7 +41,6 @@ public struct RecordEncoder: Sendable {
     public let header: StreamHeader
     /// The records and features that are written.
     public let selection: Selection
-    let version: String
     /// `,"file":"…"`, with `,"file_base64":"…"` where the path is not UTF-8, or nothing.
     let fileField: [UInt8]
     /// The declared unit of each analyzer's event outputs, for the values of `event` records.
@@ -58,11 +57,9 @@ public struct RecordEncoder: Sendable {
     /// - Parameters:
     ///   - header: The description of the stream.
     ///   - selection: The record types and features to write.
-    ///   - version: Hemiola's version, for the header.
-    public init(_ header: StreamHeader, selection: Selection = .all, version: String) {
+    public init(_ header: StreamHeader, selection: Selection = .all) {
         self.header = header
         self.selection = selection
-        self.version = version
         var field = JSONBuffer(capacity: 0)
         if let file = header.file { field.append(file: file, bytes: header.fileBytes) }
         fileField = field.bytes

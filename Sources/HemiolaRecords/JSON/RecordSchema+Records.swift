@@ -32,49 +32,49 @@ extension RecordSchema {
 
     // MARK: - Tables
 
-    static let header = RecordTable<(stream: StreamHeader, version: String)>(rows: [
+    static let header = RecordTable<StreamHeader>(rows: [
         .init("schema", .integer, "The version of this schema.", { _ in .integer(StreamHeader.schema) }),
-        .init("hemiola", .text, "The version of Hemiola.", { .text($0.version) }),
+        .init("hemiola", .text, "The version of Hemiola.", { _ in .text(HemiolaVersion.current) }),
         .init(
-            "source", .object(source.fields), "Where the audio comes from.", { .object(source.members(of: $0.stream.source)) },
-            { try source.read($1.object($2), into: &$0.stream.source) }),
+            "source", .object(source.fields), "Where the audio comes from.", { .object(source.members(of: $0.source)) },
+            { try source.read($1.object($2), into: &$0.source) }),
         .init(
-            "sample_rate", .integer, "Frames per second.", { .integer($0.stream.format.sampleRate) },
-            { $0.stream.source.format.sampleRate = try $1.integer($2) }),
+            "sample_rate", .integer, "Frames per second.", { .integer($0.format.sampleRate) },
+            { $0.source.format.sampleRate = try $1.integer($2) }),
         .init(
-            "channels", .integer, "Samples per frame.", { .integer($0.stream.format.channelCount) },
-            { $0.stream.source.format.channelCount = try $1.integer($2) }),
+            "channels", .integer, "Samples per frame.", { .integer($0.format.channelCount) },
+            { $0.source.format.channelCount = try $1.integer($2) }),
         .init(
             "channel_names", .texts, isOptional: true,
             "The loudspeaker of each of more than two channels (FL, FR, FC, LFE …), where they are known.",
-            { $0.stream.format.channelMap.map { .list($0.names.map { .text($0) }) } },
+            { $0.format.channelMap.map { .list($0.names.map { .text($0) }) } },
             { record, json, key in
                 let names = try json.texts(key)
                 let positions = names.compactMap { name in ChannelPosition.allCases.first { $0.name == name } }
                 guard positions.count == names.count else { throw Problem("\"\(key)\" has an unknown name") }
-                let format = record.stream.format
-                record.stream.source.format = StreamFormat(
+                let format = record.format
+                record.source.format = StreamFormat(
                     sampleRate: format.sampleRate, channelCount: format.channelCount, channelMap: ChannelMap(positions))
             }),
         .init(
-            "batch_frames", .integer, "Frames per batch.", { .integer($0.stream.batching.batchFrames) },
+            "batch_frames", .integer, "Frames per batch.", { .integer($0.batching.batchFrames) },
             { record, json, key in
                 let frames = try json.integer(key)
                 guard let batching = Batching(batchFrames: frames) else {
                     throw Problem("\"\(key)\" is \(frames), which is not a batch size")
                 }
-                record.stream.batching = batching
+                record.batching = batching
             }),
         .init(
-            "seed", .integer, "The seed of the random number generators.", { .integer(Int(clamping: $0.stream.seed)) },
-            { $0.stream.seed = UInt64(try $1.count($2)) }),
+            "seed", .integer, "The seed of the random number generators.", { .integer(Int(clamping: $0.seed)) },
+            { $0.seed = UInt64(try $1.count($2)) }),
         .init(
             "fingerprint", .text, isOptional: true,
             "Identifies the version, the settings and the state of the file of a result that analyze --output-dir wrote; --resume compares it.",
-            { $0.stream.fingerprint.map { .text($0) } }, { $0.stream.fingerprint = try $1.text($2) }),
+            { $0.fingerprint.map { .text($0) } }, { $0.fingerprint = try $1.text($2) }),
         .init(
-            "analyzers", .list(of: .object(analyzer.fields)), "The analyzers of the pipeline.", { analyzer.list(of: $0.stream.analyzers) },
-            { $0.stream.analyzers = try $1.declarations($2).map { try StreamHeader.Analyzer($0) } }),
+            "analyzers", .list(of: .object(analyzer.fields)), "The analyzers of the pipeline.", { analyzer.list(of: $0.analyzers) },
+            { $0.analyzers = try $1.declarations($2).map { try StreamHeader.Analyzer($0) } }),
     ])
 
     private static let source = RecordTable<StreamSource>(rows: [

@@ -74,19 +74,14 @@ public struct SummaryRecord: Sendable {
     public var rhythm: Rhythm?
     /// The statistics of the features that are written, in the order of the row.
     public var statistics: [Statistics]
-    /// Hemiola's version.
-    public var version: String
 
     /// The record of a stream.
-    public init(
-        header: StreamHeader, end: StreamSummary, lostFrames: Int64, rhythm: Rhythm?, statistics: [Statistics], version: String
-    ) {
+    public init(header: StreamHeader, end: StreamSummary, lostFrames: Int64, rhythm: Rhythm?, statistics: [Statistics]) {
         self.header = header
         self.end = end
         self.lostFrames = lostFrames
         self.rhythm = rhythm
         self.statistics = statistics
-        self.version = version
     }
 }
 
@@ -107,7 +102,7 @@ extension SummaryRecord {
     /// All keys after `file`. Those of the objects `summaries` and `features` are those of the analyzers.
     fileprivate static let table = RecordTable<SummaryRecord>(rows: [
         .init("schema", .integer, "The version of this schema.", { _ in .integer(StreamHeader.schema) }),
-        .init("hemiola", .text, "The version of Hemiola.", { .text($0.version) }),
+        .init("hemiola", .text, "The version of Hemiola.", { _ in .text(HemiolaVersion.current) }),
         .init(
             "duration_s", .number, unit: .seconds, isNullable: true, "The duration of the stream, including lost frames.",
             { .number($0.header.format.seconds(at: $0.end.frames), in: .seconds) }),

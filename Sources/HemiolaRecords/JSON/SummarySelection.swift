@@ -201,17 +201,15 @@ public struct SummarySelection: Sendable {
 
     /// The members of the object of an input of which nothing was analysed: the same keys, and null values.
     ///
-    /// - Parameters:
-    ///   - failure: The input, and why it failed.
-    ///   - version: Hemiola's version.
-    public func members(of failure: InputEnd, version: String) -> [JSONValue.Member] {
+    /// - Parameter failure: The input, and why it failed.
+    public func members(of failure: InputEnd) -> [JSONValue.Member] {
         var members: [JSONValue.Member] = [.init(Self.file, .text(failure.file))]
         if let bytes = failure.fileBytes { members.append(.init("file_base64", .text(bytes.base64))) }
         return members
             + record().fields.map { field in
                 switch field.name {
                 case "schema": .init(field.name, .integer(StreamHeader.schema))
-                case "hemiola": .init(field.name, .text(version))
+                case "hemiola": .init(field.name, .text(HemiolaVersion.current))
                 case "reason": .init(field.name, .text(StreamSummary.Reason.error.rawValue))
                 case Self.error: .init(field.name, failure.error.map { .text($0) } ?? .null)
                 default: .init(field.name, field.null)

@@ -12,7 +12,7 @@ struct EventColumns: Sendable {
             names += header.catalog.fields(of: type).map(\.name).filter { !names.contains($0) }
         }
         self.names = names
-        encoder = RecordEncoder(header, selection: selection, version: HemiolaVersion.current)
+        encoder = RecordEncoder(header, selection: selection)
     }
 
     /// The text of each column; nil when the event is not selected.

@@ -134,6 +134,6 @@ struct StreamStatistics: Sendable {
                 firstBeat: firstBeat)
         }
         return SummaryRecord(
-            header: header, end: end, lostFrames: lostFrames, rhythm: rhythm, statistics: statistics, version: HemiolaVersion.current)
+            header: header, end: end, lostFrames: lostFrames, rhythm: rhythm, statistics: statistics)
     }
 }

@@ -56,7 +56,7 @@ final class SummaryDocument: Document {
 
     private func writeFailures() throws(Problem) {
         guard let selection else { return }
-        for failure in failures { try write(selection.members(of: failure, version: HemiolaVersion.current), selection) }
+        for failure in failures { try write(selection.members(of: failure), selection) }
         failures = []
     }
 

@@ -50,7 +50,7 @@ struct MessageEncoder: ~Copyable {
         }
         mappedTopics = map?.entries.map(\.destination) ?? []
         format = stream.format
-        encoder = RecordEncoder(stream, selection: selection, version: HemiolaVersion.current)
+        encoder = RecordEncoder(stream, selection: selection)
         let sections = settings.batches == .fields && selection.contains("batch") ? stream.layout.sections : []
         columns = sections.flatMap { section in
             section.features.filter { selection.contains(section.analyzer, $0.feature.name) }.map {

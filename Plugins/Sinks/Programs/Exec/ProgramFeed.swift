@@ -61,7 +61,7 @@ struct ProgramFeed: ~Copyable {
 
     mutating func begin(_ stream: StreamHeader) throws(Problem) {
         if !isPending {
-            encoder = RecordEncoder(stream, selection: context.records.selection, version: HemiolaVersion.current)
+            encoder = RecordEncoder(stream, selection: context.records.selection)
         }
         try send { encoder, buffer in encoder.encodeHeader(into: &buffer) }
     }

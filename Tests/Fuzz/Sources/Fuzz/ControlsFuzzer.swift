@@ -45,7 +45,7 @@ extension Fuzzer {
         let header = StreamHeader(
             source: StreamSource(format: format, kind: "file", name: "x"), file: nil, isLive: false, batching: .standard, seed: 0,
             analyzers: [])
-        let encoder = RecordEncoder(header, version: "1")
+        let encoder = RecordEncoder(header)
         var buffer = JSONBuffer(capacity: 4096)
         for control in controls {
             let time = format.seconds(at: control.frame)

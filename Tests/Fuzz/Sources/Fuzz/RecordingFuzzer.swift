@@ -21,7 +21,7 @@ extension Fuzzer {
                 require(end.error != nil, "a failure without an error")
                 continue
             }
-            if case .header(let header) = record { encoder = RecordEncoder(header, version: "1") }
+            if case .header(let header) = record { encoder = RecordEncoder(header) }
             guard let encoder else { fatalError("a record before a header") }
             let once = written(record, encoder)
             if once.isEmpty { continue }
@@ -37,7 +37,7 @@ extension Fuzzer {
     private func written(_ record: RecordDecoder.Record, _ encoder: RecordEncoder) -> [UInt8] {
         var buffer = JSONBuffer(capacity: 4096)
         switch record {
-        case .header(let header): RecordEncoder(header, version: "1").encodeHeader(into: &buffer)
+        case .header(let header): RecordEncoder(header).encodeHeader(into: &buffer)
         case .batch(let batch):
             let storage = BatchStorage(capacity: 1, width: encoder.header.layout.width, samplesPerBatch: 0, channelCount: 1)
             _ = storage.openRow.update(fromContentsOf: batch.row)

@@ -32,7 +32,7 @@ final class UDP: Sink {
     }
 
     func begin(_ stream: StreamHeader) {
-        encoder = RecordEncoder(stream, selection: context.records.selection, version: HemiolaVersion.current)
+        encoder = RecordEncoder(stream, selection: context.records.selection)
         send { encoder, lines in encoder.encodeHeader(into: &lines) }
     }
 
