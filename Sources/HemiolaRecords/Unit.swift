@@ -45,9 +45,9 @@ public struct Unit: RawRepresentable, Sendable, Hashable, ExpressibleByStringLit
     /// A number without a unit.
     public static let none: Unit = ""
 
-    /// How a number of this unit is written.
-    public enum NumberText: Sendable, Hashable {
-        /// Rounded to so many decimals.
+    /// How many digits of a number are written.
+    public enum Digits: Sendable, Hashable {
+        /// Rounded to so many decimals: 2, 3 or 6.
         case decimals(Int)
         /// Rounded to six significant digits.
         case significant
@@ -56,7 +56,7 @@ public struct Unit: RawRepresentable, Sendable, Hashable, ExpressibleByStringLit
     }
 
     /// dB, LUFS, LU and dBTP three decimals, Hz two, seconds six, BPM two, everything else six significant digits; or all digits.
-    public var numberText: NumberText {
+    public var digits: Digits {
         if hasAllDigits { return .all }
         return switch self {
         case .decibels, .decibelsPerHertz, .loudness, .loudnessUnits, .truePeak, "dB": .decimals(3)

@@ -33,6 +33,11 @@ private func firstDifference<Value>(
     return nil
 }
 
+extension JSONBuffer {
+    /// A single value of a row.
+    fileprivate mutating func append(_ value: Float, _ digits: HemiolaRecords.Unit.Digits) { append(CollectionOfOne(value).span, digits) }
+}
+
 /// The output of printf without trailing zeros, except one after the point.
 private func printed(_ value: Double, decimals: Int) -> String {
     var text = String(format: "%.\(decimals)f", value)
@@ -82,7 +87,7 @@ private func printed(significant value: Double) -> String {
         values += (0..<sweep).map { _ in Float(Int32.random(in: -(1 << 20)...1 << 20, using: &random)) / 1024 }
         values += (0..<sweep).map { _ in Float.random(in: 0...0x1p62, using: &random) }
         let difference = firstDifference(among: values) {
-            $0.append(fixed: $1, decimals: decimals)
+            $0.append($1, .decimals(decimals))
         } wanted: {
             printed(Double($0), decimals: decimals)
         }
@@ -132,7 +137,7 @@ private func printed(significant value: Double) -> String {
         var random = SplitMix64(seed: seed)
         for (decimals, unit) in [(2, 0.01), (3, 0.001), (6, 0.000001)] {
             let values = (0..<sweep / 4).map { _ in Float.random(in: -30000...30000, using: &random) }
-            let written = text { $0.appendFixed(values.span, decimals: decimals) }
+            let written = text { $0.append(values.span, .decimals(decimals)) }
             let read = try numbers(in: written)
             try #require(read.count == values.count)
             // Slightly more than half: the number parsed from the text is rounded, and so is the difference.
@@ -147,7 +152,7 @@ private func printed(significant value: Double) -> String {
             let float = Float.random(in: 0x1p63..<Float.greatestFiniteMagnitude, using: &random)
             let double = Double(
                 sign: .minus, exponent: .random(in: 63...1023, using: &random), significand: .random(in: 1..<2, using: &random))
-            let ofFloat = text { $0.append(fixed: float, decimals: 3) }
+            let ofFloat = text { $0.append(float, .decimals(3)) }
             let ofDouble = text { $0.append(fixed: double, decimals: 6) }
             if Float(ofFloat) == float, Double(ofDouble) == double, ofFloat.contains("."), ofDouble.contains(".") { continue }
             Issue.record("\(float) is \(ofFloat), \(double) is \(ofDouble) (seed \(seed))")
@@ -186,7 +191,7 @@ private func printed(significant value: Double) -> String {
             return [value.nextDown, value, value.nextUp]
         }
         let difference = firstDifference(among: values) {
-            $0.append(significant: $1)
+            $0.append($1, .significant)
         } wanted: {
             printed(significant: Double($0))
         }
@@ -221,7 +226,7 @@ private func printed(significant value: Double) -> String {
     @Test func `significant digits: strict JSON, equal within half a unit of the sixth digit when read`() throws {
         var random = SplitMix64(seed: seed)
         let values = (0..<sweep / 2).map { _ in Float(bitPattern: UInt32(truncatingIfNeeded: random.next())) }.filter(\.isFinite)
-        let written = text { $0.appendSignificant(values.span) }
+        let written = text { $0.append(values.span, .significant) }
         let read = try numbers(in: written)
         try #require(read.count == values.count)
         for (back, value) in zip(read, values) where abs(back - Double(value)) > abs(Double(value)) * 5.000001e-6 {
@@ -234,7 +239,7 @@ private func printed(significant value: Double) -> String {
 
     @Test func `16-bit samples, six decimals: equal when read`() throws {
         let samples = (Int(Int16.min)...Int(Int16.max)).map { Float($0) / 32768 }
-        for written in [text { $0.appendSamples(samples.span) }, text { $0.appendFixed(samples.span, decimals: 6) }] {
+        for written in [text { $0.appendSamples(samples.span) }, text { $0.append(samples.span, .decimals(6)) }] {
             let read = try numbers(in: written).map { Float(($0 * 32768).rounded()) / 32768 }
             #expect(read == samples)
         }
@@ -264,11 +269,11 @@ private func printed(significant value: Double) -> String {
         var random = SplitMix64(seed: seed)
         let values = (0..<count).map { $0 % 7 == 3 ? Float.nan : Float.random(in: -120...20, using: &random) }
         for decimals in [2, 3, 6] {
-            let single = values.map { value in text { $0.append(fixed: value, decimals: decimals) } }
-            #expect(text { $0.appendFixed(values.span, decimals: decimals) } == single.joined(separator: ","))
+            let single = values.map { value in text { $0.append(value, .decimals(decimals)) } }
+            #expect(text { $0.append(values.span, .decimals(decimals)) } == single.joined(separator: ","))
         }
-        let single = values.map { value in text { $0.append(significant: value) } }
-        #expect(text { $0.appendSignificant(values.span) } == single.joined(separator: ","))
+        let single = values.map { value in text { $0.append(value, .significant) } }
+        #expect(text { $0.append(values.span, .significant) } == single.joined(separator: ","))
     }
 
     // MARK: Integers, strings, bytes
@@ -350,8 +355,8 @@ private func printed(significant value: Double) -> String {
         for round in 0..<3 {
             for index in 0..<500 {
                 buffer.append(string: "key \(index)")
-                buffer.append(fixed: Float(index) / 4, decimals: 2)
-                wanted += "\"key \(index)\"\(Float(index) / 4)"
+                buffer.append(fixed: Double(index) / 4, decimals: 2)
+                wanted += "\"key \(index)\"\(Double(index) / 4)"
             }
             #expect(buffer.count == wanted.utf8.count)
             #expect(buffer.withUnsafeBytes { $0.elementsEqual(wanted.utf8) }, "round \(round)")
@@ -369,13 +374,13 @@ private func printed(significant value: Double) -> String {
             (3.4028235e38, "3.4028235e38"), (.nan, "null"), (-.infinity, "null"), (0.333333343, "0.33333334"),
         ] as [(Float, String)])
     func `all digits: the shortest text of a 32-bit number`(value: Float, wanted: String) {
-        #expect(text { $0.append(all: value) } == wanted)
+        #expect(text { $0.append(value, .all) } == wanted)
     }
 
     @Test func `all digits: read back as the same number`() throws {
         var random = SplitMix64(seed: 7)
         let values = (0..<20_000).map { _ in Float(bitPattern: UInt32(truncatingIfNeeded: random.next())) }.filter(\.isFinite)
-        let read = try numbers(in: text { $0.appendAll(digitsOf: values.span) })
+        let read = try numbers(in: text { $0.append(values.span, .all) })
         #expect(read.map { Float($0).bitPattern } == values.map { $0 == 0 ? 0 : $0.bitPattern })
     }
 

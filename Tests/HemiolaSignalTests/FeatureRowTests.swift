@@ -73,15 +73,15 @@ import Testing
 }
 
 @Suite struct UnitTests {
-    static let texts: [(unit: Unit, text: Unit.NumberText)] = [
+    static let digits: [(unit: Unit, digits: Unit.Digits)] = [
         (.decibels, .decimals(3)), ("dB", .decimals(3)), (.hertz, .decimals(2)), (.beatsPerMinute, .decimals(2)),
         (.seconds, .decimals(6)), (.amplitude, .significant), (.ratio, .significant), (.none, .significant),
         ("furlong", .significant), (Unit.hertz.withAllDigits, .all), (Unit(rawValue: "furlong").withAllDigits, .all),
     ]
 
-    @Test(arguments: texts)
-    func `unit: determines the number of digits`(unit: Unit, text: Unit.NumberText) {
-        #expect(unit.numberText == text)
+    @Test(arguments: digits)
+    func `unit: determines the number of digits`(unit: Unit, digits: Unit.Digits) {
+        #expect(unit.digits == digits)
     }
 
     @Test func `unit: its raw value is its name`() {

@@ -216,7 +216,7 @@ extension JSONBuffer {
             if place > 0 { append(",") }
             append(string: feature.name)
             append(feature.isArray ? ":[" : ":")
-            appendAll(digitsOf: row.span.extracting(place..<place + feature.count))
+            append(row.span.extracting(place..<place + feature.count), .all)
             if feature.isArray { append("]") }
             place += feature.count
         }

@@ -21,16 +21,6 @@ extension JSONBuffer {
         append("\n")
     }
 
-    /// Appends a field of a CSV table: a number as the JSON records write it, nothing where they write `null`.
-    public mutating func append(field value: Float, _ digits: Unit.NumberText) {
-        guard value.isFinite else { return }
-        switch digits {
-        case .decimals(let decimals): append(fixed: value, decimals: decimals)
-        case .significant: append(significant: value)
-        case .all: append(all: value)
-        }
-    }
-
     /// Appends a field of a CSV table: text as `append(field:)` of a text does, nothing for null and a number that is not finite, any other
     /// value as in JSON.
     public mutating func append(field value: JSONValue) {

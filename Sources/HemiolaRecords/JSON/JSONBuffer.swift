@@ -184,23 +184,13 @@ extension JSONBuffer {
         append(integer: number)
     }
 
-    /// Appends a number rounded to a count of decimals. Trailing zeros are dropped; at least one decimal remains.
+    /// Appends a number rounded to a count of decimals. Trailing zeros are dropped; at least one decimal remains. Seconds with six decimals
+    /// are as exact as the Double.
     ///
     /// - Parameters:
     ///   - value: Any number. Values that round to zero are `0.0`; NaN and the infinities are `null`. All decimals are exact up to
     ///     2⁶³; larger values are the shortest text that reads back as the same value, such as `1.0e21`.
     ///   - decimals: 2, 3 or 6.
-    public mutating func append(fixed value: Float, decimals: Int) {
-        let (text, place) = (text, end(reserving: NumberText.capacity))
-        switch decimals {
-        case 2: finish(at: text.fixed(value, TwoDecimals.self, at: place))
-        case 3: finish(at: text.fixed(value, ThreeDecimals.self, at: place))
-        case 6: finish(at: text.fixed(value, SixDecimals.self, at: place))
-        default: preconditionFailure("decimals are 2, 3 or 6")
-        }
-    }
-
-    /// Appends a number rounded to a count of decimals, as for a Float. Seconds with six decimals are as exact as the Double.
     public mutating func append(fixed value: Double, decimals: Int) {
         let (text, place) = (text, end(reserving: NumberText.capacity))
         switch decimals {
@@ -215,48 +205,39 @@ extension JSONBuffer {
     ///
     /// Decimal notation from 10⁻⁵ to below 10¹⁵ (after rounding), such as `0.000123457` and `123457000.0`; else exponent notation, such
     /// as `1.23457e-7` and `1.0e21`. Both zeros are `0.0`; NaN and the infinities are `null`.
-    public mutating func append(significant value: Float) {
-        append(significant: Double(value))
-    }
-
-    /// Appends a number rounded to six significant digits, as for a Float.
     public mutating func append(significant value: Double) {
         finish(at: text.significant(value, at: end(reserving: NumberText.capacity)))
     }
-}
 
-extension JSONBuffer {
-    /// Appends a 32-bit number with the fewest digits that read back as the same number, at most nine: `0.1`, `1.0e-7`. Both zeros are `0.0`;
-    /// NaN and the infinities are `null`.
-    public mutating func append(all value: Float) {
-        finish(at: text.all(value, at: end(reserving: NumberText.capacity)))
+    /// Appends a number with the digits of its unit. With all of them it is a 32-bit number.
+    mutating func append(_ value: Double, in unit: Unit) {
+        switch unit.digits {
+        case .decimals(let decimals): append(fixed: value, decimals: decimals)
+        case .significant: append(significant: value)
+        case .all: finish(at: text.all(Float(value), at: end(reserving: NumberText.capacity)))
+        }
     }
 }
 
 // MARK: - Arrays of numbers
 
 extension JSONBuffer {
-    /// Appends the body of an array: every value as `append(fixed:decimals:)` writes it, commas between them, no brackets.
-    public mutating func appendFixed(_ values: Span<Float>, decimals: Int) {
+    /// Appends the body of an array: its values with commas between them, no brackets; of one value, that value.
+    ///
+    /// - Parameters:
+    ///   - values: Any numbers.
+    ///   - digits: Of each value: as `append(fixed:decimals:)` and `append(significant:)` write them, or all: the fewest that read back as the
+    ///     same number, at most nine, such as `0.1` and `1.0e-07`. Both zeros are `0.0` then too; NaN and the infinities are `null`.
+    public mutating func append(_ values: Span<Float>, _ digits: Unit.Digits) {
         let text = text
-        switch decimals {
-        case 2: appendAll(values) { text.fixed($0, TwoDecimals.self, at: $1) }
-        case 3: appendAll(values) { text.fixed($0, ThreeDecimals.self, at: $1) }
-        case 6: appendAll(values) { text.fixed($0, SixDecimals.self, at: $1) }
-        default: preconditionFailure("decimals are 2, 3 or 6")
+        switch digits {
+        case .decimals(2): appendEach(values) { text.fixed($0, TwoDecimals.self, at: $1) }
+        case .decimals(3): appendEach(values) { text.fixed($0, ThreeDecimals.self, at: $1) }
+        case .decimals(6): appendEach(values) { text.fixed($0, SixDecimals.self, at: $1) }
+        case .decimals: preconditionFailure("decimals are 2, 3 or 6")
+        case .significant: appendEach(values) { text.significant(Double($0), at: $1) }
+        case .all: appendEach(values) { text.all($0, at: $1) }
         }
-    }
-
-    /// Appends the body of an array: every value as `append(significant:)` writes it, commas between them, no brackets.
-    public mutating func appendSignificant(_ values: Span<Float>) {
-        let text = text
-        appendAll(values) { text.significant(Double($0), at: $1) }
-    }
-
-    /// Appends the body of an array: every value as `append(all:)` writes it, commas between them, no brackets.
-    public mutating func appendAll(digitsOf values: Span<Float>) {
-        let text = text
-        appendAll(values) { text.all($0, at: $1) }
     }
 
     /// Appends the body of an array of samples: six decimals each, not trimmed (`0.250000`), commas between them, no brackets.
@@ -265,11 +246,11 @@ extension JSONBuffer {
     /// clamped; values that are not finite are 0; from 2⁶³ on, the shortest text is written, such as `1.0e21`.
     public mutating func appendSamples(_ values: Span<Float>) {
         let text = text
-        appendAll(values) { text.sample($0, at: $1) }
+        appendEach(values) { text.sample($0, at: $1) }
     }
 
     @inline(__always)
-    private mutating func appendAll(
+    private mutating func appendEach(
         _ values: Span<Float>, _ write: (Float, UnsafeMutableRawPointer) -> UnsafeMutableRawPointer
     ) {
         guard !values.isEmpty else { return }

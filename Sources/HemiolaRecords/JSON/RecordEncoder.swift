@@ -9,23 +9,13 @@ internal import HemiolaSystem
 ///
 /// - Complexity: O(bytes written) per record; nothing is allocated for a batch line or its events while the buffer suffices.
 public struct RecordEncoder: Sendable {
-    /// The number format of a column.
-    private enum Digits {
-        case decimals(Int)
-        case significant
-        case all
+    /// How the values of a column are written.
+    private enum Format {
+        case numbers(Unit.Digits)
         /// The number of a category, a whole one.
         case integer
         /// The text of a category: the first of its labels in `labels`, and how many there are.
         case label(first: Int, count: Int)
-
-        init(_ unit: Unit) {
-            switch unit.numberText {
-            case .decimals(let count): self = .decimals(count)
-            case .significant: self = .significant
-            case .all: self = .all
-            }
-        }
     }
 
     /// Encoded text and the numbers that follow it.
@@ -34,7 +24,7 @@ public struct RecordEncoder: Sendable {
         var literal: Range<Int>
         /// The values, in the row.
         var columns: Range<Int>
-        var digits: Digits
+        var format: Format
     }
 
     /// The stream.
@@ -96,22 +86,22 @@ public struct RecordEncoder: Sendable {
                 let first = column.handle.offset
                 let values = first..<first + column.handle.count
                 if column.feature.isCategory {
-                    let digits = Digits.label(first: firstLabel, count: column.feature.labels.count)
-                    steps.append(Step(literal: start..<literals.count, columns: values, digits: digits))
+                    let format = Format.label(first: firstLabel, count: column.feature.labels.count)
+                    steps.append(Step(literal: start..<literals.count, columns: values, format: format))
                     start = literals.count
                     literals.append(",")
                     literals.append(string: column.feature.numberName)
                     literals.append(":")
                 }
-                let digits = column.feature.isCategory ? .integer : Digits(column.feature.unit)
-                steps.append(Step(literal: start..<literals.count, columns: values, digits: digits))
+                let format = column.feature.isCategory ? Format.integer : .numbers(column.feature.unit.digits)
+                steps.append(Step(literal: start..<literals.count, columns: values, format: format))
                 start = literals.count
                 if column.feature.isArray { literals.append("]") }
             }
             literals.append("}")
         }
         // The text after the last number.
-        steps.append(Step(literal: start..<literals.count, columns: 0..<0, digits: .significant))
+        steps.append(Step(literal: start..<literals.count, columns: 0..<0, format: .numbers(.significant)))
         self.literals = literals.bytes
         self.steps = steps
         self.labels = labels
@@ -147,10 +137,8 @@ extension RecordEncoder {
             for step in steps {
                 buffer.append(bytes: UnsafeRawBufferPointer(rebasing: literals[step.literal]))
                 let values = row.extracting(step.columns)
-                switch step.digits {
-                case .decimals(let decimals): buffer.appendFixed(values, decimals: decimals)
-                case .significant: buffer.appendSignificant(values)
-                case .all: buffer.appendAll(digitsOf: values)
+                switch step.format {
+                case .numbers(let digits): buffer.append(values, digits)
                 case .integer: buffer.append(category: values[0])
                 case .label(let first, let count):
                     guard let number = Int(exactly: values[0]), number >= 0, number < count else {
@@ -211,14 +199,6 @@ extension JSONBuffer {
 
     mutating func append(seconds value: Double) {
         append(fixed: value, decimals: 6)
-    }
-
-    mutating func append(_ value: Double, in unit: Unit) {
-        switch unit.numberText {
-        case .decimals(let decimals): append(fixed: value, decimals: decimals)
-        case .significant: append(significant: value)
-        case .all: append(all: Float(value))
-        }
     }
 
     mutating func append(_ flag: Bool) {

@@ -299,7 +299,7 @@ struct ExecAnalyzerTests {
             print('{"warning": "quiet\\\\nthroughout"}', flush=True)
             """
         let result = try await run(program(text), Self.noise)
-        #expect(result.stream.header.analyzers.first?.outputs.features.first?.unit.numberText == .all)
+        #expect(result.stream.header.analyzers.first?.outputs.features.first?.unit.digits == .all)
         #expect(result.values("a").first == [-12.345678])
         let values = try #require(result.events.compactMap { AnalyzerEvent($0) }.first).values
         #expect(values.count == 2 && values[0] == 1 && values[1].isNaN)

@@ -6,7 +6,7 @@ struct BatchColumns: Sendable {
     /// Where a field comes from.
     enum Source: Sendable {
         case file, number, frame, time
-        case value(offset: Int, digits: Unit.NumberText)
+        case value(offset: Int, digits: Unit.Digits)
         /// The text of a category: its fields, encoded.
         case label(offset: Int, fields: [[UInt8]])
         /// The number of a category.
@@ -32,7 +32,7 @@ struct BatchColumns: Sendable {
                 }
                 for index in 0..<column.handle.count {
                     let place = column.feature.isArray ? "[\(index)]" : ""
-                    let source = Source.value(offset: column.handle.offset + index, digits: column.feature.unit.numberText)
+                    let source = Source.value(offset: column.handle.offset + index, digits: column.feature.unit.digits)
                     columns.append(("\(section.analyzer).\(column.feature.name)\(place)", source))
                 }
             }
@@ -70,7 +70,8 @@ struct BatchColumns: Sendable {
             case .number: buffer.append(integer: batch.number)
             case .frame: buffer.append(integer: batch.frame)
             case .time: buffer.append(fixed: header.format.seconds(at: batch.frame), decimals: 6)
-            case .value(let offset, let digits): buffer.append(field: row[offset], digits)
+            case .value(let offset, let digits):
+                if row[offset].isFinite { buffer.append(row.extracting(offset...offset), digits) }
             case .label(let offset, let fields):
                 if let number = Int(exactly: row[offset]), fields.indices.contains(number) { buffer.append(bytes: fields[number]) }
             case .category(let offset): if let number = Int64(exactly: row[offset]) { buffer.append(integer: number) }

@@ -107,11 +107,7 @@ struct MessageEncoder: ~Copyable {
             let values = row.extracting(column.handle.offset..<column.handle.offset + column.handle.count)
             buffer.removeAll()
             if column.isArray { buffer.append("[") }
-            switch column.unit.numberText {
-            case .decimals(let decimals): buffer.appendFixed(values, decimals: decimals)
-            case .significant: buffer.appendSignificant(values)
-            case .all: buffer.appendAll(digitsOf: values)
-            }
+            buffer.append(values, column.unit.digits)
             if column.isArray { buffer.append("]") }
             messages.append(MessageGroup.Message(topic: column.topic, payload: buffer.withUnsafeBytes { Array($0) }))
         }
