@@ -8,8 +8,7 @@ extension RecordDecoder {
         let control = try name == RecordType.control.name ? record.text("control") : nil
         if let control, let type = catalog.control(control) {
             let stamped = StampedControl(
-                try Control(type) { field in record[field.name].flatMap { field.value(of: $0) } },
-                at: try record.count("frame"), from: try record.text("from"))
+                try Control(type, from: record), at: try record.count("frame"), from: try record.text("from"))
             return .event(Event(at: time, stamped), emitted: nil)
         }
         guard control == nil, let type = catalog.event(name) else {
