@@ -6,7 +6,7 @@ extension StreamHeader {
     init(_ record: JSONValue, _ catalog: RecordCatalog) throws(Problem) {
         let source = StreamSource(format: StreamFormat(sampleRate: 1, channelCount: 1), kind: "", name: "")
         var read = StreamHeader(source: source, isLive: false, batching: .standard, seed: 0, analyzers: [], catalog: catalog)
-        (read.file, read.fileBytes) = (try record.optionalText("file"), try [UInt8](base64: record, "file_base64"))
+        (read.file, read.fileBytes) = try record.path()
         try RecordSchema.header.read(record, into: &read)
         self = read
         guard format.isSupported else {
@@ -79,6 +79,13 @@ extension JSONValue {
         return numbers
     }
 
+    /// The path of a record's input, and its bytes where they are not UTF-8.
+    func path() throws(Problem) -> (file: String?, bytes: [UInt8]?) {
+        var path = (file: String?.none, bytes: [UInt8]?.none)
+        try RecordSchema.path.read(self, into: &path)
+        return path
+    }
+
     func tag(_ key: String) throws(Problem) -> String? {
         try SoundTags.text(of: text(key).utf8)
     }
@@ -103,12 +110,11 @@ extension ParameterValue {
 }
 
 extension [UInt8] {
-    /// The bytes of a field in Base64 with padding; nil for a missing field.
-    init?(base64 object: JSONValue, _ key: String) throws(Problem) {
-        guard let text = try object.optionalText(key) else { return nil }
+    /// The bytes of a field in Base64 with padding.
+    init(base64 object: JSONValue, _ key: String) throws(Problem) {
         self = []
         var (bits, count) = (0, 0)
-        for byte in text.utf8 where byte != UInt8(ascii: "=") {
+        for byte in try object.text(key).utf8 where byte != UInt8(ascii: "=") {
             let value: Int
             switch byte {
             case UInt8(ascii: "A")...UInt8(ascii: "Z"): value = Int(byte) - 65

@@ -76,7 +76,8 @@ public struct RecordDecoder: Sendable {
             return .header(header)
         }
         if type == "failure" {
-            var row = (input: InputEnd(file: try record.optionalText("file") ?? "", streamCount: 0), isPartial: Bool?.none)
+            let (file, bytes) = try record.path()
+            var row = (input: InputEnd(file: file ?? "", fileBytes: bytes, streamCount: 0), isPartial: Bool?.none)
             try RecordSchema.failure.read(record, into: &row)
             return .failure(row.input)
         }

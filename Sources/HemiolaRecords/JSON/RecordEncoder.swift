@@ -51,7 +51,7 @@ public struct RecordEncoder: Sendable {
         self.header = header
         self.selection = selection
         var field = JSONBuffer(capacity: 0)
-        if let file = header.file { field.append(file: file, bytes: header.fileBytes) }
+        field.append(members: RecordSchema.path.members(of: (header.file, header.fileBytes)))
         fileField = field.bytes
         outputUnits = header.analyzers.flatMap { analyzer in
             analyzer.outputs.events.map { (analyzer.name, $0.name, $0.unit) }
@@ -177,19 +177,9 @@ extension JSONBuffer {
     ///   - isPartial: Whether there is a result of a part of the input; nil: not written.
     public mutating func append(failure end: InputEnd, isPartial: Bool? = nil) {
         append(#"{"type":"failure""#)
-        append(file: end.file, bytes: end.fileBytes)
+        append(members: RecordSchema.path.members(of: (end.file, end.fileBytes)))
         append(members: RecordSchema.failure.members(of: (end, isPartial)))
         append("}\n")
-    }
-
-    /// The keys `file` and, where the path is not UTF-8, `file_base64`.
-    fileprivate mutating func append(file: String, bytes: [UInt8]?) {
-        append(key: "file")
-        append(string: file)
-        if let bytes {
-            append(key: "file_base64")
-            append(string: bytes.base64)
-        }
     }
 
     /// A copy of the bytes written so far.

@@ -32,6 +32,16 @@ extension RecordSchema {
 
     // MARK: - Tables
 
+    /// The input of a record, after its type.
+    static let path = RecordTable<(file: String?, bytes: [UInt8]?)>(rows: [
+        .init(
+            "file", .text, isOptional: true, "The path as given; only when one run has several files.", { $0.file.map { .text($0) } },
+            { $0.file = try $1.text($2) }),
+        .init(
+            "file_base64", .text, isOptional: true, "The bytes of the path in Base64; only when they are not UTF-8.",
+            { $0.bytes.map { .text($0.base64) } }, { $0.bytes = try [UInt8](base64: $1, $2) }),
+    ])
+
     static let header = RecordTable<StreamHeader>(rows: [
         .init("schema", .integer, "The version of this schema.", { _ in .integer(StreamHeader.schema) }),
         .init("hemiola", .text, "The version of Hemiola.", { _ in .text(HemiolaVersion.current) }),

@@ -11,16 +11,10 @@ public enum RecordSchema {
         public var fields: [Field]
     }
 
-    /// The keys that every record begins with.
-    static let file = Field(
-        "file", .text, isOptional: true, "The path as given; only when one run has several files.")
-    static let fileBytes = Field(
-        "file_base64", .text, isOptional: true, "The bytes of the path in Base64; only when they are not UTF-8.")
-    static let common = [file, fileBytes]
-
     /// The first key of every record.
     private static let typeKey = Field("type", .text, "The type of the record.")
-    static let keysOfAll = [typeKey] + common
+    /// The keys that every record begins with.
+    static let keysOfAll = [typeKey] + path.fields
 
     /// The keys of a reply to a client, which reads records from the same connection.
     private static let reply = [

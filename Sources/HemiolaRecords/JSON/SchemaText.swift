@@ -93,7 +93,7 @@ extension RecordSchema.Record {
         let type: JSONValue = .object([.init("const", .text(self.type))])
         let others: JSONValue = takesAnyAnalyzer && self.type == "batch" ? .anyAnalyzer : .boolean(false)
         return .object(
-            RecordSchema.common.objectSchema(
+            RecordSchema.path.fields.objectSchema(
                 first: [.init("description", .text(summary))], properties: [.init("type", type)], adding: fields, others: others))
     }
 }

@@ -92,11 +92,9 @@ private typealias Member = JSONValue.Member
 extension SummaryRecord {
     /// The members of the record's object, after `type`.
     var members: [JSONValue.Member] {
-        var members = [Member("file", .text(header.file ?? header.source.name))]
-        if let bytes = header.file == nil ? header.source.nameBytes : header.fileBytes {
-            members.append(Member("file_base64", .text(bytes.base64)))
-        }
-        return members + Self.table.members(of: self)
+        let path: (String?, [UInt8]?) =
+            header.file == nil ? (header.source.name, header.source.nameBytes) : (header.file, header.fileBytes)
+        return RecordSchema.path.members(of: path) + Self.table.members(of: self)
     }
 
     /// All keys after `file`. Those of the objects `summaries` and `features` are those of the analyzers.

@@ -174,7 +174,7 @@ public struct SummarySelection: Sendable {
             let names = field.count.map { count in (0..<count).map { "\(path)[\($0)]" } } ?? [path]
             all += names.map { Column(name: $0, field: field) }
         }
-        let file = [Column(name: Self.file, field: RecordSchema.file)]
+        let file = [Column(name: Self.file, field: RecordSchema.path.fields[0])]
         guard let paths else {
             columns = file + all
             return
@@ -203,9 +203,7 @@ public struct SummarySelection: Sendable {
     ///
     /// - Parameter failure: The input, and why it failed.
     public func members(of failure: InputEnd) -> [JSONValue.Member] {
-        var members: [JSONValue.Member] = [.init(Self.file, .text(failure.file))]
-        if let bytes = failure.fileBytes { members.append(.init("file_base64", .text(bytes.base64))) }
-        return members
+        RecordSchema.path.members(of: (failure.file, failure.fileBytes))
             + record().fields.map { field in
                 switch field.name {
                 case "schema": .init(field.name, .integer(StreamHeader.schema))
