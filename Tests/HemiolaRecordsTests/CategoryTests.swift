@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test func `schema: a text of the labels and a whole number, either may be null`() throws {
-        let analyzers: SchemaText.Analyzers = [("harmony", Self.outputs.features)]
+        let analyzers = Self.header.analyzers
         let validator = try SchemaValidator(SchemaText.jsonSchema(analyzers: analyzers, catalog: Self.catalog))
         let (valid, empty) = (Self.line([1, 2, 0.5]), Self.line([.nan, .nan, .nan]))
         for line in [valid, empty] { #expect(try validator.fault(in: line) == nil) }

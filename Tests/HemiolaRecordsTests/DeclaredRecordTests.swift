@@ -4,7 +4,7 @@ import Testing
 
 /// A record type and a control of an external plugin: their declarations are sufficient for records, schema, columns and hello.
 @Suite struct DeclaredRecordTests {
-    private let analyzers: SchemaText.Analyzers = [("levels", Fixture.levels.features), ("wide", Fixture.spectrum.features)]
+    private let analyzers = Fixture.header().analyzers
 
     // MARK: Lines
 

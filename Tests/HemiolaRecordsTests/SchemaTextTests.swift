@@ -3,10 +3,9 @@ import HemiolaRecords
 import Testing
 
 @Suite struct SchemaTextTests {
-    private let analyzers: SchemaText.Analyzers = [("levels", Fixture.levels.features), ("wide", Fixture.spectrum.features)]
+    private let analyzers = Fixture.header().analyzers
 
-    private let columns = SchemaText.columns(
-        analyzers: [("levels", Fixture.levels.features), ("wide", Fixture.spectrum.features)], catalog: Fixture.catalog)
+    private let columns = SchemaText.columns(analyzers: Fixture.header().analyzers, catalog: Fixture.catalog)
 
     private func document(_ text: String) throws -> [String: Any] {
         try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])

@@ -37,10 +37,6 @@ struct SchemaCommand: Command {
         try Root.print(text(with: registry))
     }
 
-    private func declared(by pipeline: Pipeline, for format: StreamFormat) throws(Failure) -> SchemaText.Analyzers {
-        try pipeline.describedAnalyzers(for: format).map { ($0.name, $0.outputs.features) }
-    }
-
     func text(with registry: PluginRegistry) throws(Failure) -> String {
         // A pipeline opens no file until it runs: any file name is accepted here.
         var builder = ConfigurationBuilder(registry, PipelineConfiguration(captures: [captureSpec(for: "-")]))
@@ -55,12 +51,12 @@ struct SchemaCommand: Command {
         // Starts analyzers that are other programs, whose outputs are not known before.
         if values?.isComplete == false { values?.complete(with: try pipeline.describedAnalyzers(for: PluginPage.format)) }
         if columns, let values { return SchemaText.columns(ofSummary: values) }
-        let features = try declared(by: pipeline, for: PluginPage.format)
-        if columns { return SchemaText.columns(analyzers: features, selection: selection, catalog: registry.catalog) }
+        let analyzers = try pipeline.describedAnalyzers(for: PluginPage.format)
+        if columns { return SchemaText.columns(analyzers: analyzers, selection: selection, catalog: registry.catalog) }
         // The format of future input is unknown: whatever differs between two formats is left open in the schema.
-        let other = try declared(by: pipeline, for: StreamFormat(sampleRate: 44_100, channelCount: 1))
-        if let values { return SchemaText.jsonSchema(ofSummary: values, otherFormats: [other]) }
-        return SchemaText.jsonSchema(analyzers: features, otherFormats: [other], selection: selection, catalog: registry.catalog)
+        let other = try pipeline.describedAnalyzers(for: StreamFormat(sampleRate: 44_100, channelCount: 1))
+        if let values { return SchemaText.jsonSchema(ofSummary: values, otherFormats: other) }
+        return SchemaText.jsonSchema(analyzers: analyzers, otherFormats: other, selection: selection, catalog: registry.catalog)
     }
 }
 

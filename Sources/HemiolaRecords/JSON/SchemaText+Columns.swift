@@ -7,7 +7,7 @@ extension SchemaText {
     ///   - analyzers: The analyzers and features in a batch.
     ///   - selection: The records and features that are written.
     ///   - catalog: The declared types of records and controls.
-    public static func columns(analyzers: Analyzers, selection: Selection = .all, catalog: RecordCatalog) -> String {
+    public static func columns(analyzers: [StreamHeader.Analyzer], selection: Selection = .all, catalog: RecordCatalog) -> String {
         columns(of: RecordSchema.records(analyzers, selection, catalog))
     }
 

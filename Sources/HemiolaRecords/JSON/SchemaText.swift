@@ -1,8 +1,5 @@
 /// The documents that `hemiola schema` prints.
 public enum SchemaText {
-    /// Analyzers by their names in the pipeline, each with its features.
-    public typealias Analyzers = [(name: String, features: [Feature])]
-
     /// The JSON Schema (draft 2020-12) of one line.
     ///
     /// It allows declared keys only, so that misspelt and missing keys are found. A list has the count that its feature declares.
@@ -13,7 +10,7 @@ public enum SchemaText {
     ///   - selection: The records and features that are written.
     ///   - catalog: The declared types of records and controls.
     public static func jsonSchema(
-        analyzers: Analyzers?, otherFormats: [Analyzers] = [], selection: Selection = .all,
+        analyzers: [StreamHeader.Analyzer]?, otherFormats: [StreamHeader.Analyzer] = [], selection: Selection = .all,
         catalog: RecordCatalog
     ) -> String {
         document(
@@ -25,7 +22,7 @@ public enum SchemaText {
     /// - Parameters:
     ///   - selection: The values that are written.
     ///   - otherFormats: The declarations of the same analyzers for other formats. Counts and bounds that differ are left open.
-    public static func jsonSchema(ofSummary selection: SummarySelection, otherFormats: [Analyzers] = []) -> String {
+    public static func jsonSchema(ofSummary selection: SummarySelection, otherFormats: [StreamHeader.Analyzer] = []) -> String {
         document([selection.record(otherFormats: otherFormats)], takesAnyAnalyzer: false)
     }
 
@@ -49,15 +46,15 @@ public enum SchemaText {
 extension RecordSchema {
     /// The selected records, with the analyzers' selected features in the batch.
     static func records(
-        _ analyzers: SchemaText.Analyzers?, _ selection: Selection, otherFormats: [SchemaText.Analyzers] = [],
+        _ analyzers: [StreamHeader.Analyzer]?, _ selection: Selection, otherFormats: [StreamHeader.Analyzer] = [],
         _ catalog: RecordCatalog
     ) -> [Record] {
         records(catalog).filter { selection.contains($0.type) }.map { record in
             guard record.type == "batch", let analyzers else { return record }
             var record = record
             let objects = analyzers.compactMap { analyzer -> Field? in
-                let others = otherFormats.flatMap { $0.filter { $0.name == analyzer.name }.flatMap(\.features) }
-                let fields = analyzer.features.filter { selection.contains(analyzer.name, $0.name) }.flatMap { feature in
+                let others = otherFormats.features(of: analyzer.name)
+                let fields = analyzer.outputs.features.filter { selection.contains(analyzer.name, $0.name) }.flatMap { feature in
                     feature.isCategory
                         ? Field.category(feature.name, labels: feature.labels, nullable: true, feature.summary)
                         : [Field(feature, others: others.filter { $0.name == feature.name })]
@@ -68,6 +65,11 @@ extension RecordSchema {
             return record
         }
     }
+}
+
+extension [StreamHeader.Analyzer] {
+    /// The features of all analyzers of that name.
+    func features(of analyzer: String) -> [Feature] { filter { $0.name == analyzer }.flatMap(\.outputs.features) }
 }
 
 extension Field {

@@ -210,12 +210,12 @@ extension RecordSchema {
     ///   - sections: The values that analyzers have for a whole stream. Only their names and kinds are read.
     ///   - otherFormats: The declarations of the same analyzers for other formats. Counts and bounds that differ are left open.
     static func summary(
-        _ analyzers: SchemaText.Analyzers, _ sections: [StreamSummary.Section], otherFormats: [SchemaText.Analyzers] = []
+        _ analyzers: [StreamHeader.Analyzer], _ sections: [StreamSummary.Section], otherFormats: [StreamHeader.Analyzer]
     ) -> Record {
-        let features = analyzers.filter { !$0.features.isEmpty }.map { analyzer in
-            let others = otherFormats.flatMap { $0.filter { $0.name == analyzer.name }.flatMap(\.features) }
+        let features = analyzers.filter { !$0.outputs.features.isEmpty }.map { analyzer in
+            let others = otherFormats.features(of: analyzer.name)
             // A category has no mean.
-            let fields = analyzer.features.filter { !$0.isCategory }.map { feature in
+            let fields = analyzer.outputs.features.filter { !$0.isCategory }.map { feature in
                 Field(statisticsOf: feature, others: others.filter { $0.name == feature.name })
             }
             return Field(analyzer.name, .object(fields), "The features of \(analyzer.name).")

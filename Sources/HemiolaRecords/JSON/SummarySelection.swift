@@ -137,12 +137,12 @@ public struct SummarySelection: Sendable {
 
     private var allFields: [Field] { declaration(otherFormats: []).fields }
 
-    private func declaration(otherFormats: [SchemaText.Analyzers]) -> RecordSchema.Record {
-        RecordSchema.summary(analyzers.map { ($0.name, $0.outputs.features) }, values, otherFormats: otherFormats)
+    private func declaration(otherFormats: [StreamHeader.Analyzer]) -> RecordSchema.Record {
+        RecordSchema.summary(analyzers, values, otherFormats: otherFormats)
     }
 
     /// The declaration of the record with the selected fields.
-    func record(otherFormats: [SchemaText.Analyzers] = []) -> RecordSchema.Record {
+    func record(otherFormats: [StreamHeader.Analyzer] = []) -> RecordSchema.Record {
         var record = declaration(otherFormats: otherFormats)
         record.fields = selected(record.fields)
         return record
