@@ -161,7 +161,7 @@ extension PluginRegistry {
 struct ReservedNames {
     private let registry: PluginRegistry
     private let catalog: RecordCatalog
-    private let fields: Set<String>
+    private let fields: [String: String]
 
     init(registry: PluginRegistry, catalog: RecordCatalog) {
         self.registry = registry
@@ -172,11 +172,11 @@ struct ReservedNames {
     /// Why the analyzer of a SPEC cannot have its name; nil: it can.
     func conflict(of spec: PluginSpec) -> String? {
         let name = spec.analyzerName
-        if isField(name), let place = RecordSchema.place(ofReservedName: name, in: catalog) { return "it is a field of \(place)" }
+        if let place = fields[name] { return "it is a field of \(place)" }
         let shared = registry.analyzers.map(\.about.id.recordName) + [RecordType.beat.name]
         return catalog.recordTypes.contains(name) && !shared.contains(name) ? "it is a type of records" : nil
     }
 
     /// Whether a name is a key of the records.
-    func isField(_ name: String) -> Bool { fields.contains(name) }
+    func isField(_ name: String) -> Bool { fields[name] != nil }
 }

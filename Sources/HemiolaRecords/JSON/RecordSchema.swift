@@ -25,19 +25,16 @@ public enum RecordSchema {
     /// The fields of events whose values Hemiola writes, whatever record has them.
     private static let derived: [Field] = [.frame, .emittedTime, .timeUntilEvent]
 
-    /// Names that an analyzer cannot have: its name is a key of the batch record, and a key has one type in every record and in every
-    /// reply to a client.
-    public static func reservedNames(_ catalog: RecordCatalog) -> Set<String> {
-        Set((records(catalog).flatMap(\.fields) + keysOfAll + reply).map(\.name))
-    }
-
-    /// Where a reserved name is a key: `"batch" records`; nil: it is not reserved.
-    public static func place(ofReservedName name: String, in catalog: RecordCatalog) -> String? {
-        if keysOfAll.contains(where: { $0.name == name }) { return "all records" }
-        let records = records(catalog)
-        let owner = records.first { $0.type == "batch" && $0.has(name) } ?? records.first { $0.has(name) }
-        if let owner { return "\"\(owner.type)\" records" }
-        return reply.contains { $0.name == name } ? "replies to clients" : nil
+    /// Names that an analyzer cannot have, each with the place where it is a key: `"batch" records`. The name of an analyzer is a key of the
+    /// batch record, and a key has one type in every record and in every reply to a client.
+    public static func reservedNames(_ catalog: RecordCatalog) -> [String: String] {
+        // A key of several records is that of the batch, else of the first.
+        let records = records(catalog).filter { $0.type == "batch" } + records(catalog)
+        let places =
+            keysOfAll.map { ($0.name, "all records") }
+            + records.flatMap { record in record.fields.map { ($0.name, "\"\(record.type)\" records") } }
+            + reply.map { ($0.name, "replies to clients") }
+        return Dictionary(places) { first, _ in first }
     }
 
     /// The conflicts of a catalog; empty for a valid one. A key has one JSON type in all records, so that tables have one type per column.
@@ -54,8 +51,7 @@ public enum RecordSchema {
             if (first + last).contains(where: { $0.type == name }) {
                 return "the analyzer \"\(id)\" has the name of Hemiola's own \"\(name)\" records; rename it"
             }
-            guard reserved.contains(name), let place = place(ofReservedName: name, in: catalog) else { return nil }
-            return "the analyzer \"\(id)\" has the name of the field \"\(name)\" of \(place); rename it"
+            return reserved[name].map { "the analyzer \"\(id)\" has the name of the field \"\(name)\" of \($0); rename it" }
         }
     }
 
@@ -96,9 +92,6 @@ public enum RecordSchema {
 }
 
 extension RecordSchema.Record {
-    /// Whether it has a field of that name.
-    fileprivate func has(_ name: String) -> Bool { fields.contains { $0.name == name } }
-
     /// The schema of a declared type.
     init(_ type: RecordType, of catalog: RecordCatalog) {
         self.init(
