@@ -109,7 +109,7 @@ public final class DocumentFile: Sink {
     /// A sink for a path.
     ///
     /// - Parameters:
-    ///   - template: The path. If the options rotate, it must contain `{n}` (`FileRotation.template`).
+    ///   - template: The path. If the options rotate, it must contain `{n}` (`FileOptions.template`).
     ///   - options: How its files are written.
     ///   - paths: The paths of a document of several files; by default the one of the template.
     ///   - makeDocument: Makes the content of newly opened files.
@@ -120,7 +120,7 @@ public final class DocumentFile: Sink {
         self.options = options
         self.paths = paths ?? { _, expand in [expand(template)] }
         self.makeDocument = makeDocument
-        meter = RotationMeter(options.rotation)
+        meter = RotationMeter(seconds: options.rotation)
     }
 
     // MARK: - Calls
@@ -129,10 +129,10 @@ public final class DocumentFile: Sink {
     public func open(_ context: SinkContext) throws(Problem) {
         drop()
         self.context = context
-        (meter, input, stream) = (RotationMeter(options.rotation), "", nil)
+        (meter, input, stream) = (RotationMeter(seconds: options.rotation), "", nil)
         if !template.isPerInput { return try openFiles(number: 1) }
         // What can be known before the first input is said before any work.
-        for path in paths(context, { $0.target.path }) { _ = try OutputFile.compression(of: path, options, isLive: context.timing.isLive) }
+        for path in paths(context, { $0.target.path }) { _ = try OutputFile.isCompressed(path, options, isLive: context.timing.isLive) }
     }
 
     /// Begins a stream. Opens its file first if it has its own.
@@ -157,7 +157,7 @@ public final class DocumentFile: Sink {
                 try flushIfDue()
                 guard done < batches.count else { return }
                 try document?.skip(to: batches[done].frame)
-                if options.rotation.isOn { try rotateIfFull(before: batches[done]) }
+                if options.rotation != nil { try rotateIfFull(before: batches[done]) }
                 try document?.write(batches[done])
                 done += 1
             }

@@ -1,5 +1,3 @@
-public import Hemiola
-
 /// The value of the setting `flush`: when written lines are handed to the operating system.
 public enum FlushPolicy: String, CaseIterable, Sendable {
     /// After each line when live, else in blocks.
@@ -14,16 +12,5 @@ public enum FlushPolicy: String, CaseIterable, Sendable {
     /// - Parameter isLive: Whether the run takes place in real time (`SinkTiming.isLive`).
     public func flushesEachLine(isLive: Bool) -> Bool {
         self == .line || self == .auto && isLive
-    }
-}
-
-extension SettingReader {
-    /// The setting `flush`, default `auto`.
-    ///
-    /// - Parameter line: The sink's word for a line, in the singular: `line`, `row`.
-    public mutating func flushPolicy(each line: String) -> FlushPolicy {
-        choice(
-            "flush", default: FlushPolicy.auto,
-            "Write after each \(line) (line) or in blocks of 64 KiB (block); auto: line when live, else block.")
     }
 }

@@ -90,7 +90,7 @@ public final class OutputFile {
         let isLive = context.timing.isLive
         (mode, kind) = (Mode(options, isLive: isLive), options.kind)
         refusesData = isLive && options.appends != true
-        let compression = try Self.compression(of: path, options, isLive: isLive)
+        let isCompressed = try Self.isCompressed(path, options, isLive: isLive)
         precondition(options.appends != true || kind != .sound, "writes to a file that is appended to have no offset")
         if kind == .sound, target.isSpecial {
             throw Problem("cannot write \(target.name): it is not a regular file; name a file")
@@ -101,8 +101,8 @@ public final class OutputFile {
         syncsAtEnd = context.run.syncsFiles
         offersAppend = options.appends != nil
         name = target.name
-        isTerminal = target.isTerminal && compression == nil
-        compressor = if let compression { try ZstdStream(level: compression.level) } else { nil }
+        isTerminal = target.isTerminal && !isCompressed
+        compressor = isCompressed ? try ZstdStream(level: options.level) : nil
         if let descriptor = target.descriptor {
             file = FileDescriptor(descriptor)
             guard file.isWritable else { throw Problem("cannot write \(name): it is not open for writing; give a path instead") }
@@ -151,15 +151,15 @@ public final class OutputFile {
         }
     }
 
-    /// The compression of a file; nil: none.
+    /// Whether a file is compressed.
     ///
-    /// - Throws: The file is live: after a crash it would end inside a zstd frame.
-    static func compression(of path: String, _ options: FileOptions, isLive: Bool) throws(Problem) -> Compression? {
-        guard let compression = options.compression.compression(of: path, level: options.level) else { return nil }
+    /// - Throws: It would be, and is live: after a crash it would end inside a zstd frame.
+    static func isCompressed(_ path: String, _ options: FileOptions, isLive: Bool) throws(Problem) -> Bool {
+        guard options.compression.isOn(for: path) else { return false }
         guard Mode(options, isLive: isLive) == .whole else {
             throw Problem.cannotCompress(OutputTarget(path).name, setting: options.compression == .zstd ? "compress=zstd" : ".zst")
         }
-        return compression
+        return true
     }
 
     deinit {

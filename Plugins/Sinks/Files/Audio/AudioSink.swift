@@ -12,7 +12,7 @@ extension SinkPlugin {
         needs: { settings in
             Needs(
                 samples: true,
-                outputs: [Output(settings.path ?? "", takesSeveralInputs: false, replacesFile: !settings.rotation.isOn)])
+                outputs: [Output(settings.path ?? "", takesSeveralInputs: false, replacesFile: settings.rotation == nil)])
         },
         make: { settings throws(Problem) in
             guard let text = settings.path, !text.isEmpty else {
@@ -21,7 +21,8 @@ extension SinkPlugin {
             guard OutputTarget(text).descriptor == nil else {
                 throw Problem("a sound file cannot be written to a pipe; give a path", at: "path")
             }
-            let template = try settings.rotation.template(PathTemplate(text, at: "path", isNumbered: true), appends: false)
+            let options = FileOptions(.sound, capacity: .stream, compression: .none, rotation: settings.rotation)
+            let template = try options.template(text, at: "path")
             let ending = PathTemplate.ending(of: text).lowercased()
             guard [".flac", ".wav"].contains(ending) else {
                 throw Problem("unsupported extension \(ending); use .flac or .wav", at: "path")
@@ -31,7 +32,6 @@ extension SinkPlugin {
                 throw Problem("FLAC has no floating-point samples; use 24 bits, or a path that ends in .wav", at: "bits")
             }
             let encoding = settings.encoding == .auto ? isFLAC ? .bits24 : .float : settings.encoding
-            let options = FileOptions(.sound, capacity: .stream, compression: .none, rotation: settings.rotation)
             return DocumentFile(template, options) { files, context in
                 AudioDocument(files[0], warn: context.messages.warn) { file, format throws(Problem) in
                     try SoundFileEncoder(file, format, encoding, isFLAC: isFLAC)
@@ -43,12 +43,13 @@ extension SinkPlugin {
 struct AudioSettings: PluginSettings {
     var path: String?
     var encoding: SampleEncoding
-    var rotation: FileRotation
+    /// Stream time per file, in seconds.
+    var rotation: Double?
 
     init(_ read: inout SettingReader) {
         path = read.text("path", example: "take.flac", "Output file, .flac or .wav. Placeholders: {stem}, {name}, {dir}, {time}, {n}.")
         encoding = read.choice("bits", default: SampleEncoding.auto, "Bits per sample, or float; auto: 24 in .flac, float in .wav.")
-        rotation = FileRotation(&read)
+        rotation = FileOptions.rotation(&read)
     }
 }
 

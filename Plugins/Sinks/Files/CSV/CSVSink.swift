@@ -10,29 +10,21 @@ extension SinkPlugin {
             let besides = OutputTarget(settings.path).descriptor == nil ? [TablePlaces.besides(settings.path)] : []
             let paths = [settings.path] + (settings.events.isEmpty ? besides : settings.events == "none" ? [] : [settings.events])
             // A selection may leave out any table but the first of two that lie beside each other.
-            let replacesFirst = !settings.appends && !settings.rotation.isOn && settings.events.isEmpty
+            let replacesFirst = settings.options.replacesFile && settings.events.isEmpty
             return Needs(
                 standardOutput: paths.contains { OutputTarget($0).isStandardOutput },
                 outputs: paths.enumerated().map { Output($1, replacesFile: $0 == 0 && replacesFirst) })
         },
         make: { settings throws(Problem) in
-            func template(_ path: String, at key: String) throws(Problem) -> PathTemplate {
-                try settings.rotation.template(PathTemplate(path, at: key, isNumbered: true), appends: settings.appends)
-            }
-            let rows = try template(settings.path, at: "path")
+            let options = settings.options
+            let rows = try options.template(settings.path, at: "path")
             let places =
                 switch settings.events {
                 case "": TablePlaces(rows: rows, events: .beside)
                 case "none": TablePlaces(rows: rows, events: .none)
-                default: TablePlaces(rows: rows, events: .at(try template(settings.events, at: "events")))
+                default: TablePlaces(rows: rows, events: .at(try options.template(settings.events, at: "events")))
                 }
             if let problem = places.problem { throw Problem(problem, at: "events") }
-            guard !settings.appends || places.templates.allSatisfy({ settings.compression.compression(of: $0.text) == nil }) else {
-                throw Problem([.cannotAddToCompressed(at: "append", "write to a new file")])
-            }
-            let options = FileOptions(
-                .table, appends: settings.appends, flush: settings.flush, compression: settings.compression, level: settings.level,
-                rotation: settings.rotation)
             return DocumentFile(rows, options, paths: places.paths) { files, context in CSVDocument(files, context.records.selection) }
         })
 }
@@ -40,21 +32,15 @@ extension SinkPlugin {
 struct CSVSettings: PluginSettings {
     var path: String
     var events: String
-    var appends: Bool
-    var flush: FlushPolicy
-    var compression: CompressionChoice
-    var level: Int
-    var rotation: FileRotation
+    var options: FileOptions
 
     init(_ read: inout SettingReader) {
         path = read.text(
             "path", default: "-", "The file to write, or - for standard output; {stem}, {name}, {dir}, {time} and {n} are placeholders.")
         events = read.text(
             "events", default: "", "The file for the events, or none; left empty, it lies beside the path's, as NAME.events.csv.")
-        appends = read.boolean("append", default: false, "Add to files instead of replacing them.")
-        flush = read.flushPolicy(each: "row")
-        compression = read.compressionChoice("Compress the files, not in real time; auto: each whose name ends in .zst.")
-        level = read.compressionLevel()
-        rotation = FileRotation(&read)
+        options = FileOptions(
+            .table, &read, each: "row", append: "Add to files instead of replacing them.",
+            compress: "Compress the files, not in real time; auto: each whose name ends in .zst.")
     }
 }

@@ -19,11 +19,6 @@ struct TablePlaces: Sendable {
         eventsPlace = events
     }
 
-    /// The paths that the user named.
-    var templates: [PathTemplate] {
-        if case .at(let events) = eventsPlace { [path, events] } else { [path] }
-    }
-
     /// Why these places cannot be; nil when they can.
     var problem: String? {
         guard case .at(let events) = eventsPlace else { return nil }

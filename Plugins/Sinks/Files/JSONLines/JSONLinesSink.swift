@@ -9,37 +9,21 @@ extension SinkPlugin {
         needs: { settings in
             Needs(
                 standardOutput: OutputTarget(settings.path).isStandardOutput,
-                outputs: [Output(settings.path, replacesFile: !settings.appends && !settings.rotation.isOn)])
+                outputs: [Output(settings.path, replacesFile: settings.options.replacesFile)])
         },
         make: { settings throws(Problem) in
-            let template = try settings.rotation.template(
-                PathTemplate(settings.path, at: "path", isNumbered: true), appends: settings.appends)
-            let options = FileOptions(
-                appends: settings.appends, flush: settings.flush, compression: settings.compression, level: settings.level,
-                rotation: settings.rotation)
-            guard !settings.appends || options.compression.compression(of: template.text) == nil else {
-                throw Problem([
-                    .cannotAddToCompressed(at: "append", "write to a new file and join them: cat NEW.zst >> OLD.zst")
-                ])
-            }
-            return DocumentFile.records(at: template, options)
+            DocumentFile.records(at: try settings.options.template(settings.path, at: "path"), settings.options)
         })
 }
 
 struct JSONLinesSettings: PluginSettings {
     var path: String
-    var appends: Bool
-    var flush: FlushPolicy
-    var compression: CompressionChoice
-    var level: Int
-    var rotation: FileRotation
+    var options: FileOptions
 
     init(_ read: inout SettingReader) {
         path = read.text("path", default: "-", "Output file, or - for standard output. Placeholders: {stem}, {name}, {dir}, {time}, {n}.")
-        appends = read.boolean("append", default: false, "Append to the file instead of replacing it.")
-        flush = read.flushPolicy(each: "line")
-        compression = read.compressionChoice("Compress the file with zstd, not in real time; auto: if the path ends in .zst.")
-        level = read.compressionLevel()
-        rotation = FileRotation(&read)
+        options = FileOptions(
+            .lines, &read, each: "line", append: "Append to the file instead of replacing it.",
+            compress: "Compress the file with zstd, not in real time; auto: if the path ends in .zst.")
     }
 }

@@ -19,10 +19,7 @@ extension SinkPlugin {
             let options = FileOptions(
                 format == .csv ? .table : .lines, appends: settings.appends, flush: flush, compression: settings.compression,
                 level: settings.level)
-            let template = try PathTemplate(settings.path, at: "path")
-            guard !settings.appends || options.compression.compression(of: template.text) == nil else {
-                throw Problem([.cannotAddToCompressed(at: "append", "write to a new file")])
-            }
+            let template = try options.template(settings.path, at: "path", isNumbered: false)
             return DocumentFile(template, options) { files, context in SummaryDocument(files[0], format, context) }
         })
 }
@@ -31,7 +28,7 @@ struct SummarySettings: PluginSettings {
     var path: String
     var appends: Bool
     var format: SummaryFormat
-    var compression: CompressionChoice
+    var compression: Compression
     var level: Int
 
     init(_ read: inout SettingReader) {
@@ -40,7 +37,7 @@ struct SummarySettings: PluginSettings {
         format = read.choice(
             "format", default: SummaryFormat.auto,
             "Output format; text: aligned columns for people; auto: csv if the path ends in .csv or .csv.zst, else json.")
-        compression = read.compressionChoice("Compress the file with zstd, not in real time; auto: if the path ends in .zst.")
+        compression = read.compression("Compress the file with zstd, not in real time; auto: if the path ends in .zst.")
         level = read.compressionLevel()
     }
 }
