@@ -362,8 +362,22 @@ extension OutputFile {
         if let error = notSynced ?? notClosed { throw Problem.cannotWrite(name, error) }
     }
 
+    /// Appends the names of the columns of a table, unless the file is one that is appended to and has them.
+    ///
+    /// - Throws: The file has other columns.
+    public func appendHeader(_ columns: [String]) throws(Problem) {
+        var header = JSONBuffer(capacity: 1024)
+        header.append(row: columns)
+        let old = firstLine
+        if old.isEmpty { return header.withUnsafeBytes { buffer.append(bytes: $0) } }
+        guard header.withUnsafeBytes({ String(decoding: $0.dropLast(), as: UTF8.self) }) == old else {
+            throw Problem(
+                "cannot add to \(name): it has other columns than this run; write to another file, or choose columns with select=")
+        }
+    }
+
     /// The first line of a file that existed and is appended to, without its line break, at most 1 MiB; else empty.
-    public var firstLine: String {
+    private var firstLine: String {
         guard case .close = closing else { return "" }
         let limit = 1 << 20
         var line: [UInt8] = []

@@ -86,14 +86,6 @@ private final class Table {
     func appendHeader() throws(Problem) {
         guard !hasHeader else { return }
         hasHeader = true
-        let old = file.firstLine
-        if old.isEmpty { return file.buffer.append(row: columns) }
-        var header = JSONBuffer(capacity: 1024)
-        header.append(row: columns)
-        guard header.withUnsafeBytes({ String(decoding: $0.dropLast(), as: UTF8.self) }) == old else {
-            throw Problem(
-                "cannot add to \(file.target.name): it has other columns than this run; write to another file, or choose columns with "
-                    + "select=")
-        }
+        try file.appendHeader(columns)
     }
 }

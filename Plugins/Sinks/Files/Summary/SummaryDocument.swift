@@ -60,21 +60,10 @@ final class SummaryDocument: Document {
         failures = []
     }
 
-    /// Writes the names of the columns, unless the file that is added to has them.
-    private func writeHeader(_ columns: [String]) throws(Problem) {
-        let old = file.firstLine
-        if old.isEmpty { return file.buffer.append(row: columns) }
-        var header = JSONBuffer(capacity: 1024)
-        header.append(row: columns)
-        guard header.withUnsafeBytes({ String(decoding: $0.dropLast(), as: UTF8.self) }) == old else {
-            throw Problem("cannot add to \(file.target.name): it has other columns than this run; write to another file")
-        }
-    }
-
     private func write(_ members: [JSONValue.Member], _ selection: SummarySelection) throws(Problem) {
         switch format {
         case .csv:
-            if !hasHeader { try writeHeader(selection.columns.map(\.name)) }
+            if !hasHeader { try file.appendHeader(selection.columns.map(\.name)) }
             for (index, value) in selection.row(of: members).enumerated() {
                 if index > 0 { file.buffer.append(",") }
                 file.buffer.append(field: value)
