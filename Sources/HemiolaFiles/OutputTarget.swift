@@ -59,17 +59,15 @@ public struct OutputTarget: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - path: The path, absolute or relative to the working directory.
-    ///   - folders: Cache of the identities of folders by path. Pass an empty dictionary to the first call, and the same one to the next.
     ///   - depth: Links followed so far; at most 40 dangling links are followed.
-    public static func identity(of path: String, folders: inout [String: String], depth: Int = 0) -> String {
+    public static func identity(of path: String, depth: Int = 0) -> String {
         let path = normalized(path)
         if let resolved = FileSystem.realPath(path.isEmpty ? "." : path) { return resolved }
         let target = depth < 40 ? OutputFile.followingDanglingLinks(path) : path
-        if target != path { return identity(of: target, folders: &folders, depth: depth + 1) }
+        if target != path { return identity(of: target, depth: depth + 1) }
         let (folder, name) = (FileSystem.folder(of: path), FileSystem.lastName(of: path))
         if path == "/" || path.isEmpty { return path }
-        let parent = folders[folder] ?? identity(of: folder, folders: &folders, depth: depth)
-        folders[folder] = parent
+        let parent = identity(of: folder, depth: depth)
         return name == ".." ? FileSystem.folder(of: parent) : (parent == "/" ? "" : parent) + "/" + name
     }
 }

@@ -13,7 +13,7 @@ public import Hemiola
 /// `{{` is a literal `{`. Braces that do not enclose letters only are literal.
 public struct PathTemplate: Sendable, Hashable {
     /// A placeholder that the template replaces.
-    public enum Placeholder: String, CaseIterable, Sendable {
+    private enum Placeholder: String, CaseIterable {
         /// The input's file name without its extension.
         case stem
         /// The input's file name.

@@ -53,7 +53,6 @@ extension PluginRegistry {
         let inputFiles = Set(files.compactMap(Self.identity(ofFile:)))
         /// By file: the sink that writes it, and the input of the result; nil: the result of all inputs.
         var owners: [String: (sink: Int, input: String?)] = [:]
-        var folders: [String: String] = [:]
         sinkEntries: for (index, (place, entry)) in sinkEntries.enumerated() {
             for output in entry.needs.outputs {
                 guard let template = try? PathTemplate(output.path, isNumbered: true) else { continue }
@@ -75,7 +74,7 @@ extension PluginRegistry {
                     }
                     // Descriptors, devices and pipes accept several results.
                     if OutputTarget(file).isSpecial { continue }
-                    let identity = OutputTarget.identity(of: file, folders: &folders)
+                    let identity = OutputTarget.identity(of: file)
                     guard let owner = owners.updateValue((index, input), forKey: identity) else { continue }
                     let message =
                         if owner.sink == index, let input, let other = owner.input {
