@@ -230,13 +230,4 @@ extension ByteStream {
         _ = try load(count)
         return Array(UnsafeRawBufferPointer(start: bytes, count: min(count, self.count)))
     }
-
-    /// Whether the buffered bytes contain a text at an offset.
-    func hasText(_ text: StaticString, at offset: Int = 0) -> Bool {
-        let length = text.utf8CodeUnitCount
-        // Safe: so many bytes are buffered.
-        return count >= offset + length
-            && UnsafeRawBufferPointer(start: bytes + offset, count: length).elementsEqual(
-                UnsafeBufferPointer(start: text.utf8Start, count: length))
-    }
 }

@@ -13,7 +13,7 @@ public protocol ChunkSource {
 }
 
 /// The layout of chunk headers in a container format.
-public enum ChunkLayout: Sendable, Hashable {
+enum ChunkLayout: Sendable, Hashable {
     /// RIFF, RF64 and BW64: a name and a little-endian size of 4 bytes each; chunks begin at even offsets.
     case riff
     /// IFF, which AIFF and RIFX use: as RIFF with a big-endian size.
@@ -25,7 +25,7 @@ public enum ChunkLayout: Sendable, Hashable {
     case wave64
 
     /// Bytes of a chunk's header.
-    public var headerSize: Int {
+    var headerSize: Int {
         switch self {
         case .riff, .iff: 8
         case .caf: 12
@@ -54,20 +54,13 @@ public enum ChunkLayout: Sendable, Hashable {
 }
 
 /// One chunk of a container: its header.
-public struct Chunk: Sendable, Hashable {
+struct Chunk: Sendable, Hashable {
     /// The four characters of the name, such as `fmt `.
-    public var name: String
+    var name: String
     /// The start of the content, in bytes from the start of the source.
-    public var offset: Int64
+    var offset: Int64
     /// Bytes of content that the header declares; negative for an unknown size, such as CAF's −1. The source may have fewer.
-    public var size: Int64
-
-    /// A header with these values.
-    public init(name: String, offset: Int64, size: Int64) {
-        self.name = name
-        self.offset = offset
-        self.size = size
-    }
+    var size: Int64
 }
 
 /// Iterates over the chunks of a container: RIFF, RIFX, RF64, BW64, AIFF, CAF or Wave64.
@@ -76,7 +69,7 @@ public struct Chunk: Sendable, Hashable {
 /// there.
 ///
 /// - Complexity: One read of at most 24 bytes per chunk. Contents are read on request only.
-public struct ChunkReader<Source: ChunkSource> {
+struct ChunkReader<Source: ChunkSource> {
     private let source: Source
     private let layout: ChunkLayout
     /// The end of the previous chunk, without its padding; nil after a chunk with an invalid size.
@@ -94,7 +87,7 @@ public struct ChunkReader<Source: ChunkSource> {
     ///   - offset: The offset of the first chunk, in bytes.
     ///   - end: The offset that the chunks do not exceed: the end of a chunk that consists of chunks.
     ///   - limit: Maximum number of chunks to read: a damaged file may contain millions of empty ones.
-    public init(_ source: Source, layout: ChunkLayout, from offset: Int64, to end: Int64 = .max, limit: Int = .max) {
+    init(_ source: Source, layout: ChunkLayout, from offset: Int64, to end: Int64 = .max, limit: Int = .max) {
         self.source = source
         self.layout = layout
         self.end = end
@@ -105,7 +98,7 @@ public struct ChunkReader<Source: ChunkSource> {
     /// Reads the header of the next chunk.
     ///
     /// - Returns: nil at the end of the source, after `limit` chunks, and after a chunk with a negative size.
-    public mutating func next() throws(Source.Failure) -> Chunk? {
+    mutating func next() throws(Source.Failure) -> Chunk? {
         guard remaining > 0, let position else { return nil }
         remaining -= 1
         let isOdd = padding == 1
@@ -128,7 +121,7 @@ public struct ChunkReader<Source: ChunkSource> {
     /// - Parameters:
     ///   - chunk: The last chunk that `next` returned.
     ///   - size: Bytes of its content.
-    public mutating func skip(_ chunk: Chunk, size: Int64) {
+    mutating func skip(_ chunk: Chunk, size: Int64) {
         let (end, overflow) = chunk.offset.addingReportingOverflow(size)
         padding = size < 0 ? 0 : layout.padding(after: size)
         position = size < 0 || overflow || end > .max - 64 ? nil : end
@@ -150,7 +143,7 @@ public struct ChunkReader<Source: ChunkSource> {
     /// - Parameters:
     ///   - chunk: The last chunk that `next` returned.
     ///   - limit: Maximum number of bytes, at most 4096.
-    public func content(of chunk: Chunk, limit: Int) throws(Source.Failure) -> [UInt8] {
+    func content(of chunk: Chunk, limit: Int) throws(Source.Failure) -> [UInt8] {
         try source.bytes(at: chunk.offset, count: Int(max(0, min(chunk.size, Int64(limit), end - chunk.offset))))
     }
 }
@@ -164,7 +157,7 @@ public enum DeclaredLength {
     ///
     /// ffmpeg writes 0xffffffff; SoX 0x7ffff000, and 0x7f000008 in AIFF; arecord slightly less than 0x80000000; others 0x7fffffff.
     /// 0, which GStreamer writes, is not a placeholder, because the content may be empty.
-    public static func isPlaceholder(_ size: Int64) -> Bool {
+    static func isPlaceholder(_ size: Int64) -> Bool {
         (0x7f00_0000...0x7f00_ffff).contains(size) || (0x7fff_0000...0x8000_0000).contains(size)
             || (0xffff_0000...0xffff_ffff).contains(size)
     }
@@ -180,17 +173,17 @@ extension [UInt8] {
     }
 
     /// The unsigned 16-bit integer at an offset. The array must contain all of its bytes.
-    public func unsigned16(at offset: Int, isBigEndian: Bool) -> UInt16 {
+    func unsigned16(at offset: Int, isBigEndian: Bool) -> UInt16 {
         UInt16(truncatingIfNeeded: unsigned(at: offset, count: 2, isBigEndian))
     }
 
     /// The unsigned 32-bit integer at an offset. The array must contain all of its bytes.
-    public func unsigned32(at offset: Int, isBigEndian: Bool) -> UInt32 {
+    func unsigned32(at offset: Int, isBigEndian: Bool) -> UInt32 {
         UInt32(truncatingIfNeeded: unsigned(at: offset, count: 4, isBigEndian))
     }
 
     /// The unsigned 64-bit integer at an offset. The array must contain all of its bytes.
-    public func unsigned64(at offset: Int, isBigEndian: Bool) -> UInt64 {
+    func unsigned64(at offset: Int, isBigEndian: Bool) -> UInt64 {
         unsigned(at: offset, count: 8, isBigEndian)
     }
 

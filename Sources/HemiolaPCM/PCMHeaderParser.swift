@@ -166,8 +166,7 @@ struct PCMHeaderParser<Source: ChunkSource> {
         guard let wave = WaveFormat(content, isBigEndian: isBigEndian) else { return false }
         (sampleRate, channelCount, channelMap) = (wave.sampleRate, wave.channelCount, wave.channelMap)
         header.blockSize = wave.blockSize
-        let tag = wave.hasStandardSubformat ? wave.subformatTag ?? wave.formatTag : wave.formatTag
-        let bits = wave.bitsPerSample
+        let (tag, bits) = (wave.formatTag, wave.bitsPerSample)
         guard tag == WaveFormat.pcm || tag == WaveFormat.float else {
             set(nil, wave.codecName(tag), formatTag: tag, sampleSize: tag == WaveFormat.aLaw || tag == WaveFormat.muLaw ? 1 : nil)
             return true

@@ -9,39 +9,28 @@ enum UnsupportedFormat {
         if let reason {
             return Problem("\(stream.name): \(reason), but pcm supports only integer and floating-point samples; \(remedy)")
         }
-        switch signature(of: stream) {
+        let head = Array(UnsafeRawBufferPointer(start: stream.bytes, count: min(64, stream.count)))
+        let signature = FileSignature(head)
+        switch signature {
         // Their sync words, of eleven and twelve bits, also occur in samples.
         case .mpeg, .other("AAC"):
-            let name = signature(of: stream) == .mpeg ? "MP3" : "AAC"
+            let name = signature == .mpeg ? "MP3" : "AAC"
             return Problem("\(stream.name) is not a WAV, AIFF, AU, CAF or Wave64 stream; if it is \(name), \(remedy); \(raw)")
         case .flac, .ogg, .other, .samples:
-            let name = signature(of: stream).name ?? "sound"
+            let name = signature.name ?? "sound"
             return Problem(
                 "\(stream.name) looks like \(name), but pcm supports only WAV, AIFF, AU, CAF, Wave64 and raw samples; \(remedy)")
         // Samples may begin with the bytes of a text or of silence.
         case .notAudio, .unknown: break
         }
-        return Problem("\(stream.name) is not a WAV, AIFF, AU, CAF or Wave64 stream (first bytes: \(firstBytes(of: stream))); \(raw)")
+        return Problem("\(stream.name) is not a WAV, AIFF, AU, CAF or Wave64 stream (first bytes: \(firstBytes(head))); \(raw)")
     }
 
     static func empty(_ name: String) -> Problem {
         Problem("\(name) is empty (0 bytes); check whether the program before the pipe failed")
     }
 
-    private static func signature(of stream: ByteStream) -> FileSignature {
-        FileSignature(Array(UnsafeRawBufferPointer(start: stream.bytes, count: min(64, stream.count))))
-    }
-
-    private static func firstBytes(of stream: ByteStream) -> String {
-        (0..<min(4, stream.count)).map { index in
-            let digits = String(stream.byte(at: index), radix: 16)
-            return digits.count == 1 ? "0\(digits)" : digits
-        }.joined(separator: " ")
-    }
-}
-
-extension ByteStream {
-    fileprivate func byte(at offset: Int) -> UInt8 {
-        bytes.load(fromByteOffset: offset, as: UInt8.self)
+    private static func firstBytes(_ head: [UInt8]) -> String {
+        head.prefix(4).map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined(separator: " ")
     }
 }

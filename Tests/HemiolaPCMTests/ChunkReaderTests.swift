@@ -1,5 +1,6 @@
-import HemiolaPCM
 import Testing
+
+@testable import HemiolaPCM
 
 @Suite struct ChunkReaderTests {
     /// Bytes in memory as a source.
