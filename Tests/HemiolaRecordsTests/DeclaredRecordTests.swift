@@ -94,8 +94,8 @@ import Testing
 
     @Test func `hello: the fields of the header, all declarations and the fields that the caller adds`() throws {
         let encoder = RecordEncoder(Fixture.header(), selection: Selection(items: ["beat"]))
-        let hello = try ParsedJSON(
-            Fixture.lines { buffer in encoder.encodeHello(into: &buffer) { $0.append(#","extra":{"a":1}"#) } }[0])
+        let hello = try JSONValue(
+            line: Fixture.lines { buffer in encoder.encodeHello(into: &buffer) { $0.append(#","extra":{"a":1}"#) } }[0])
         #expect(
             hello.keys == [
                 "type", "schema", "hemiola", "source", "sample_rate", "channels", "batch_frames", "seed", "analyzers", "records",
@@ -103,13 +103,13 @@ import Testing
                 "extra",
             ])
         #expect(hello["type"]?.string == "hello")
-        #expect(hello["records"]?.elements.map { $0["name"]?.string } == Fixture.catalog.events.map(\.name))
-        #expect(hello["controls"]?.elements.map { $0["name"]?.string } == Fixture.catalog.controls.map(\.name))
-        let control = try #require(hello["controls"]?.elements.first { $0["name"]?.string == "setClap" })
+        #expect(hello["records"]?.elements?.map { $0["name"]?.string } == Fixture.catalog.events.map(\.name))
+        #expect(hello["controls"]?.elements?.map { $0["name"]?.string } == Fixture.catalog.controls.map(\.name))
+        let control = try #require(hello["controls"]?.elements?.first { $0["name"]?.string == "setClap" })
         #expect(
             try control
-                == ParsedJSON(
-                    #"{"name":"setClap","description":"Changes the clap.","fields":["#
+                == JSONValue(
+                    line: #"{"name":"setClap","description":"Changes the clap.","fields":["#
                         + #"{"name":"hands","type":"integer","unit":"","minimum":0.0,"maximum":4.0,"nullable":true,"required":false,"#
                         + #""description":"The number of hands."},"#
                         + #"{"name":"loudness_db","type":"number","unit":"dBFS","minimum":-120.0,"maximum":0.0,"nullable":false,"#
@@ -122,8 +122,8 @@ import Testing
                         + #"{"name":"people","type":"texts","unit":"","nullable":false,"required":false,"description":"The people."},"#
                         + #"{"name":"partials_hz","type":"numbers","unit":"Hz","nullable":false,"required":true,"#
                         + #""description":"The frequencies of its partials."}]}"#))
-        let record = try #require(hello["records"]?.elements.first { $0["name"]?.string == "clap" })
-        #expect(record["fields"]?.elements.map { $0["name"]?.string } == RecordType.clap.fields.map(\.name))
+        let record = try #require(hello["records"]?.elements?.first { $0["name"]?.string == "clap" })
+        #expect(record["fields"]?.elements?.map { $0["name"]?.string } == RecordType.clap.fields.map(\.name))
     }
 }
 

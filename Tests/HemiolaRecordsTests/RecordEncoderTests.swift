@@ -214,12 +214,12 @@ import Testing
 
     @Test func `several files: every line has the file, after its type`() throws {
         for line in Fixture.allLines(file: "b/ü.wav") {
-            #expect(try ParsedJSON(line).keys.prefix(2) == ["type", "file"])
+            #expect(try JSONValue(line: line).keys.prefix(2) == ["type", "file"])
             #expect(try object(line)["file"] as? String == "b/ü.wav")
         }
         for line in Fixture.allLines() {
-            #expect(try ParsedJSON(line).keys.first == "type")
-            #expect(try ParsedJSON(line)["file"] == nil)
+            #expect(try JSONValue(line: line).keys.first == "type")
+            #expect(try JSONValue(line: line)["file"] == nil)
         }
     }
 
@@ -238,7 +238,7 @@ import Testing
             encoder.encode(Fixture.block(header, events: [Fixture.events])[0], into: &buffer)
             encoder.encodeEnd(Fixture.summary, into: &buffer)
         }
-        #expect(lines.compactMap { try? ParsedJSON($0)["type"]?.string } == ["header", "beat", "beat", "end"])
+        #expect(lines.compactMap { try? JSONValue(line: $0)["type"]?.string } == ["header", "beat", "beat", "end"])
     }
 
     @Test func `selection of features: only these and their analyzers are written`() throws {
@@ -252,9 +252,9 @@ import Testing
         }
         #expect(lines.count == 2)
         try expect(lines[1], is: #"{"type":"batch","n":0,"frame":0,"t":0.0,"wide":{"centroid_hz":1234.57,"mfcc":[12345.7]}}"#)
-        let analyzers = try #require(try ParsedJSON(lines[0])["analyzers"]).elements
+        let analyzers = try #require(try JSONValue(line: lines[0])["analyzers"]?.elements)
         #expect(analyzers.map { $0["id"]?.string } == ["levels", "wide", "tracker"])
-        #expect(analyzers.map { $0["outputs"]!.elements.map { $0["name"]?.string } } == [[], ["centroid_hz", "mfcc"], []])
+        #expect(analyzers.map { $0["outputs"]!.elements!.map { $0["name"]?.string } } == [[], ["centroid_hz", "mfcc"], []])
         #expect(analyzers.allSatisfy { $0["events"] == .list([]) })
     }
 
@@ -262,8 +262,8 @@ import Testing
         let line = Fixture.lines {
             RecordEncoder(Fixture.header(), selection: Selection(items: ["header", "beat"])).encodeHeader(into: &$0)
         }[0]
-        let analyzers = try #require(try ParsedJSON(line)["analyzers"]).elements
-        #expect(analyzers.flatMap { $0["outputs"]!.elements }.isEmpty)
-        #expect(analyzers.flatMap { $0["events"]!.elements.map { $0["name"]?.string } } == ["beat"])
+        let analyzers = try #require(try JSONValue(line: line)["analyzers"]?.elements)
+        #expect(analyzers.flatMap { $0["outputs"]!.elements! }.isEmpty)
+        #expect(analyzers.flatMap { $0["events"]!.elements!.map { $0["name"]?.string } } == ["beat"])
     }
 }

@@ -36,16 +36,17 @@ import Testing
     }
 
     @Test func `fixture: a line of every record type`() throws {
-        #expect(Set(try (Fixture.allLines() + Fixture.failureLines).map { try ParsedJSON($0)["type"]?.string }) == Set(catalog.recordTypes))
+        let types = try (Fixture.allLines() + Fixture.failureLines).map { try JSONValue(line: $0)["type"]?.string }
+        #expect(Set(types) == Set(catalog.recordTypes))
     }
 
     @Test(arguments: [nil, "a.wav"])
     func `every line: exactly the keys of the table, in its order, with its types`(file: String?) throws {
         for line in Fixture.allLines(file: file) + (file == nil ? [] : Fixture.failureLines) {
-            let parsed = try ParsedJSON(line)
+            let parsed = try JSONValue(line: line)
             let record = try #require(records.first { $0.type == parsed["type"]?.string })
             let analyzers = ["levels", "wide"]
-            let members = parsed.members.dropFirst(file == nil ? 1 : 2).filter { !analyzers.contains($0.key) }
+            let members = (parsed.members ?? []).dropFirst(file == nil ? 1 : 2).filter { !analyzers.contains($0.key) }
             if let fault = fault(in: members, record.fields) { Issue.record("\(record.type): \(fault) in \(line)") }
         }
     }
@@ -53,9 +54,9 @@ import Testing
     @Test func `fixture: every optional key and every choice of the table`() throws {
         var seen: Set<String> = []
         for line in Fixture.allLines() + Fixture.failureLines {
-            let parsed = try ParsedJSON(line)
+            let parsed = try JSONValue(line: line)
             let type = try #require(parsed["type"]?.string)
-            for member in parsed.members {
+            for member in parsed.members ?? [] {
                 seen.insert("\(type).\(member.key)")
                 if let text = member.value.string { seen.insert("\(type).\(member.key).\(text)") }
             }
@@ -72,7 +73,7 @@ import Testing
 
     @Test func `key in several records: one JSON type`() throws {
         var kinds: [String: String] = [:]
-        func walk(_ value: ParsedJSON, _ path: String, _ line: String) {
+        func walk(_ value: JSONValue, _ path: String, _ line: String) {
             switch value {
             case .null: break
             case .boolean: note("boolean", path, line)
@@ -92,7 +93,7 @@ import Testing
             let known = kinds.updateValue(kind, forKey: path) ?? kind
             #expect(known == kind, "\(path) in \(line)")
         }
-        for line in Fixture.allLines(file: "a.wav") { walk(try ParsedJSON(line), "", line) }
+        for line in Fixture.allLines(file: "a.wav") { walk(try JSONValue(line: line), "", line) }
         #expect(kinds.count > 80)
     }
 
@@ -106,7 +107,7 @@ import Testing
 
     // MARK: Against the table
 
-    private func fault(in members: some Collection<ParsedJSON.Member>, _ fields: [Field]) -> String? {
+    private func fault(in members: some Collection<JSONValue.Member>, _ fields: [Field]) -> String? {
         let expected = fields.filter { field in !field.isOptional || members.contains { $0.key == field.name } }
         guard members.map(\.key) == expected.map(\.name) else { return "\(members.map(\.key)) are not \(expected.map(\.name))" }
         for (member, field) in zip(members, expected) {
@@ -115,17 +116,16 @@ import Testing
         return nil
     }
 
-    private func fault(in value: ParsedJSON, _ field: Field) -> String? {
+    private func fault(in value: JSONValue, _ field: Field) -> String? {
         fault(in: value, field.isNullable ? .nullable(field.kind) : field.kind, of: field)
     }
 
-    private func fault(in value: ParsedJSON, _ kind: Field.Kind, of field: Field) -> String? {
+    private func fault(in value: JSONValue, _ kind: Field.Kind, of field: Field) -> String? {
         switch (kind, value) {
         case (.integer, .integer), (.boolean, .boolean), (.text, .text), (.nullable, .null), (.parameter, _):
             return nil
-        case (.number, .number(let text)):
-            guard let number = Double(text) else { return "\(text) is no number" }
-            return number >= field.minimum ?? number && number <= field.maximum ?? number ? nil : "\(text) is out of range"
+        case (.number, .number(let number, _)):
+            return number >= field.minimum ?? number && number <= field.maximum ?? number ? nil : "\(number) is out of range"
         case (.choice(let names), .text(let text)):
             return names.contains(text) ? nil : "\(text) is no choice"
         case (.nullable(let kind), _):
