@@ -273,7 +273,7 @@ public final class DocumentFile: Sink {
     /// - Parameter first: The smallest number. In real time the numbers of existing files are skipped, because they are never replaced.
     private func openFiles(number first: Int) throws(Problem) {
         guard let context else { return }
-        let time = PathTemplate.timeText(context.run.startTime)
+        let time = MonotonicTime.localText(context.run.startTime)
         func paths(_ number: Int) -> [String] {
             self.paths(context) { template in
                 (first > 1 ? template.numbered() : template).path(.init(input: input, time: time, number: number))

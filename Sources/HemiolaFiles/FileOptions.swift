@@ -81,6 +81,12 @@ extension FileOptions {
             "Start a new file after this stream time; the file's number replaces {n} in the path, else it precedes the extension (.0001).")
     }
 
+    /// Whether a file is live: at its path from the start, after what is there, where every write is kept, also when the run fails. Any other is
+    /// whole: beside its path, as `.NAME.XXXXXX.partial`, until it is complete.
+    ///
+    /// - Parameter isLive: Whether the run takes place in real time (`SinkTiming.isLive`).
+    func growsAtPath(isLive: Bool) -> Bool { appends == true || isLive && kind != .whole }
+
     /// Whether a complete file replaces the one that is at its path.
     public var replacesFile: Bool { appends != true && rotation == nil }
 

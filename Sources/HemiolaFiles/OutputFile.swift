@@ -10,18 +10,6 @@ public import Hemiola
 /// failed write, and a thread calls `fdatasync` once a second. An object that is released before the file is complete closes it, and removes
 /// a file beside its path.
 public final class OutputFile {
-    /// Where a file is while it is written.
-    private enum Mode {
-        /// Beside the path, as `.NAME.XXXXXX.partial`, until it is complete.
-        case whole
-        /// At the path from the start, after what is there. Every write is kept, also when the run fails.
-        case live
-
-        init(_ options: FileOptions, isLive: Bool) {
-            self = options.appends == true || isLive && options.kind != .whole ? .live : .whole
-        }
-    }
-
     /// Where a file goes that is not at its path yet.
     enum Ending {
         /// It gets its path, and replaces an old file there.
@@ -53,7 +41,6 @@ public final class OutputFile {
     /// Whether a person reads the output: file names and tags must not control the terminal.
     private let isTerminal: Bool
     private let name: String
-    private let mode: Mode
     /// Whether a file with data at the path is neither replaced nor appended to: opening fails.
     private let refusesData: Bool
     private let closing: Closing
@@ -63,6 +50,7 @@ public final class OutputFile {
     private let syncsAtEnd: Bool
     /// Whether the message about an existing file suggests `append=true`.
     private let offersAppend: Bool
+    /// Writes a live file to the disk; nil: the file is whole, or no regular file.
     private let sync: PeriodicSync?
     /// Whether the last line of the file that is appended to has no line break.
     private var startsInsideLine = false
@@ -88,7 +76,8 @@ public final class OutputFile {
     init(_ path: String, _ options: FileOptions, _ context: SinkContext) throws(Problem) {
         target = OutputTarget(path)
         let isLive = context.timing.isLive
-        (mode, kind) = (Mode(options, isLive: isLive), options.kind)
+        kind = options.kind
+        let grows = options.growsAtPath(isLive: isLive)
         refusesData = isLive && options.appends != true
         let isCompressed = try Self.isCompressed(path, options, isLive: isLive)
         precondition(options.appends != true || kind != .sound, "writes to a file that is appended to have no offset")
@@ -117,7 +106,7 @@ public final class OutputFile {
         case .file:
             let size = status?.size ?? 0
             if refusesData, size > 0 { throw Problem.exists(name, offersAppend: offersAppend) }
-            if mode == .live {
+            if grows {
                 file = try Self.open(path, append, isRead: true, name)
                 closing = .close
                 startsInsideLine = Self.endsInsideLine(file, length: size)
@@ -128,7 +117,7 @@ public final class OutputFile {
             }
         case nil:
             try Self.createFolder(of: path, name)
-            if mode == .live {
+            if grows {
                 let creation: Set<FileDescriptor.Option> = refusesData ? [.create, .exclusive] : [.create]
                 file = try Self.open(path, append.union(creation), name)
                 closing = .closeNew(path)
@@ -143,8 +132,8 @@ public final class OutputFile {
         }
         do {
             let isRegular = status.map { $0.kind == .file } ?? true
-            if mode == .live, refusesData, isRegular { try Self.lock(file, name, offersAppend: offersAppend) }
-            sync = mode == .live && isRegular ? try PeriodicSync(file) : nil
+            if grows, refusesData, isRegular { try Self.lock(file, name, offersAppend: offersAppend) }
+            sync = grows && isRegular ? try PeriodicSync(file) : nil
         } catch {
             file.close()
             throw error
@@ -156,7 +145,7 @@ public final class OutputFile {
     /// - Throws: It would be, and is live: after a crash it would end inside a zstd frame.
     static func isCompressed(_ path: String, _ options: FileOptions, isLive: Bool) throws(Problem) -> Bool {
         guard options.compression.isOn(for: path) else { return false }
-        guard Mode(options, isLive: isLive) == .whole else {
+        guard !options.growsAtPath(isLive: isLive) else {
             throw Problem.cannotCompress(OutputTarget(path).name, setting: options.compression == .zstd ? "compress=zstd" : ".zst")
         }
         return true
@@ -290,7 +279,7 @@ extension OutputFile {
     ///   - error: The error of the write.
     /// - Returns: The error to throw.
     private func truncateToWholeLines(after accepted: UnsafeRawBufferPointer, _ error: SystemCallError) -> Problem {
-        guard mode == .live, sync != nil else { return .cannotWrite(name, error) }
+        guard sync != nil else { return .cannotWrite(name, error) }
         let lines = self.lines(in: accepted)
         (keptSize, keptLines) = (written - Int64(accepted.count - lines.end), keptLines + lines.count)
         // With O_APPEND the offset is the end of this process's last write: the file is truncated only if nothing follows.
@@ -304,16 +293,16 @@ extension OutputFile {
             (written, size) = (keptSize, size - removed)
             file.seekToEnd()
         }
-        var problem = Problem.cannotWrite(name, error, kept: KeptOutput(lines: keptLines, bytes: size))
+        var problem = Problem.cannotWrite(name, error, kept: (keptLines, size))
         acceptedBytes = accepted.count - Int(removed)
         if isLastWriter, acceptedBytes >= 0, Problem.isDiskFull(error) { problem.remedy = .retry }
         return problem
     }
 
-    /// The number of whole lines in bytes, and the offset after the last one. Of a file that is not live (0, all bytes), at no cost.
+    /// The number of whole lines in bytes, and the offset after the last one. Of an output without `sync` (0, all bytes), at no cost.
     private func lines(in bytes: UnsafeRawBufferPointer) -> (count: Int, end: Int) {
         var (count, end) = (0, 0)
-        guard mode == .live else { return (0, bytes.count) }
+        guard sync != nil else { return (0, bytes.count) }
         if kind == .table {
             var isQuoted = false
             for index in 0..<bytes.count {

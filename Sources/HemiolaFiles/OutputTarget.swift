@@ -50,7 +50,7 @@ public struct OutputTarget: Sendable, Hashable {
     }
 
     /// Removes `./` and repeated slashes. Two paths of one file are then equal unless they differ by links or `..`.
-    public static func normalized(_ path: String) -> String {
+    static func normalized(_ path: String) -> String {
         let names = path.split(separator: "/").filter { $0 != "." }
         return (path.hasPrefix("/") ? "/" : "") + names.joined(separator: "/")
     }

@@ -30,7 +30,7 @@ public struct PathTemplate: Sendable, Hashable {
     public struct Values: Sendable {
         /// The input's path in the form of `PathText`, or the name of a live source. Bytes that are not UTF-8 are written as `%E9`.
         public var input: String
-        /// The start of the run, as returned by `timeText`.
+        /// The start of the run, as returned by `MonotonicTime.localText`.
         public var time: String
         /// The number of the file, from 1.
         public var number: Int
@@ -157,11 +157,6 @@ public struct PathTemplate: Sendable, Hashable {
         guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return name }
         return String(name[..<dot])
     }
-
-    /// A time as `20261122-130501`, in local time.
-    ///
-    /// - Parameter seconds: Seconds since 1970.
-    public static func timeText(_ seconds: Int) -> String { MonotonicTime.localText(seconds) }
 }
 
 extension PathTemplate {

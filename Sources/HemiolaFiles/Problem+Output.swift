@@ -1,13 +1,5 @@
 internal import Hemiola
 
-/// The contents of a file after a failed write.
-struct KeptOutput: Sendable {
-    /// Whole lines written by this run.
-    var lines: Int
-    /// The size of the file.
-    var bytes: Int64
-}
-
 // Problems of outputs. The remedy is `retry` only where all bytes that were accepted are in the file: the disk is full, or the quota is used
 // up. Other errors are final: EIO, or any error of `fdatasync`, may concern bytes that an earlier write accepted. The system drops them, and
 // this process no longer has them.
@@ -44,8 +36,8 @@ extension Problem {
 
     /// A write failed.
     ///
-    /// - Parameter kept: The contents of the file; nil: nothing is kept.
-    static func cannotWrite(_ name: String, _ error: SystemCallError, kept: KeptOutput? = nil) -> Problem {
+    /// - Parameter kept: The whole lines that this run has written, and the size of the file; nil: nothing is kept.
+    static func cannotWrite(_ name: String, _ error: SystemCallError, kept: (lines: Int, bytes: Int64)? = nil) -> Problem {
         let (cause, advice) =
             switch error.code {
             case .noSpace: ("the disk is full", "free some space or write to another disk")

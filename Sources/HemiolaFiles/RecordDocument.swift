@@ -1,40 +1,40 @@
-public import Hemiola
+internal import Hemiola
 
 /// A file of records as JSON Lines.
-public final class RecordDocument: Document {
+final class RecordDocument: Document {
     private let file: OutputFile
     private let selection: Selection
     private let answersInputs: Bool
     private var encoder: RecordEncoder?
 
     /// The content of a newly opened file.
-    public init(_ file: OutputFile, _ context: SinkContext) {
+    init(_ file: OutputFile, _ context: SinkContext) {
         self.file = file
         (selection, answersInputs) = (context.records.selection, context.run.answersInputs)
     }
 
-    public func begin(_ stream: StreamHeader, at frame: Int64) {
+    func begin(_ stream: StreamHeader, at frame: Int64) {
         encoder = RecordEncoder(stream, selection: selection)
         encoder?.encodeHeader(into: &file.buffer)
     }
 
-    public func write(_ batch: borrowing Batch) {
+    func write(_ batch: borrowing Batch) {
         encoder?.encode(batch, into: &file.buffer)
     }
 
     /// Writes an event that is in no batch. Its field `emitted_t` is its own time.
-    public func write(_ event: Event) {
+    func write(_ event: Event) {
         encoder?.encode(event, batchEnd: event.time, into: &file.buffer)
     }
 
-    public func end(_ summary: StreamSummary) {
+    func end(_ summary: StreamSummary) {
         // Results with a fingerprint are compared by a later run.
         encoder?.encodeEnd(summary, into: &file.buffer, countsLines: encoder?.header.fingerprint != nil)
         encoder = nil
     }
 
     /// A program that waits for `end` records waits for `failure` records too.
-    public func write(failure: InputEnd) -> Bool {
+    func write(failure: InputEnd) -> Bool {
         if answersInputs, selection.contains("failure") || selection.contains("end") { file.buffer.append(failure: failure) }
         return false
     }

@@ -2,9 +2,9 @@ public import HemiolaSignal
 internal import HemiolaSystem
 
 /// The description of a stream, before its first batch.
-public struct StreamHeader: Sendable, Hashable {
+public struct StreamHeader: Sendable, Equatable {
     /// One analyzer of the pipeline, prepared for this stream.
-    public struct Analyzer: Sendable, Hashable {
+    public struct Analyzer: Sendable, Equatable {
         /// Its name in this pipeline: the plugin's id or its `as=` name.
         public var name: String
         /// The plugin's id.
@@ -31,11 +31,6 @@ public struct StreamHeader: Sendable, Hashable {
             one.name == other.name && one.id == other.id && one.version == other.version && one.outputs == other.outputs
                 && one.parameters.map(\.key) == other.parameters.map(\.key)
                 && one.parameters.map(\.value) == other.parameters.map(\.value)
-        }
-
-        public func hash(into hasher: inout Hasher) {
-            hasher.combine(name)
-            hasher.combine(outputs)
         }
     }
 

@@ -22,7 +22,7 @@ extension Pipeline {
             for output in entry.needs.outputs {
                 guard let template = try? PathTemplate(output.path, isNumbered: true), template.isPerInput else { continue }
                 if isLive, (try? PathTemplate(FileSystem.folder(of: output.path), isNumbered: true))?.isPerInput != false { continue }
-                let time = PathTemplate.timeText(startTime)
+                let time = MonotonicTime.localText(startTime)
                 var failures = 0
                 for input in inputs {
                     let path = template.path(PathTemplate.Values(input: input.path ?? input.name, time: time))

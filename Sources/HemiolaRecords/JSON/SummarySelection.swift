@@ -94,22 +94,22 @@ public struct SummarySelection: Sendable {
             }
         }
         // An analyzer may be written as its plugin, whose name has hyphens.
-        let key = item.underscored
+        let key = item.recordName
         for section in Self.sections {
-            if let node = nodes.first(where: { $0.underscored == section + key }) { return node }
+            if let node = nodes.first(where: { $0.recordName == section + key }) { return node }
         }
         let inFeatures = item.hasPrefix(Self.features) ? item : Self.features + item
         let analyzer = inFeatures.dropFirst(Self.features.count).prefix { $0 != "." }
         if analyzers.contains(where: { isOpen($0) && $0.name == analyzer }) { return inFeatures }
-        let ends = leaves.filter { $0.lastPart.underscored == key }
+        let ends = leaves.filter { $0.lastPart.recordName == key }
         if let leaf = ends.count == 1 ? ends[0] : ends.first(where: { $0.hasPrefix("rhythm.") }) { return leaf }
         if !ends.isEmpty {
             let names = ends.map(\.withoutSection).joined(separator: ", ")
             throw Problem("\"\(item)\" is the name of several values of a summary; write one of: \(names)", at: Place(.select))
         }
-        let isRunning = analyzers.contains { $0.name == analyzer.underscored }
+        let isRunning = analyzers.contains { $0.name == analyzer.recordName }
         let hint =
-            if !isRunning, let missing = installed.first(where: { $0.underscored == analyzer.underscored }) {
+            if !isRunning, let missing = installed.first(where: { $0.recordName == analyzer.recordName }) {
                 "add the analyzer: --analyzer +\(missing)"
             } else if let name = described ?? item.nearest(in: leaves.map(\.lastPart) + nodes.map(\.withoutSection) + installed) {
                 "did you mean \(name)?"
@@ -259,8 +259,6 @@ extension Field {
 }
 
 extension StringProtocol {
-    fileprivate var underscored: String { String(map { $0 == "-" ? "_" : $0 }) }
-
     /// The part after the last dot.
     fileprivate var lastPart: String { lastIndex(of: ".").map { String(self[index(after: $0)...]) } ?? String(self) }
 
