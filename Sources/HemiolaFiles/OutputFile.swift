@@ -189,13 +189,13 @@ extension OutputFile {
     func flush() throws(Problem) {
         guard !isClosed, buffer.count > 0 else { return buffer.removeAll() }
         if isTerminal {
-            let text = buffer.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+            let text = buffer.text
             buffer.removeAll()
             buffer.append(bytes: Array(text.printable.utf8))
         }
         if startsInsideLine {
             // The line of an earlier run is not continued.
-            let lines = buffer.withUnsafeBytes { Array($0) }
+            let lines = buffer.bytes
             buffer.removeAll()
             buffer.append("\n")
             buffer.append(bytes: lines)
@@ -358,8 +358,8 @@ extension OutputFile {
         var header = JSONBuffer(capacity: 1024)
         header.append(row: columns)
         let old = firstLine
-        if old.isEmpty { return header.withUnsafeBytes { buffer.append(bytes: $0) } }
-        guard header.withUnsafeBytes({ String(decoding: $0.dropLast(), as: UTF8.self) }) == old else {
+        if old.isEmpty { return buffer.append(bytes: header.bytes) }
+        guard header.text.dropLast() == old else {
             throw Problem(
                 "cannot add to \(name): it has other columns than this run; write to another file, or choose columns with select=")
         }

@@ -34,7 +34,7 @@ final class FailureList: Sendable {
     func append(_ end: InputEnd, number: Int) {
         var buffer = JSONBuffer(capacity: 512)
         buffer.append(failure: end, isPartial: end.streamCount > 0)
-        let line = buffer.withUnsafeBytes { Array($0) }
+        let line = buffer.bytes
         state.withLock { state in
             do throws(SystemCallError) {
                 let file = if let file = state.file { file } else { try LineFile(creating: path) }

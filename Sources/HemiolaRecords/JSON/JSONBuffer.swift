@@ -12,7 +12,7 @@ public struct JSONBuffer: ~Copyable {
     // Unsafe: a bounds check per byte takes two to three times as long as the writing; this pointer has no other owner.
     private var base: UnsafeMutableRawPointer
     private var capacity: Int
-    private let text = NumberText.shared
+    private let numbers = NumberText.shared
 
     /// Bytes written since the last `removeAll()`.
     public private(set) var count = 0
@@ -60,6 +60,12 @@ public struct JSONBuffer: ~Copyable {
     ) throws(Failure) -> Result {
         try body(UnsafeRawBufferPointer(start: base, count: count))
     }
+
+    /// A copy of the bytes written so far.
+    public var bytes: [UInt8] { withUnsafeBytes { Array($0) } }
+
+    /// A copy of the text written so far.
+    public var text: String { withUnsafeBytes { String(decoding: $0, as: UTF8.self) } }
 
     /// The address after the last byte, with at least `size` reserved bytes.
     @inline(__always)
@@ -170,7 +176,7 @@ extension JSONBuffer {
 extension JSONBuffer {
     /// Appends an integer, without a decimal point.
     public mutating func append(integer value: Int64) {
-        finish(at: text.integer(value, at: end(reserving: NumberText.capacity)))
+        finish(at: numbers.integer(value, at: end(reserving: NumberText.capacity)))
     }
 
     /// Appends an integer, without a decimal point.
@@ -192,11 +198,11 @@ extension JSONBuffer {
     ///     2⁶³; larger values are the shortest text that reads back as the same value, such as `1.0e21`.
     ///   - decimals: 2, 3 or 6.
     public mutating func append(fixed value: Double, decimals: Int) {
-        let (text, place) = (text, end(reserving: NumberText.capacity))
+        let (numbers, place) = (numbers, end(reserving: NumberText.capacity))
         switch decimals {
-        case 2: finish(at: text.fixed(value, TwoDecimals.self, at: place))
-        case 3: finish(at: text.fixed(value, ThreeDecimals.self, at: place))
-        case 6: finish(at: text.fixed(value, SixDecimals.self, at: place))
+        case 2: finish(at: numbers.fixed(value, TwoDecimals.self, at: place))
+        case 3: finish(at: numbers.fixed(value, ThreeDecimals.self, at: place))
+        case 6: finish(at: numbers.fixed(value, SixDecimals.self, at: place))
         default: preconditionFailure("decimals are 2, 3 or 6")
         }
     }
@@ -206,7 +212,7 @@ extension JSONBuffer {
     /// Decimal notation from 10⁻⁵ to below 10¹⁵ (after rounding), such as `0.000123457` and `123457000.0`; else exponent notation, such
     /// as `1.23457e-7` and `1.0e21`. Both zeros are `0.0`; NaN and the infinities are `null`.
     public mutating func append(significant value: Double) {
-        finish(at: text.significant(value, at: end(reserving: NumberText.capacity)))
+        finish(at: numbers.significant(value, at: end(reserving: NumberText.capacity)))
     }
 
     /// Appends a number with the digits of its unit. With all of them it is a 32-bit number.
@@ -214,7 +220,7 @@ extension JSONBuffer {
         switch unit.digits {
         case .decimals(let decimals): append(fixed: value, decimals: decimals)
         case .significant: append(significant: value)
-        case .all: finish(at: text.all(Float(value), at: end(reserving: NumberText.capacity)))
+        case .all: finish(at: numbers.all(Float(value), at: end(reserving: NumberText.capacity)))
         }
     }
 }
@@ -229,14 +235,14 @@ extension JSONBuffer {
     ///   - digits: Of each value: as `append(fixed:decimals:)` and `append(significant:)` write them, or all: the fewest that read back as the
     ///     same number, at most nine, such as `0.1` and `1.0e-07`. Both zeros are `0.0` then too; NaN and the infinities are `null`.
     public mutating func append(_ values: Span<Float>, _ digits: Unit.Digits) {
-        let text = text
+        let numbers = numbers
         switch digits {
-        case .decimals(2): appendEach(values) { text.fixed($0, TwoDecimals.self, at: $1) }
-        case .decimals(3): appendEach(values) { text.fixed($0, ThreeDecimals.self, at: $1) }
-        case .decimals(6): appendEach(values) { text.fixed($0, SixDecimals.self, at: $1) }
+        case .decimals(2): appendEach(values) { numbers.fixed($0, TwoDecimals.self, at: $1) }
+        case .decimals(3): appendEach(values) { numbers.fixed($0, ThreeDecimals.self, at: $1) }
+        case .decimals(6): appendEach(values) { numbers.fixed($0, SixDecimals.self, at: $1) }
         case .decimals: preconditionFailure("decimals are 2, 3 or 6")
-        case .significant: appendEach(values) { text.significant(Double($0), at: $1) }
-        case .all: appendEach(values) { text.all($0, at: $1) }
+        case .significant: appendEach(values) { numbers.significant(Double($0), at: $1) }
+        case .all: appendEach(values) { numbers.all($0, at: $1) }
         }
     }
 
@@ -245,8 +251,8 @@ extension JSONBuffer {
     /// Six decimals represent 16-bit samples without loss: n / 32768 reads back as n after scaling and rounding. Values are not
     /// clamped; values that are not finite are 0; from 2⁶³ on, the shortest text is written, such as `1.0e21`.
     public mutating func appendSamples(_ values: Span<Float>) {
-        let text = text
-        appendEach(values) { text.sample($0, at: $1) }
+        let numbers = numbers
+        appendEach(values) { numbers.sample($0, at: $1) }
     }
 
     @inline(__always)

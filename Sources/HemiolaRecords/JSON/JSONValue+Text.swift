@@ -15,7 +15,7 @@ extension JSONValue {
         var buffer = JSONBuffer(capacity: 4096)
         write(&buffer)
         buffer.append("\n")
-        return buffer.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+        return buffer.text
     }
 
     /// A string in double quotes, with JSON's escapes.

@@ -171,6 +171,6 @@ extension Double {
         if !isFinite { return true }
         var buffer = JSONBuffer(capacity: 64)
         buffer.append(self, in: unit)
-        return Double(String(decoding: buffer.bytes, as: UTF8.self)) == self
+        return Double(buffer.text) == self
     }
 }

@@ -182,11 +182,6 @@ extension JSONBuffer {
         append("}\n")
     }
 
-    /// A copy of the bytes written so far.
-    var bytes: [UInt8] {
-        withUnsafeBytes { Array($0) }
-    }
-
     mutating func append(seconds value: Double) {
         append(fixed: value, decimals: 6)
     }

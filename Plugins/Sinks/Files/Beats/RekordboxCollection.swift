@@ -67,7 +67,7 @@ struct RekordboxCollection {
     private static func text(_ number: Double, decimals: Int) -> String {
         var buffer = JSONBuffer(capacity: 32)
         buffer.append(fixed: number, decimals: decimals)
-        return buffer.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+        return buffer.text
     }
 
     /// An element with attributes and child elements, each on a line.

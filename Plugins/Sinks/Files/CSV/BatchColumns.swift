@@ -49,7 +49,7 @@ struct BatchColumns: Sendable {
     private static func field(_ label: String) -> [UInt8] {
         var buffer = JSONBuffer(capacity: 16)
         buffer.append(field: label)
-        return buffer.withUnsafeBytes { Array($0) }
+        return buffer.bytes
     }
 
     /// The same stream in the columns of a table that an earlier stream began.

@@ -38,7 +38,7 @@ extension ParameterValue {
         if case .text(let text) = self { return text }
         var buffer = JSONBuffer(capacity: 32)
         buffer.append(self, in: unit)
-        let text = buffer.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+        let text = buffer.text
         return text == "null" ? "" : text
     }
 }

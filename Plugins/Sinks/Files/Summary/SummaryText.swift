@@ -75,7 +75,7 @@ struct SummaryText {
         default:
             var buffer = JSONBuffer(capacity: 16)
             buffer.append(value)
-            return buffer.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+            return buffer.text
         }
     }
 

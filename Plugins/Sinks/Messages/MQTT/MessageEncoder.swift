@@ -109,7 +109,7 @@ struct MessageEncoder: ~Copyable {
             if column.isArray { buffer.append("[") }
             buffer.append(values, column.unit.digits)
             if column.isArray { buffer.append("]") }
-            messages.append(MessageGroup.Message(topic: column.topic, payload: buffer.withUnsafeBytes { Array($0) }))
+            messages.append(MessageGroup.Message(topic: column.topic, payload: buffer.bytes))
         }
         return [MessageGroup(messages, isBatch: true)]
     }
@@ -131,7 +131,7 @@ struct MessageEncoder: ~Copyable {
         if values.count == 1, case .text(let text) = values[0] { return Array(text.utf8) }
         var buffer = JSONBuffer(capacity: 32)
         buffer.append(values.count == 1 ? values[0] : .list(values), in: .none)
-        return buffer.withUnsafeBytes { Array($0) }
+        return buffer.bytes
     }
 
     /// A record as one message, without its line break; none if it is not selected, or with a map, which names everything that is

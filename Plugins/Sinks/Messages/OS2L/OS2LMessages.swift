@@ -18,7 +18,7 @@ enum OS2LMessages {
         buffer.append(#","strength":"#)
         buffer.append(fixed: beat.confidence, decimals: 2)
         buffer.append("}\n")
-        return buffer.withUnsafeBytes { Array($0) }
+        return buffer.bytes
     }
 
     /// A button is pressed or released.
@@ -29,7 +29,7 @@ enum OS2LMessages {
         buffer.append(#","state":""#)
         buffer.append(isPressed ? "on" : "off")
         buffer.append("\"}\n")
-        return buffer.withUnsafeBytes { Array($0) }
+        return buffer.bytes
     }
 }
 
