@@ -9,9 +9,9 @@ public struct Selection: Sendable, Hashable {
 
     /// nil: all of them.
     private let types: Set<String>?
-    private let features: Set<String>?
+    private let features: Set<FeaturePath>?
 
-    private init(types: Set<String>?, features: Set<String>?) {
+    private init(types: Set<String>?, features: Set<FeaturePath>?) {
         self.types = types
         self.features = features
     }
@@ -22,6 +22,12 @@ public struct Selection: Sendable, Hashable {
         public var analyzer: String
         /// One of its features; nil: all.
         public var feature: String?
+
+        fileprivate init(_ path: Substring) {
+            let parts = path.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+            analyzer = parts[0].recordName
+            feature = parts.count > 1 ? String(parts[1]) : nil
+        }
 
         /// As the user wrote it: `levels.rms_db`.
         public var text: String { feature.map { "\(analyzer).\($0)" } ?? analyzer }
@@ -35,16 +41,14 @@ public struct Selection: Sendable, Hashable {
     public init(items: [String], catalog: RecordCatalog = .standard) {
         let recordTypes = catalog.recordTypes
         var types: Set<String> = []
-        var features: Set<String> = []
+        var features: Set<FeaturePath> = []
         for item in items {
             let isFeature = item.hasPrefix("batch.")
-            let path = isFeature ? item.dropFirst("batch.".count) : item[...]
-            let dot = path.firstIndex(of: ".") ?? path.endIndex
-            let name = path[..<dot].recordName + path[dot...]
-            if !isFeature, recordTypes.contains(name) {
-                types.insert(name)
+            let path = FeaturePath(isFeature ? item.dropFirst("batch.".count) : item[...])
+            if !isFeature, path.feature == nil, recordTypes.contains(path.analyzer) {
+                types.insert(path.analyzer)
             } else {
-                features.insert(name)
+                features.insert(path)
             }
         }
         let wantsWholeBatches = types.contains("batch")
@@ -53,12 +57,7 @@ public struct Selection: Sendable, Hashable {
     }
 
     /// The items that are not record types, as analyzer and feature.
-    public var featurePaths: [FeaturePath] {
-        (features ?? []).sorted().map { item in
-            guard let dot = item.firstIndex(of: ".") else { return FeaturePath(analyzer: item, feature: nil) }
-            return FeaturePath(analyzer: String(item[..<dot]), feature: String(item[item.index(after: dot)...]))
-        }
-    }
+    public var featurePaths: [FeaturePath] { (features ?? []).sorted { $0.text < $1.text } }
 
     /// The record types that were selected by name, in alphabetical order; none where nothing is left out.
     public var recordTypes: [String] { (types ?? []).sorted() }
@@ -79,7 +78,7 @@ public struct Selection: Sendable, Hashable {
     /// Whether a batch carries a feature.
     public func contains(_ analyzer: String, _ feature: String) -> Bool {
         guard let features else { return true }
-        return features.contains(analyzer) || features.contains("\(analyzer).\(feature)")
+        return features.contains { $0.analyzer == analyzer && $0.feature ?? feature == feature }
     }
 }
 
