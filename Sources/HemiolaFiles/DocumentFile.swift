@@ -137,15 +137,11 @@ public final class DocumentFile: Sink {
 
     /// Begins a stream. Opens its file first if it has its own.
     public func begin(_ stream: StreamHeader) throws(Problem) {
-        try perform { () throws(Problem) in
-            if done == 0 {
-                try place(stream)
-                self.stream = stream
-                (streams.hasBegun, streams.isStreamOpen) = (true, true)
-                try document?.begin(stream, at: 0)
-                done = 1
-            }
-            try flushIfDue()
+        try append { () throws(Problem) in
+            try place(stream)
+            self.stream = stream
+            (streams.hasBegun, streams.isStreamOpen) = (true, true)
+            try document?.begin(stream, at: 0)
         }
     }
 
@@ -167,26 +163,18 @@ public final class DocumentFile: Sink {
     /// Writes events of the stream that are in no batch.
     public func write(_ events: [Event]) throws(Problem) {
         guard let document else { return }
-        try perform { () throws(Problem) in
-            if done == 0 {
-                for event in events { try document.write(event) }
-                done = 1
-            }
-            try flushIfDue()
+        try append { () throws(Problem) in
+            for event in events { try document.write(event) }
         }
     }
 
     /// Writes the end of the stream.
     public func end(_ summary: StreamSummary) throws(Problem) {
         guard let document, let stream else { return }
-        try perform { () throws(Problem) in
-            if done == 0 {
-                streams.end(summary.reason, isLive: stream.isLive)
-                try document.skip(to: summary.frames)
-                try document.end(summary)
-                done = 1
-            }
-            try flushIfDue()
+        try append { () throws(Problem) in
+            streams.end(summary.reason, isLive: stream.isLive)
+            try document.skip(to: summary.frames)
+            try document.end(summary)
         }
     }
 
@@ -208,6 +196,15 @@ public final class DocumentFile: Sink {
     public func close() throws(Problem) {
         defer { drop() }
         try perform { () throws(Problem) in try finishFiles() }
+    }
+
+    /// Runs a call that appends records, once although it may be repeated, and writes what is due.
+    private func append(_ body: () throws(Problem) -> Void) throws(Problem) {
+        try perform { () throws(Problem) in
+            if done == 0 { try body() }
+            done = 1
+            try flushIfDue()
+        }
     }
 
     /// Runs a call. After an error, unless the call can be repeated, the file ends: one that is not at its path yet is removed.
