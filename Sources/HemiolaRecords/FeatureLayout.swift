@@ -8,8 +8,6 @@ public struct FeatureLayout: Sendable, Hashable {
         public var analyzer: String
         /// Its features, in the order of the row.
         public var features: [Column]
-        /// Its first column and how many it has.
-        public var handle: FeatureHandle
     }
 
     /// A feature and where it stands in the whole row.
@@ -30,15 +28,11 @@ public struct FeatureLayout: Sendable, Hashable {
 
     /// Adds the columns of an analyzer of that name behind those that are there.
     public mutating func append(_ outputs: AnalyzerOutputs, of analyzer: String) {
-        var offset = width
-        var columns: [Column] = []
-        for feature in outputs.features {
-            columns.append(Column(feature: feature, handle: FeatureHandle(offset: offset, count: feature.count)))
-            offset += feature.count
+        let columns = outputs.features.map { feature in
+            defer { width += feature.count }
+            return Column(feature: feature, handle: FeatureHandle(offset: width, count: feature.count))
         }
-        sections.append(
-            Section(analyzer: analyzer, features: columns, handle: FeatureHandle(offset: width, count: outputs.width)))
-        width = offset
+        sections.append(Section(analyzer: analyzer, features: columns))
     }
 
     /// The place of a feature in the whole row, or nil when no analyzer of that name has it, or when it has no values.

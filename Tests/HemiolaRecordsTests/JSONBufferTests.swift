@@ -361,7 +361,6 @@ private func printed(significant value: Double) -> String {
             #expect(buffer.count == wanted.utf8.count)
             #expect(buffer.withUnsafeBytes { $0.elementsEqual(wanted.utf8) }, "round \(round)")
             buffer.removeAll()
-            buffer.reserve(10_000 * round)
             wanted = ""
             #expect(buffer.count == 0)
             #expect(buffer.withUnsafeBytes { $0.isEmpty })

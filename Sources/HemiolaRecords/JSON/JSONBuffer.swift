@@ -7,7 +7,7 @@
 /// memory. Every `append` reserves memory for its worst case once and then stores without checks.
 ///
 /// - Complexity: Appends are amortised O(bytes written); nothing is allocated while the capacity suffices. The worst case is
-///   48 bytes for each number and six for each byte of a string, so reserve that much to avoid allocations.
+///   48 bytes for each number and six for each byte of a string, so a capacity of that size avoids allocations.
 public struct JSONBuffer: ~Copyable {
     // Unsafe: a bounds check per byte takes two to three times as long as the writing; this pointer has no other owner.
     private var base: UnsafeMutableRawPointer
@@ -38,13 +38,7 @@ public struct JSONBuffer: ~Copyable {
         count = 0
     }
 
-    /// Reserves memory for `additional` more bytes, 0...; at least doubles the capacity when it must grow.
-    @inline(__always)
-    public mutating func reserve(_ additional: Int) {
-        precondition(additional >= 0, "a reserve cannot be negative")
-        if capacity - count < additional { grow(additional) }
-    }
-
+    /// At least doubles the capacity.
     @inline(never)
     private mutating func grow(_ additional: Int) {
         capacity = max(capacity * 2, count + additional)
@@ -70,7 +64,7 @@ public struct JSONBuffer: ~Copyable {
     /// The address after the last byte, with at least `size` reserved bytes.
     @inline(__always)
     private mutating func end(reserving size: Int) -> UnsafeMutableRawPointer {
-        reserve(size)
+        if capacity - count < size { grow(size) }
         return base + count
     }
 
