@@ -74,8 +74,6 @@ extension RecordType {
 
 /// A note or a stroke begins.
 public struct Onset: EventRecord, Hashable {
-    public static var recordType: RecordType { .onset }
-
     /// The strength of the attack, 0…; 1 is typical.
     public var strength: Double
 
@@ -94,8 +92,6 @@ public struct Onset: EventRecord, Hashable {
 
 /// A beat, as detected or announced.
 public struct Beat: EventRecord, Hashable {
-    public static var recordType: RecordType { .beat }
-
     /// The tempo at this beat; NaN when unknown.
     public var beatsPerMinute: Double
     /// The place in the bar, 1 = downbeat; nil when unknown.
@@ -127,8 +123,6 @@ public struct Beat: EventRecord, Hashable {
 
 /// An event output of an analyzer without a record type of its own.
 public struct AnalyzerEvent: EventRecord, Hashable {
-    public static var recordType: RecordType { .analyzerEvent }
-
     /// The analyzer's name in the pipeline; set by the engine.
     public var analyzer: String
     /// The name of the declared event output.
@@ -168,8 +162,6 @@ public struct AnalyzerEvent: EventRecord, Hashable {
 
 /// Live capture opened, changed or lost its source.
 public struct DeviceEvent: EventRecord, Hashable {
-    public static var recordType: RecordType { .device }
-
     /// The state of a source.
     public enum State: String, Sendable, Hashable, CaseIterable {
         /// `opened`: capture has begun. `moved`: from here on capture reads another source. `lost`: the source is gone.
@@ -211,8 +203,6 @@ public struct DeviceEvent: EventRecord, Hashable {
 }
 
 extension Gap: EventRecord {
-    public static var recordType: RecordType { .gap }
-
     public init?(_ event: Event) {
         guard event.type == .gap, let frames = event[0].integer, let reason = event[1].string.flatMap(Reason.init) else { return nil }
         self.init(frames: min(max(Int64(frames), 0), StreamFormat.lastFrame), reason: reason)
@@ -225,8 +215,6 @@ extension Gap: EventRecord {
 
 /// A sink or one of its clients was too slow and lost batches or events (live only).
 public struct DropReport: EventRecord, Hashable {
-    public static var recordType: RecordType { .dropped }
-
     /// The sink's name in the pipeline.
     public var sink: String
     /// The client; nil: the sink itself.

@@ -10,8 +10,6 @@ public enum Polarity: String, EventRecord, Hashable, CaseIterable {
     /// One channel is inverted.
     case opposite
 
-    public static var recordType: RecordType { .polarity }
-
     public init?(_ event: Event) {
         guard event.type == .polarity, let state = event[0].string.flatMap(Self.init(rawValue:)) else { return nil }
         self = state

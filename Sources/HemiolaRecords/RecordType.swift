@@ -60,8 +60,6 @@ extension RecordType: Hashable {
 
 /// A Swift type for the records of one type: typed access instead of values by position.
 public protocol EventRecord: Sendable {
-    /// The declared type.
-    static var recordType: RecordType { get }
     /// The record of an event; nil when the event is of another type.
     init?(_ event: Event)
     /// The event of this record at a time, in seconds since the stream's first frame.

@@ -15,8 +15,6 @@ extension RecordType {
 
 /// A note of a single voice.
 public struct Note: EventRecord, Hashable {
-    public static var recordType: RecordType { .note }
-
     /// In seconds.
     public var duration: Double
     /// The nearest MIDI note number, 0…127; 69 is A4.

@@ -41,8 +41,6 @@ extension RecordType {
 
 /// The visualizer loads another preset.
 public struct PresetChange: EventRecord, Hashable {
-    public static var recordType: RecordType { .preset }
-
     /// The transition between two pictures.
     public enum Cut: String, Sendable, Hashable, CaseIterable {
         /// `soft`: the pictures are blended. `hard`: the new picture replaces the old one at once.
@@ -101,8 +99,6 @@ public struct PresetChange: EventRecord, Hashable {
 
 /// A page that does not have the visualizer's preset loads another one.
 public struct PagePresetChange: EventRecord, Hashable {
-    public static var recordType: RecordType { .pagePreset }
-
     /// The page: the origin of its controls.
     public var page: String
     /// The preset's name.
@@ -134,8 +130,6 @@ public struct PagePresetChange: EventRecord, Hashable {
 
 /// The visualizer's speed changed.
 public struct SpeedChange: EventRecord, Hashable {
-    public static var recordType: RecordType { .speed }
-
     /// The speeds of a visualizer: 1 is normal.
     public static let range = 0.1...1.0
 
@@ -163,8 +157,6 @@ public struct SpeedChange: EventRecord, Hashable {
 
 /// A key was pressed or released in a visualizer.
 public struct KeyStroke: EventRecord, Hashable {
-    public static var recordType: RecordType { .key }
-
     static let fields: [Field] = [
         .text("key", "The key."),
         .integer("note", nullable: true, in: notes, default: ParameterValue.none, "The key's MIDI note; null: the key has none."),
@@ -233,8 +225,6 @@ public struct KeyStroke: EventRecord, Hashable {
 
 /// A message of a page to a handler that Hemiola does not have, such as one of the native program that the page was written for.
 public struct PageMessage: EventRecord, Hashable {
-    public static var recordType: RecordType { .message }
-
     static let fields: [Field] = [
         .text("handler", "The handler that the page named."),
         .text("body", "The message as JSON text."),
