@@ -140,18 +140,3 @@ extension Field.Kind {
         }
     }
 }
-
-extension ParameterValue {
-    /// As a person would type it.
-    public var text: String {
-        switch self {
-        case .none: ""
-        case .boolean(let flag): String(flag)
-        case .integer(let number): String(number)
-        // Without a decimal point where there is nothing behind it.
-        case .number(let number): number.rounded() == number && abs(number) < 1e15 ? String(Int(number)) : String(number)
-        case .text(let text): text
-        case .list(let items): items.map(\.text).joined(separator: "+")
-        }
-    }
-}

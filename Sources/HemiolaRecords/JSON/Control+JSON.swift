@@ -65,6 +65,22 @@ extension JSONValue {
 }
 
 extension ParameterValue {
+    /// The value of a JSON text; nil for an object.
+    package init?(_ value: JSONValue) {
+        switch value {
+        case .null: self = .none
+        case .boolean(let flag): self = .boolean(flag)
+        case .integer(let number): self = .integer(number)
+        case .number(let number, _): self = .number(number)
+        case .text(let text): self = .text(text)
+        case .list(let elements):
+            let items = elements.compactMap(ParameterValue.init)
+            guard items.count == elements.count else { return nil }
+            self = .list(items)
+        case .object: return nil
+        }
+    }
+
     /// Whether it is a list in which a number is NaN.
     fileprivate var hasMissingNumber: Bool {
         items?.contains { $0.number?.isNaN == true } ?? false

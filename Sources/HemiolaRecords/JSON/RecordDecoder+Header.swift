@@ -91,24 +91,6 @@ extension JSONValue {
     }
 }
 
-extension ParameterValue {
-    /// The value of a JSON text; nil for an object.
-    package init?(_ value: JSONValue) {
-        switch value {
-        case .null: self = .none
-        case .boolean(let flag): self = .boolean(flag)
-        case .integer(let number): self = .integer(number)
-        case .number(let number, _): self = .number(number)
-        case .text(let text): self = .text(text)
-        case .list(let elements):
-            let items = elements.compactMap(ParameterValue.init)
-            guard items.count == elements.count else { return nil }
-            self = .list(items)
-        case .object: return nil
-        }
-    }
-}
-
 extension [UInt8] {
     /// The bytes of a field in Base64 with padding.
     init(base64 object: JSONValue, _ key: String) throws(Problem) {
