@@ -119,7 +119,7 @@ extension PluginDescription {
                 ?? (known.isEmpty ? "it has none" : "there are: \(known.joined(separator: ", "))")
             problems.append(Problem("\(spec.id) has no such setting; \(hint)", at: .key(key).below(place)))
         }
-        var parameters: [SettingValues.Parameter] = []
+        var parameters: [Parameter] = []
         for setting in settings {
             var value = setting.defaultValue ?? .none
             if let raw = given[setting.name] {
@@ -129,7 +129,7 @@ extension PluginDescription {
                     problems.append(Problem(error.message, at: .key(setting.name).below(place)))
                 }
             }
-            parameters.append(SettingValues.Parameter(key: setting.name, value: value))
+            parameters.append(Parameter(setting.name, value))
         }
         return problems.count == before ? SettingValues(parameters) : nil
     }

@@ -188,14 +188,6 @@ public struct SettingValues: Sendable, Hashable {
     public let parameters: [Parameter]
     private let byName: [String: ParameterValue]
 
-    /// A setting with its value.
-    public struct Parameter: Sendable, Hashable {
-        /// The setting's name.
-        public var key: String
-        /// What was given, else the default.
-        public var value: ParameterValue
-    }
-
     init(_ parameters: [Parameter]) {
         self.parameters = parameters
         byName = Dictionary(uniqueKeysWithValues: parameters.map { ($0.key, $0.value) })

@@ -1,3 +1,17 @@
+/// A setting with its value.
+public struct Parameter: Sendable, Hashable {
+    /// The setting's name.
+    public var key: String
+    /// What was given, else the default.
+    public var value: ParameterValue
+
+    /// A setting of that name.
+    public init(_ key: String, _ value: ParameterValue) {
+        self.key = key
+        self.value = value
+    }
+}
+
 /// The value of a setting, of a field of a control, or of a stored field of an event.
 public enum ParameterValue: Sendable, Hashable {
     /// Not given, and without a default.

@@ -12,25 +12,17 @@ public struct StreamHeader: Sendable, Equatable {
         /// The plugin's version: raised when the outputs' meaning changes.
         public var version: Int
         /// Every setting with its value, defaults filled in, in the order of their declaration.
-        public var parameters: [(key: String, value: ParameterValue)]
+        public var parameters: [Parameter]
         /// Its outputs for this stream.
         public var outputs: AnalyzerOutputs
 
         /// An analyzer of the header.
-        public init(
-            name: String, id: String, version: Int, parameters: [(key: String, value: ParameterValue)], outputs: AnalyzerOutputs
-        ) {
+        public init(name: String, id: String, version: Int, parameters: [Parameter], outputs: AnalyzerOutputs) {
             self.name = name
             self.id = id
             self.version = version
             self.parameters = parameters
             self.outputs = outputs
-        }
-
-        public static func == (one: Self, other: Self) -> Bool {
-            one.name == other.name && one.id == other.id && one.version == other.version && one.outputs == other.outputs
-                && one.parameters.map(\.key) == other.parameters.map(\.key)
-                && one.parameters.map(\.value) == other.parameters.map(\.value)
         }
     }
 

@@ -85,8 +85,8 @@ struct SampleStream {
                 StreamHeader.Analyzer(
                     name: "sample", id: "sample", version: 2,
                     parameters: [
-                        ("flag", .boolean(true)), ("size", .integer(-3)), ("share", .number(0.25)), ("text", .text("a \"b\"\n")),
-                        ("list", .list([.text("x"), .text("y")])), ("unset", .none),
+                        .init("flag", .boolean(true)), .init("size", .integer(-3)), .init("share", .number(0.25)),
+                        .init("text", .text("a \"b\"\n")), .init("list", .list([.text("x"), .text("y")])), .init("unset", .none),
                     ], outputs: outputs),
                 StreamHeader.Analyzer(name: "nothing", id: "sample", version: 1, parameters: [], outputs: AnalyzerOutputs()),
             ],

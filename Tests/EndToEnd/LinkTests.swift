@@ -95,7 +95,6 @@ import Testing
         let clicks = ["--capture", "tone:clicks,bpm=110,seconds=600", "--realtime"]
         let program = try network.start(Hemiola.path, ["analyze"] + clicks + ["--sink", "link:start_stop=true"])
         func wait(for isReached: (LinkNetwork.State) -> Bool) throws {
-            try peer.writeInput()
             repeat {
                 let line = try #require(try peer.readLine(timeout: Hemiola.timeout))
                 if isReached(try #require(LinkNetwork.State(line))) { return }
@@ -108,12 +107,16 @@ import Testing
             let line = try program.readErrorLine(containing: "in the session", number: number, timeout: Hemiola.timeout)
             #expect(line == "hemiola: link: \(text) in the session")
         }
+        func tell(_ commands: String) throws {
+            peer.write(commands)
+            try peer.writeInput()
+        }
         try wait(forReport: 1, "1 peer")
         try wait(for: follows)
-        peer.write("leave\n")
+        try tell("leave\n")
         try wait { $0.peers == 0 }
         try wait(forReport: 2, "no peers")
-        peer.write("tempo 85\njoin\n")
+        try tell("tempo 85\njoin\n")
         try wait(forReport: 3, "1 peer")
         try wait(for: follows)
         program.send(SIGTERM)

@@ -42,8 +42,9 @@ enum Fixture {
                 .init(
                     name: "wide", id: "spectrum", version: 2,
                     parameters: [
-                        ("size", .integer(2048)), ("min_hz", .number(20)), ("ratio", .number(0.123456789)), ("scale", .text("log")),
-                        ("magnitudes", .boolean(false)), ("limit", .none), ("weights", .list([.number(1), .number(2.5)])),
+                        .init("size", .integer(2048)), .init("min_hz", .number(20)), .init("ratio", .number(0.123456789)),
+                        .init("scale", .text("log")), .init("magnitudes", .boolean(false)), .init("limit", .none),
+                        .init("weights", .list([.number(1), .number(2.5)])),
                     ], outputs: spectrum),
                 .init(name: "tracker", id: "tracker", version: 1, parameters: [], outputs: tracker),
             ], catalog: catalog)

@@ -264,7 +264,8 @@ extension PipelineFile {
                 let spec = configuration.analyzers.first { $0.analyzerName == analyzer.name } ?? PluginSpec(analyzer.id, as: analyzer.name)
                 // Those that the user has named as well as those that sinks need.
                 let common = settings(of: spec, registry.analyzers.first(id: analyzer.id)?.about)
-                return [("id", .text(analyzer.id))] + (analyzer.name == analyzer.id.recordName ? [] : [("as", .text(analyzer.name))])
+                return [Parameter("id", .text(analyzer.id))]
+                    + (analyzer.name == analyzer.id.recordName ? [] : [Parameter("as", .text(analyzer.name))])
                     + analyzer.parameters
                     + common.filter { setting in
                         PluginRegistry.commonSettings.contains { $0.name == setting.key }
@@ -290,18 +291,17 @@ extension PipelineFile {
 
     private static func settings(
         of spec: PluginSpec, _ about: PluginDescription?, common: [Field] = PluginRegistry.commonSettings
-    ) -> [(key: String, value: ParameterValue)] {
-        let head: [(key: String, value: ParameterValue)] =
-            [("id", .text(spec.id))] + (spec.alias.map { [("as", .text($0))] } ?? [])
+    ) -> [Parameter] {
+        let head = [Parameter("id", .text(spec.id))] + (spec.alias.map { [Parameter("as", .text($0))] } ?? [])
         guard let about else { return head }
         let settings = about.settings + PluginRegistry.shared(common, with: about)
         let whole = about.with(settings: { settings })
         var problems: [Problem] = []
         guard let values = whole.values(from: spec, problems: &problems) else { return head }
-        return head + values.parameters.map { ($0.key, $0.value) }
+        return head + values.parameters
     }
 
-    private static func list(_ key: String, _ items: [[(key: String, value: ParameterValue)]]) -> String {
+    private static func list(_ key: String, _ items: [[Parameter]]) -> String {
         if items.isEmpty { return "\(key): []\n" }
         return "\(key):\n"
             + items.map { item in

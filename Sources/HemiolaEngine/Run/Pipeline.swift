@@ -284,7 +284,6 @@ public final class Pipeline: Sendable {
 extension Pipeline.AnalyzerEntry {
     func header(_ outputs: AnalyzerOutputs) -> StreamHeader.Analyzer {
         StreamHeader.Analyzer(
-            name: name, id: about.id, version: about.version,
-            parameters: settings.parameters.map { ($0.key, $0.value) }, outputs: outputs)
+            name: name, id: about.id, version: about.version, parameters: settings.parameters, outputs: outputs)
     }
 }

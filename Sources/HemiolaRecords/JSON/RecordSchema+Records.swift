@@ -146,7 +146,7 @@ extension RecordSchema {
             { analyzer, json, key in
                 for member in try json.members(key) {
                     guard let value = ParameterValue(member.value) else { throw Problem("the parameter \"\(member.key)\" is an object") }
-                    analyzer.parameters.append((member.key, value))
+                    analyzer.parameters.append(Parameter(member.key, value))
                 }
             }),
         .init(
