@@ -14,14 +14,14 @@ public final class PageDirector: Director, ControlHandler {
     /// Duration of the transition to a requested preset in seconds: the same as the cycler's.
     private static let blend = 1.0
 
-    private let presets: PagePresets
+    private let presets: PagePresets?
     /// The events of the next batch, without their time.
     private var pending: [Event] = []
     /// Stream time of the end of the last batch.
     private var end = 0.0
 
-    /// A director for pages with these presets.
-    package init(_ presets: PagePresets) {
+    /// A director for pages with these presets; nil: there are no pages.
+    package init(_ presets: PagePresets?) {
         self.presets = presets
     }
 
@@ -53,7 +53,7 @@ public final class PageDirector: Director, ControlHandler {
             add(change)
         case .loadPreset:
             let name = control["name"].string ?? ""
-            if presets.lack(name) { return .refused("no page has the preset \"\(name)\"; nothing changed") }
+            if presets?.lack(name) == true { return .refused("no page has the preset \"\(name)\"; nothing changed") }
             add(PresetChange(name: name, cut: .soft, blend: Self.blend, reason: .request))
         case .presetHandler:
             add(PresetChange(name: control["name"].string ?? "", cut: .hard, blend: 0, reason: .page))

@@ -11,10 +11,9 @@
 // Who exceeds a limit is disconnected with the reason.
 
 public import Hemiola
-public import HemiolaVisualizer
+package import HemiolaVisualizer
 internal import NIOCore
 internal import NIOPosix
-internal import Synchronization
 
 /// The settings of a bridge.
 public struct BridgeSettings: Sendable {
@@ -38,9 +37,9 @@ public struct BridgeSettings: Sendable {
 /// The sink's thread encodes each batch once, in the formats that at least one client subscribes to, and submits the result to the
 /// event loop. The event loop sends the shared bytes to the clients.
 ///
-/// Call its methods on the sink's own thread. `listen` and `close` block that thread instead of suspending, because the code that
+/// The sink's own thread calls its methods. `listen` and `close` block that thread instead of suspending, because the code that
 /// resumes a continuation is not instrumented by the sanitizers. No method waits for a client, except `close`: at most 0.5 s.
-public final class Bridge: Sendable {
+public final class Bridge {
     /// The event loop that all bridges of a process share. It has its own thread, which the first bridge starts.
     private static let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
@@ -53,19 +52,17 @@ public final class Bridge: Sendable {
     private let hub: NIOLoopBound<BridgeHub>
     private let server: any Channel
     private let subscriptions: SubscriptionUnion
-    private let encoder: Mutex<BatchEncoder>
-    let presets: PagePresets
+    private var encoder: BatchEncoder
+    /// The presets that the pages of the run have reported, for the sink's director.
+    package let presets: PagePresets
 
-    private init(
-        _ hub: NIOLoopBound<BridgeHub>, _ server: any Channel, _ subscriptions: SubscriptionUnion, _ presets: PagePresets,
-        _ encoder: consuming sending BatchEncoder
-    ) {
+    private init(_ hub: NIOLoopBound<BridgeHub>, _ server: any Channel, _ subscriptions: SubscriptionUnion, _ context: SinkContext) {
         loop = server.eventLoop
         self.hub = hub
         self.server = server
         self.subscriptions = subscriptions
-        self.presets = presets
-        self.encoder = Mutex(encoder)
+        encoder = BatchEncoder(context)
+        presets = .shared(by: context.run)
     }
 
     /// Accepts clients.
@@ -99,9 +96,8 @@ public final class Bridge: Sendable {
     ) throws -> Bridge {
         let loop = group.next()
         let subscriptions = SubscriptionUnion()
-        let counters = BridgeCounters()
         let (hub, server) = try loop.flatSubmit {
-            let hub = NIOLoopBound(BridgeHub(context, settings, subscriptions, counters: counters, on: loop), eventLoop: loop)
+            let hub = NIOLoopBound(BridgeHub(context, settings, subscriptions, on: loop), eventLoop: loop)
             let bootstrap = ServerBootstrap(group: loop)
                 .serverChannelOption(.backlog, value: 1024)
                 .serverChannelInitializer { channel in
@@ -110,30 +106,30 @@ public final class Bridge: Sendable {
                 .childChannelOption(.writeBufferWaterMark, value: waterMark)
             return configure(bootstrap, hub).withBoundSocket(descriptor).map { (hub, $0) }
         }.wait()
-        return Bridge(hub, server, subscriptions, .shared(by: context.run), BatchEncoder(context, counters: counters))
+        return Bridge(hub, server, subscriptions, context)
     }
 
     /// Begins a stream.
     public func begin(_ stream: StreamHeader) {
-        let encoders = encoder.withLock { $0.begin(stream) }
+        let encoders = encoder.begin(stream)
         loop.execute { [hub] in hub.value.begin(encoders) }
     }
 
     /// Sends batches of the stream.
     public func write(_ batches: BatchBlock) {
         for index in 0..<batches.count {
-            send(encoder.withLock { $0.encode(batches[index], subscriptions.current) })
+            send(encoder.encode(batches[index], subscriptions.current))
         }
     }
 
     /// Sends events of the stream that are delivered outside batches.
     public func write(_ events: [Event]) {
-        send(encoder.withLock { $0.encode(events, subscriptions.current) })
+        send(encoder.encode(events, subscriptions.current))
     }
 
     /// Ends the stream.
     public func end(_ summary: StreamSummary) {
-        send(encoder.withLock { $0.end(summary, subscriptions.current) })
+        send(encoder.end(summary, subscriptions.current))
     }
 
     private func send(_ batch: EncodedBatch?) {
@@ -145,15 +141,6 @@ public final class Bridge: Sendable {
         try? server.close().wait()
         let closed = loop.flatSubmit { [hub] in hub.value.close(within: Self.closeTimeout) }
         try? closed.wait()
-    }
-}
-
-extension PageDirector {
-    /// The director of a sink.
-    ///
-    /// - Parameter bridge: The sink's bridge, whose pages have the presets; nil: there are no pages.
-    public convenience init(_ bridge: Bridge?) {
-        self.init(bridge?.presets ?? PagePresets())
     }
 }
 

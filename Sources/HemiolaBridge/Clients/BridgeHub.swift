@@ -15,7 +15,8 @@ final class BridgeHub {
     let presets: PagePresets
     let pageErrors: PageErrorLog
 
-    let counters: BridgeCounters
+    /// As of the last batch.
+    private(set) var counters = BridgeCounters()
     private let settings: BridgeSettings
     private let run: RunScope
     private let subscriptions: SubscriptionUnion
@@ -31,11 +32,7 @@ final class BridgeHub {
     /// Succeeds when the last client has left.
     private var allClientsLeft: EventLoopPromise<Void>?
 
-    init(
-        _ context: SinkContext, _ settings: BridgeSettings, _ subscriptions: SubscriptionUnion, counters: BridgeCounters = BridgeCounters(),
-        on loop: any EventLoop
-    ) {
-        self.counters = counters
+    init(_ context: SinkContext, _ settings: BridgeSettings, _ subscriptions: SubscriptionUnion, on loop: any EventLoop) {
         name = context.name
         clock = context.timing.clock
         controls = context.controls
@@ -94,7 +91,7 @@ final class BridgeHub {
     }
 
     func updateSubscriptions() {
-        var contents = SubscriptionUnion.Contents(hasClients: !clients.isEmpty)
+        var contents = SubscriptionUnion.Contents()
         for client in clients {
             contents.streams.formUnion(client.subscription.streams)
             if client.subscription.streams.contains(.samples) { contents.payloads.insert(client.subscription.payload) }
@@ -152,11 +149,13 @@ final class BridgeHub {
         self.encoders = encoders
         time = 0
         state.begin(encoders.selected.header)
+        counters.beginStream()
         forEachClient { $0.sendHello() }
     }
 
     func send(_ batch: EncodedBatch) {
         time = batch.time
+        counters = batch.counters
         let hasDeviceChanged = batch.state.device != state.device
         state = batch.state
         if hasDeviceChanged {

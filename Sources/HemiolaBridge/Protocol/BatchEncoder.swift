@@ -11,8 +11,6 @@ struct StreamEncoders: Sendable {
     var format: StreamFormat
     /// The name of the stream's source.
     var source: String
-    /// The number of the stream in its run.
-    var number: Int
 }
 
 /// Encodes each batch once, in the formats that clients subscribe to. Used on the sink's thread.
@@ -21,46 +19,36 @@ struct BatchEncoder: ~Copyable {
     private let catalog: StreamCatalog
     private var framer = SampleFramer()
     private var samples = SampleEncoder()
-    /// Number of the next message of samples in the stream, whether or not a client subscribes to it.
-    private var sequence: UInt32 = 0
-    private let counters: BridgeCounters
+    private var counters = BridgeCounters()
     private var line = JSONBuffer(capacity: 4096)
     private var encoders: StreamEncoders?
     private var state = VisualizerState()
 
-    init(_ context: SinkContext, counters: BridgeCounters = BridgeCounters()) {
+    init(_ context: SinkContext) {
         self.context = context
-        self.counters = counters
         catalog = StreamCatalog(context.records.catalog)
     }
 
     /// Begins a stream.
     mutating func begin(_ stream: StreamHeader) -> StreamEncoders {
         framer.begin(stream.format)
-        sequence = 0
+        samples.begin()
         state.begin(stream)
         counters.beginStream()
         let encoders = StreamEncoders(
             selected: RecordEncoder(stream, selection: context.records.selection),
-            unfiltered: RecordEncoder(stream), format: stream.format,
-            source: stream.source.name, number: stream.number)
+            unfiltered: RecordEncoder(stream), format: stream.format, source: stream.source.name)
         self.encoders = encoders
         return encoders
     }
 
-    /// Encodes a batch of the stream.
-    ///
-    /// - Returns: nil if there is nothing to send, the visualizer's state is the same, and no client is connected.
+    /// Encodes a batch; nil outside a stream.
     mutating func encode(_ batch: borrowing Batch, _ subscribed: SubscriptionUnion.Contents) -> EncodedBatch? {
         guard let encoders else { return nil }
-        let before = state
         var messages: [SampleMessage] = []
         let now = context.timing.clock.now
         framer.add(batch.samples, at: batch.frame) { frame, values in
-            if !subscribed.payloads.isEmpty {
-                messages.append(samples.encode(values, at: frame, sequence: sequence, now: now, as: subscribed.payloads))
-            }
-            sequence &+= 1
+            messages.append(samples.encode(values, at: frame, now: now, as: subscribed.payloads))
         }
         line.removeAll()
         if subscribed.streams.contains(.batch) { encoders.selected.encodeLine(batch, into: &line) }
@@ -68,23 +56,16 @@ struct BatchEncoder: ~Copyable {
         let batchEnd = encoders.format.seconds(at: batch.endFrame)
         counters.countBatch(endingAt: batchEnd, now: now)
         let parts = encode(batch.events, emitted: { _ in batchEnd }, encoders, subscribed)
-        let encoded = EncodedBatch(
-            time: encoders.format.seconds(at: batch.frame),
-            batchLine: batchLine, eventLines: parts.lines, sampleMessages: messages, pageCommands: parts.commands, state: state)
-        return encoded.isEmpty && state == before && !subscribed.hasClients ? nil : encoded
+        return EncodedBatch(
+            time: encoders.format.seconds(at: batch.frame), batchLine: batchLine, eventLines: parts.lines, sampleMessages: messages,
+            pageCommands: parts.commands, state: state, counters: counters)
     }
 
-    /// Encodes events outside a batch. Their `emitted_t` is their own time.
-    ///
-    /// - Returns: nil if there is nothing to send, the visualizer's state is the same, and no client is connected.
+    /// Encodes events outside a batch, whose `emitted_t` is their own time; nil outside a stream, and without events.
     mutating func encode(_ events: [Event], _ subscribed: SubscriptionUnion.Contents) -> EncodedBatch? {
         guard let encoders, let time = events.map(\.time).max() else { return nil }
-        let before = state
         let parts = encode(events.span, emitted: \.time, encoders, subscribed)
-        let encoded = EncodedBatch(
-            time: time,
-            eventLines: parts.lines, pageCommands: parts.commands, state: state)
-        return encoded.isEmpty && state == before && !subscribed.hasClients ? nil : encoded
+        return EncodedBatch(time: time, eventLines: parts.lines, pageCommands: parts.commands, state: state, counters: counters)
     }
 
     /// Ends the stream: encodes the remaining samples, the late events and the `end` record.
@@ -94,10 +75,7 @@ struct BatchEncoder: ~Copyable {
         var messages: [SampleMessage] = []
         let now = context.timing.clock.now
         framer.finish { frame, values in
-            if !subscribed.payloads.isEmpty {
-                messages.append(samples.encode(values, at: frame, sequence: sequence, now: now, as: subscribed.payloads))
-            }
-            sequence &+= 1
+            messages.append(samples.encode(values, at: frame, now: now, as: subscribed.payloads))
         }
         let end = encoders.format.seconds(at: summary.frames)
         var parts = encode(summary.lateEvents.span, emitted: { _ in end }, encoders, subscribed)
@@ -109,8 +87,7 @@ struct BatchEncoder: ~Copyable {
             if line.count > 0 { parts.lines.append(EncodedBatch.EventLine(stream: .end, bytes: line.bytes)) }
         }
         return EncodedBatch(
-            time: end, eventLines: parts.lines,
-            sampleMessages: messages, pageCommands: parts.commands, state: state)
+            time: end, eventLines: parts.lines, sampleMessages: messages, pageCommands: parts.commands, state: state, counters: counters)
     }
 
     // MARK: - Events

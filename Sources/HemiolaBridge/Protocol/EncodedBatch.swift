@@ -23,12 +23,15 @@ final class EncodedBatch: Sendable {
     let pageCommands: [PageCommand]
     /// The visualizer's state after the batch.
     let state: VisualizerState
+    /// What was counted up to the batch.
+    let counters: BridgeCounters
     /// The streams of `eventLines`.
     let eventStreams: StreamSet
 
     init(
         time: Double, batchLine: ByteBuffer? = nil, eventLines: [EventLine] = [],
-        sampleMessages: [SampleMessage] = [], pageCommands: [PageCommand] = [], state: VisualizerState = VisualizerState()
+        sampleMessages: [SampleMessage] = [], pageCommands: [PageCommand] = [], state: VisualizerState = VisualizerState(),
+        counters: BridgeCounters = BridgeCounters()
     ) {
         self.time = time
         self.batchLine = batchLine
@@ -36,11 +39,9 @@ final class EncodedBatch: Sendable {
         self.sampleMessages = sampleMessages
         self.pageCommands = pageCommands
         self.state = state
+        self.counters = counters
         eventStreams = eventLines.reduce(into: []) { $0.formUnion($1.stream) }
     }
-
-    /// Whether there is nothing to send.
-    var isEmpty: Bool { batchLine == nil && eventLines.isEmpty && sampleMessages.isEmpty && pageCommands.isEmpty }
 
     /// The lines for a client.
     ///

@@ -26,16 +26,21 @@ struct SampleEncoder: ~Copyable {
 
     private var numbers = JSONBuffer(capacity: capacity)
     private var line = JSONBuffer(capacity: capacity)
+    /// The number of the next message in the stream, for `binary`; also counted without clients.
+    private var sequence: UInt32 = 0
+
+    /// Begins a stream.
+    mutating func begin() {
+        sequence = 0
+    }
 
     /// - Parameters:
     ///   - samples: 2048 finite values.
     ///   - frame: Position of the first frame in the stream.
-    ///   - sequence: Number of the message in the stream, for `binary`.
     ///   - now: The monotonic clock in seconds, for `binary`.
     ///   - payloads: The payloads to encode.
-    mutating func encode(
-        _ samples: Span<Float>, at frame: Int64, sequence: UInt32 = 0, now: Double = 0, as payloads: Set<SamplePayload>
-    ) -> SampleMessage {
+    mutating func encode(_ samples: Span<Float>, at frame: Int64, now: Double = 0, as payloads: Set<SamplePayload>) -> SampleMessage {
+        defer { sequence &+= 1 }
         var message = SampleMessage()
         if payloads.contains(.json) || payloads.contains(.bare) {
             numbers.removeAll()

@@ -61,8 +61,6 @@ final class SubscriptionUnion: Sendable {
         var streams: StreamSet = []
         /// The sample formats of the clients that subscribe to samples.
         var payloads: Set<SamplePayload> = []
-        /// Whether any client is connected.
-        var hasClients = false
     }
 
     private let contents = Mutex(Contents())

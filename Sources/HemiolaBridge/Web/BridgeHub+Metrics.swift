@@ -4,17 +4,16 @@ internal import NIOCore
 extension BridgeHub {
     /// The metrics in the text format of Prometheus, version 0.0.4.
     var metrics: ByteBuffer {
-        let values = counters.values
-        return line { text in
-            text.appendMetric("hemiola_batches_total", "counter", "Analysed batches.", [("", Double(values.batches))])
-            text.appendMetric("hemiola_gaps_total", "counter", "Gaps in the audio.", [("", Double(values.gaps))])
-            text.appendMetric("hemiola_gap_seconds_total", "counter", "Duration of the gaps in the audio.", [("", values.gapSeconds)])
-            let drops = values.droppedBatches.merging([name: 0]) { old, _ in old }.sorted { $0.key < $1.key }
+        line { text in
+            text.appendMetric("hemiola_batches_total", "counter", "Analysed batches.", [("", Double(counters.batches))])
+            text.appendMetric("hemiola_gaps_total", "counter", "Gaps in the audio.", [("", Double(counters.gaps))])
+            text.appendMetric("hemiola_gap_seconds_total", "counter", "Duration of the gaps in the audio.", [("", counters.gapSeconds)])
+            let drops = counters.droppedBatches.merging([name: 0]) { old, _ in old }.sorted { $0.key < $1.key }
             text.appendMetric(
                 "hemiola_dropped_batches_total", "counter", "Batches that a sink or its clients were too slow for.",
                 drops.map { ("{sink=\"\(Self.escaped($0.key))\"}", Double($0.value)) })
             text.appendMetric("hemiola_clients", "gauge", "Connected clients of this sink.", [("", Double(clientCount))])
-            if let latency = values.latency {
+            if let latency = counters.latency {
                 text.appendMetric(
                     "hemiola_latency_seconds", "gauge",
                     "Delay of the newest batch, from the end of its audio to its encoding, above the minimum of the last minute.",

@@ -103,7 +103,7 @@ final class SocketServer: DirectingSink {
     }
 
     func makeDirector() throws(Problem) -> sending any Director {
-        PageDirector(state.bridge)
+        PageDirector(state.bridge?.presets)
     }
 
     func begin(_ stream: StreamHeader) throws(Problem) {

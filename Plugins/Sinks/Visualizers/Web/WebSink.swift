@@ -174,7 +174,7 @@ final class WebSink: DirectingSink {
     private static func isWildcard(_ site: WebSite) -> Bool { ["0.0.0.0", "::"].contains(site.address) }
 
     func makeDirector() throws(Problem) -> sending any Director {
-        PageDirector(bridge)
+        PageDirector(bridge?.presets)
     }
 
     func begin(_ stream: StreamHeader) throws(Problem) {
