@@ -175,6 +175,56 @@ import Testing
         #expect(fault("{\"type\":\"setSpeed\",\"speed\":1e999}".utf8) != nil)
     }
 
+    @Test(arguments: [
+        (#""active":"a","tabs":[{"id":"a","title":"A","path":"/a"}]"#, "at least two tabs that are not deprecated"),
+        (
+            #""active":"a","tabs":[{"id":"a","title":"A","path":"/a"},{"id":"b","title":"B","path":"/b","deprecated":true}]"#,
+            "at least two tabs that are not deprecated"
+        ),
+        (#""active":"a","tabs":[{"id":"a","title":"A","path":"/a"},{"id":"a","title":"B","path":"/b"}]"#, "two tabs have the id \"a\""),
+        (#""active":"x","tabs":[{"id":"a","title":"A","path":"/a"},{"id":"b","title":"B","path":"/b"}]"#, "\"active\" is not the id"),
+        (#""tabs":[{"id":"a","title":"A","path":"/a"},{"id":"b","title":"B","path":"/b"}]"#, "missing \"active\""),
+        (#""active":"a""#, "missing \"tabs\""), (#""active":"a","tabs":{}"#, "\"tabs\" is not a list"),
+        (#""active":"a","tabs":[1,2]"#, "\"tabs\" is not a list of objects"),
+        (#""active":"a","tabs":[{"id":"a","title":"A"},{"id":"b","title":"B","path":"/b"}]"#, "missing \"path\""),
+        (#""active":"a","tabs":[{"id":"a","title":3,"path":"/a"},{"id":"b","title":"B","path":"/b"}]"#, "\"title\" is not a text"),
+        (#""active":"a","tabs":[{"id":"","title":"A","path":"/a"},{"id":"b","title":"B","path":"/b"}]"#, "the \"id\" of a tab is empty"),
+        (
+            #""active":"a","tabs":[{"id":"a","title":"A","path":"/a","replaces":"b"},{"id":"b","title":"B","path":"/b"}]"#,
+            "which is not a deprecated tab"
+        ),
+    ])
+    func `list of tabs that a window cannot show: refused with the reason`(members: String, reason: String) {
+        let fault = fault("{\"type\":\"tabs\",\(members)}".utf8)
+        #expect(fault?.contains(reason) == true, "\(fault ?? "accepted")")
+    }
+
+    @Test func `list of tabs: a tab is replaced by one other, which is not deprecated`() {
+        func list(_ a: String = "", _ b: String = "", _ old: String = "", active: String = "a") -> String? {
+            let members = [("a", a), ("b", b), ("old", #","deprecated":true"# + old)]
+            let tabs = members.map { #"{"id":"\#($0)","title":"","path":"/\#($0)"\#($1)}"# }
+            return fault(#"{"type":"tabs","active":"\#(active)","tabs":[\#(tabs.joined(separator: ","))]}"#.utf8)
+        }
+        let replaces = #","replaces":"old""#
+        #expect(list(replaces) == nil)
+        #expect(list(replaces, replaces) == "two tabs replace \"old\"")
+        #expect(list("", "", replaces) == "the tab \"old\" is deprecated and replaces another")
+        #expect(list(active: "old")?.hasPrefix("\"active\" is not the id") == true)
+        #expect(fault(#"{"type":"tabs","active":1,"tabs":[]}"#.utf8) == "\"active\" is not a text")
+        for active in ["", #""active":null,"#, #""active":"x","#] { #expect(fault("{\"type\":\"tabs\",\(active)\"tabs\":[]}".utf8) == nil) }
+    }
+
+    @Test func `64 tabs with texts of 1024 bytes: accepted; 65 tabs, 1025 bytes: refused`() {
+        func list(_ count: Int, _ length: Int) -> String? {
+            let text = String(repeating: "x", count: length)
+            let tabs = (1...count).map { #"{"id":"\#($0)","title":"\#(text)","icon":"\#(text)","path":"\#(text)"}"# }
+            return fault(#"{"type":"tabs","active":"1","tabs":[\#(tabs.joined(separator: ","))]}"#.utf8)
+        }
+        #expect(list(64, 1024) == nil)
+        #expect(list(65, 1) == "\"tabs\" has more than 64 tabs")
+        #expect(list(2, 1025) == "\"title\" of a tab is longer than 1024 bytes")
+    }
+
     @Test func `ready with 10000 presets: is parsed`() {
         let names = (0..<10_000).map { "preset \($0) \"x\" </script> 😀" }
         let list = names.map { "\"\($0.replacing("\"", with: "\\\""))\"" }.joined(separator: ",")

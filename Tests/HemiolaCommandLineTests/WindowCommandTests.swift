@@ -94,45 +94,6 @@ import Testing
         #expect(throws: Failure(message)) { try line(text) }
     }
 
-    @Test(arguments: [
-        (#""active":"a","tabs":[{"id":"a","title":"A","path":"/a"}]"#, "at least two tabs that are not deprecated"),
-        (
-            #""active":"a","tabs":[{"id":"a","title":"A","path":"/a"},{"id":"b","title":"B","path":"/b","deprecated":true}]"#,
-            "at least two tabs that are not deprecated"
-        ),
-        (#""active":"a","tabs":[{"id":"a","title":"A","path":"/a"},{"id":"a","title":"B","path":"/b"}]"#, "two tabs have the id \"a\""),
-        (#""active":"x","tabs":[{"id":"a","title":"A","path":"/a"},{"id":"b","title":"B","path":"/b"}]"#, "\"active\" is not the id"),
-        (#""tabs":[{"id":"a","title":"A","path":"/a"},{"id":"b","title":"B","path":"/b"}]"#, "missing \"active\""),
-        (#""active":"a""#, "missing \"tabs\""), (#""active":"a","tabs":{}"#, "\"tabs\" is not a list"),
-        (#""active":"a","tabs":[1,2]"#, "\"tabs\" is not a list of objects"),
-        (#""active":"a","tabs":[{"id":"a","title":"A"},{"id":"b","title":"B","path":"/b"}]"#, "missing \"path\""),
-        (#""active":"a","tabs":[{"id":"a","title":3,"path":"/a"},{"id":"b","title":"B","path":"/b"}]"#, "\"title\" is not a text"),
-        (#""active":"a","tabs":[{"id":"","title":"A","path":"/a"},{"id":"b","title":"B","path":"/b"}]"#, "the \"id\" of a tab is empty"),
-        (
-            #""active":"a","tabs":[{"id":"a","title":"A","path":"/a","replaces":"b"},{"id":"b","title":"B","path":"/b"}]"#,
-            "which is not a deprecated tab"
-        ),
-    ])
-    func `list that a window refuses: the reason`(members: String, reason: String) throws {
-        do throws(Problem) {
-            try TabsFile.check(JSONValue(Array("{\(members)}".utf8)))
-            Issue.record("the list is accepted")
-        } catch {
-            #expect(error.message.contains(reason), "\(error.message)")
-        }
-    }
-
-    @Test func `64 tabs with texts of 1024 bytes: accepted; 65 tabs, 1025 bytes: refused`() throws {
-        func list(_ count: Int, _ length: Int) throws -> JSONValue {
-            let text = String(repeating: "x", count: length)
-            let tabs = (1...count).map { #"{"id":"\#($0)","title":"\#(text)","icon":"\#(text)","path":"\#(text)"}"# }
-            return try JSONValue(Array(#"{"active":"1","tabs":[\#(tabs.joined(separator: ","))]}"#.utf8))
-        }
-        try TabsFile.check(list(64, 1024))
-        #expect(throws: Problem("\"tabs\" has more than 64 tabs")) { try TabsFile.check(list(65, 1)) }
-        #expect(throws: Problem("\"title\" of a tab is longer than 1024 bytes")) { try TabsFile.check(list(2, 1025)) }
-    }
-
     @Test func `file that cannot be read or is too large: refused`() throws {
         let folder = try TemporaryFolder()
         #expect(throws: Failure("\(folder("none")): No such file or directory", status: .inputFailed)) { try TabsFile(folder("none")) }

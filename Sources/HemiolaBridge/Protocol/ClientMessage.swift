@@ -153,7 +153,7 @@ struct ClientMessage: Sendable, Hashable {
         case "pageConnection": return .pageConnection
         case "call", "import", "window": return .request(try request(type, message, line, hasID: hasID))
         case "tabs":
-            _ = try message.list("tabs")
+            try TabList.check(message)
             return .tabs(try members(["active", "tabs"], message, line))
         case "result", "progress": return .answer(try answer(type, message, line), call: try message.integer("call"))
         case "pageError": return .pageError(try pageError(message))

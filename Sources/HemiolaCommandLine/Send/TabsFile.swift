@@ -1,12 +1,10 @@
 internal import Hemiola
 
-/// A list of tabs in a file, for `hemiola send tabs`.
+/// A list of tabs in a file, for `hemiola send tabs`. The running program checks the list; here only the names of members are checked, which
+/// are often misspelled.
 struct TabsFile {
     /// As long as a message can be.
     static let limit = 1 << 20
-    private static let tabLimit = 64
-    /// Maximum length of a text in bytes.
-    private static let textLimit = 1024
     private static let members = ["active", "tabs"]
     private static let tabMembers = ["id", "title", "icon", "path", "deprecated", "replaces"]
     /// The members that are paths.
@@ -24,47 +22,6 @@ struct TabsFile {
             members = try Self.members(of: JSONValue(bytes), in: Self.folder(of: path))
         } catch {
             throw Failure("\(CommandInput.title(of: path)): \(error.message)", status: .inputFailed)
-        }
-        do {
-            try Self.check(.object(members))
-        } catch {
-            throw Failure("tabs \(CommandInput.title(of: path)): \(error.message)", status: .refused)
-        }
-    }
-
-    /// Checks a list as the window does, which has nobody to answer that it refuses one.
-    static func check(_ list: JSONValue) throws(Problem) {
-        let tabs = try list.objects("tabs")
-        if tabs.isEmpty { return }
-        guard tabs.count <= tabLimit else { throw Problem("\"tabs\" has more than \(tabLimit) tabs") }
-        var deprecated: Set<String> = []
-        for tab in tabs {
-            for key in tabMembers where key != "deprecated" {
-                let isOptional = ["icon", "replaces"].contains(key)
-                let text = isOptional ? try tab.optionalText(key) : try tab.text(key)
-                if let text, text.utf8.count > textLimit { throw Problem("\"\(key)\" of a tab is longer than \(textLimit) bytes") }
-            }
-            if try tab.optionalFlag("deprecated") == true { deprecated.insert(try tab.text("id")) }
-        }
-        var (ids, replaced): (Set<String>, Set<String>) = ([], [])
-        for tab in tabs {
-            let id = try tab.text("id")
-            if id.isEmpty { throw Problem("the \"id\" of a tab is empty") }
-            if try tab.text("path").isEmpty { throw Problem("the \"path\" of the tab \"\(id)\" is empty") }
-            guard ids.insert(id).inserted else { throw Problem("two tabs have the id \"\(id)\"") }
-            guard let other = try tab.optionalText("replaces") else { continue }
-            if deprecated.contains(id) { throw Problem("the tab \"\(id)\" is deprecated and replaces another") }
-            guard deprecated.contains(other) else {
-                throw Problem("the tab \"\(id)\" replaces \"\(other)\", which is not a deprecated tab of the list")
-            }
-            guard replaced.insert(other).inserted else { throw Problem("two tabs replace \"\(other)\"") }
-        }
-        guard tabs.count - deprecated.count >= 2 else {
-            throw Problem("\"tabs\" needs at least two tabs that are not deprecated, or none for a window without tabs")
-        }
-        let active = try list.text("active")
-        guard ids.contains(active), !deprecated.contains(active) else {
-            throw Problem("\"active\" is not the id of a tab of the list that is not deprecated")
         }
     }
 

@@ -9,7 +9,6 @@ extension WindowController {
     func received(_ message: WindowMessage) {
         switch message {
         case .tabs(let directive): apply(tabs.apply(directive))
-        case .invalidTabs(let reason): printMessage("tabs: \(reason)")
         case .request(let request): perform(request)
         case .invalidRequest(let call, let reason): control.send(WindowRequest.failure(call: call, reason))
         case .error(let reason): printMessage("\(socketPath.path): \(reason)")

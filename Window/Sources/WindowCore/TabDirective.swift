@@ -1,5 +1,4 @@
-public import FoundationEssentials
-public import HemiolaSystem
+internal import FoundationEssentials
 
 /// What a tab shows: as the server describes it, or a page that the user has opened.
 public struct Tab: Sendable, Hashable, Codable {
@@ -49,95 +48,34 @@ public struct Tab: Sendable, Hashable, Codable {
     }
 }
 
-/// The list of tabs that a window shows: the control `tabs`.
+/// The list of tabs that a window shows: the message `tabs`, which Hemiola has checked.
 ///
 /// An empty list describes a window with one page and no tab bar. A list that is not empty has at least two tabs that are not deprecated.
-public struct TabDirective: Sendable, Hashable {
+public struct TabDirective: Sendable, Hashable, Decodable {
     /// Maximum number of tabs.
     public static let tabLimit = 64
-    /// Maximum length of a text in bytes.
-    public static let textLimit = 1024
 
     /// The id of a tab that is not deprecated; nil only for an empty list.
     public let active: String?
     /// The tabs in the order of the tab bar. The ids are unique.
     public let tabs: [Tab]
 
-    /// A window with one page.
-    public static let bootstrap = TabDirective()
-
-    private init() {
-        active = nil
-        tabs = []
+    private enum CodingKeys: CodingKey {
+        case active, tabs
     }
 
-    /// Checks a list.
-    ///
-    /// - Throws: The reason why it is not valid.
-    public init(active: String?, tabs: [Tab]) throws(Problem) {
-        guard !tabs.isEmpty else {
-            self = .bootstrap
-            return
-        }
-        guard tabs.count <= Self.tabLimit else { throw Problem("\"tabs\" has more than \(Self.tabLimit) tabs") }
-        for tab in tabs {
-            let texts = [("id", tab.id), ("title", tab.title), ("path", tab.path), ("replaces", tab.replaces ?? "")]
-            for (key, text) in texts where text.utf8.count > Self.textLimit {
-                throw Problem("\"\(key)\" of a tab is longer than \(Self.textLimit) bytes")
-            }
-        }
-        var ids: Set<String> = []
-        var replaced: Set<String> = []
-        let deprecated = Set(tabs.filter(\.isDeprecated).map(\.id))
-        for tab in tabs {
-            guard !tab.id.isEmpty else { throw Problem("the \"id\" of a tab is empty") }
-            guard !tab.path.isEmpty else { throw Problem("the \"path\" of the tab \"\(tab.id)\" is empty") }
-            guard ids.insert(tab.id).inserted else { throw Problem("two tabs have the id \"\(tab.id)\"") }
-            guard let other = tab.replaces else { continue }
-            if tab.isDeprecated { throw Problem("the tab \"\(tab.id)\" is deprecated and replaces another") }
-            guard deprecated.contains(other) else {
-                throw Problem("the tab \"\(tab.id)\" replaces \"\(other)\", which is not a deprecated tab of the list")
-            }
-            guard replaced.insert(other).inserted else { throw Problem("two tabs replace \"\(other)\"") }
-        }
-        guard tabs.count - deprecated.count >= 2 else {
-            throw Problem("\"tabs\" needs at least two tabs that are not deprecated, or none for a window without tabs")
-        }
-        guard let active else { throw Problem("missing \"active\"") }
-        guard ids.contains(active), !deprecated.contains(active) else {
-            throw Problem("\"active\" is not the id of a tab of the list that is not deprecated")
-        }
-        self.active = active
+    /// A list; by default that of a window with one page.
+    public init(active: String? = nil, tabs: [Tab] = []) {
+        self.active = tabs.isEmpty ? nil : active
         self.tabs = tabs.map { tab in
             var tab = tab
             tab.isOpened = false
             return tab
         }
     }
-}
 
-extension TabDirective {
-    private struct Fields: Decodable {
-        var active: String?
-        var tabs: [Tab]
-    }
-
-    /// Parses `{"active":…,"tabs":[…]}`.
-    ///
-    /// - Throws: The reason why the text is not a valid list.
-    /// - Complexity: O(bytes).
-    public init(json: Data) throws(Problem) {
-        let fields: Fields
-        do {
-            fields = try JSONDecoder().decode(Fields.self, from: json)
-        } catch DecodingError.keyNotFound(let key, _) {
-            throw Problem("missing \"\(key.stringValue)\"")
-        } catch DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context) {
-            let path = context.codingPath.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: ".")
-            throw Problem(path.isEmpty ? "not a JSON object" : "\"\(path)\" has the wrong type")
-        } catch {
-            throw Problem("invalid JSON")
-        }
-        try self.init(active: fields.active, tabs: fields.tabs)
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(active: try fields.decodeIfPresent(String.self, forKey: .active), tabs: try fields.decode([Tab].self, forKey: .tabs))
     }
 }

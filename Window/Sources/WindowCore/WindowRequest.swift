@@ -1,5 +1,4 @@
 public import FoundationEssentials
-internal import HemiolaSystem
 
 /// A request to the window: `{"type":"window","call":7,"action":"fullscreen","value":true}`.
 public struct WindowRequest: Sendable, Hashable {
@@ -55,13 +54,11 @@ public struct WindowRequest: Sendable, Hashable {
 public enum WindowMessage: Sendable, Hashable {
     /// The tabs have changed.
     case tabs(TabDirective)
-    /// A list of tabs that is not valid, and the reason.
-    case invalidTabs(String)
     /// A request.
     case request(WindowRequest)
     /// A request that is not valid: to be answered with the reason.
     case invalidRequest(call: Int, reason: String)
-    /// The server has refused the connection or a message.
+    /// The server has refused the connection or a message, or has sent one that cannot be read.
     case error(String)
     /// Any other message.
     case other
@@ -100,7 +97,7 @@ public enum WindowMessage: Sendable, Hashable {
         self = .other
         switch (fields?.type, fields?.call) {
         case ("tabs", _):
-            do { self = .tabs(try TabDirective(json: line)) } catch { self = .invalidTabs(error.message) }
+            self = (try? JSONDecoder().decode(TabDirective.self, from: line)).map { .tabs($0) } ?? .error("the list of tabs is not valid")
         case ("window", let call?):
             let action = Self.action(fields?.action, fields?.value)
             self =

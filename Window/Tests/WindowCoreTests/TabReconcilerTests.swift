@@ -7,14 +7,14 @@ import WindowCore
         Tab(id: id, title: title ?? "Title \(id)", path: path ?? "/pages/\(id)", isDeprecated: deprecated, replaces: replaces)
     }
 
-    private func directive(_ active: String, _ ids: String...) throws -> TabDirective {
-        try TabDirective(active: active, tabs: ids.map { tab($0) })
+    private func directive(_ active: String, _ ids: String...) -> TabDirective {
+        TabDirective(active: active, tabs: ids.map { tab($0) })
     }
 
     /// A window with these tabs, of which one is visible.
-    private func tabbed(_ ids: String..., selecting selected: String) throws -> TabState {
+    private func tabbed(_ ids: String..., selecting selected: String) -> TabState {
         var state = TabState(path: "/pages/start")
-        _ = state.apply(try TabDirective(active: selected, tabs: ids.map { tab($0) }))
+        _ = state.apply(TabDirective(active: selected, tabs: ids.map { tab($0) }))
         #expect(state.selected.tab?.id == selected)
         return state
     }
@@ -28,15 +28,15 @@ import WindowCore
     @Test func `1 bootstrap to bootstrap: nothing changes`() {
         var state = TabState(path: "/pages/start")
         let old = state
-        #expect(state.apply(.bootstrap).isEmpty)
+        #expect(state.apply(TabDirective()).isEmpty)
         #expect(state.containers == old.containers)
         #expect(!state.isTabbed)
     }
 
-    @Test func `2 bootstrap to tabbed: the container becomes the active tab, the others are new`() throws {
+    @Test func `2 bootstrap to tabbed: the container becomes the active tab, the others are new`() {
         var state = TabState(path: "/pages/b")
         let live = state.selection
-        let changes = state.apply(try directive("b", "a", "b", "c"))
+        let changes = state.apply(directive("b", "a", "b", "c"))
         #expect(names(state) == ["a", "b", "c"])
         #expect(state.selection == live)
         #expect(state.selected.tab?.id == "b")
@@ -48,18 +48,18 @@ import WindowCore
         #expect(state.isTabbed)
     }
 
-    @Test func `2 with another page: the page of the active tab is loaded`() throws {
+    @Test func `2 with another page: the page of the active tab is loaded`() {
         var state = TabState(path: "/pages/start")
         let live = state.selection
-        let changes = state.apply(try directive("a", "a", "b"))
+        let changes = state.apply(directive("a", "a", "b"))
         #expect(changes.loaded == [live])
         #expect(state.selected.path == "/pages/a")
     }
 
-    @Test func `3 tabbed to bootstrap: the visible container stays, the others are disposed`() throws {
-        var state = try tabbed("a", "b", "c", selecting: "b")
+    @Test func `3 tabbed to bootstrap: the visible container stays, the others are disposed`() {
+        var state = tabbed("a", "b", "c", selecting: "b")
         let (live, others) = (state.selected, state.containers.map(\.id).filter { $0 != state.selection })
-        let changes = state.apply(.bootstrap)
+        let changes = state.apply(TabDirective())
         #expect(state.containers.map(\.id) == [live.id])
         #expect(state.selected.tab == nil)
         #expect(state.selected.path == live.path)
@@ -67,32 +67,32 @@ import WindowCore
         #expect(changes.loaded.isEmpty && changes.created.isEmpty)
     }
 
-    @Test func `4 the same tabs: nothing changes`() throws {
-        var state = try tabbed("a", "b", selecting: "a")
+    @Test func `4 the same tabs: nothing changes`() {
+        var state = tabbed("a", "b", selecting: "a")
         let old = state.containers
-        #expect(state.apply(try directive("a", "a", "b")).isEmpty)
+        #expect(state.apply(directive("a", "a", "b")).isEmpty)
         #expect(state.containers == old)
     }
 
-    @Test func `5 only another active: ignored`() throws {
-        var state = try tabbed("a", "b", selecting: "a")
+    @Test func `5 only another active: ignored`() {
+        var state = tabbed("a", "b", selecting: "a")
         let (old, live) = (state.containers, state.selection)
-        #expect(state.apply(try directive("b", "a", "b")).isEmpty)
+        #expect(state.apply(directive("b", "a", "b")).isEmpty)
         #expect(state.containers == old)
         #expect(state.selection == live)
     }
 
-    @Test func `6 only another order: ignored`() throws {
-        var state = try tabbed("a", "b", "c", selecting: "a")
+    @Test func `6 only another order: ignored`() {
+        var state = tabbed("a", "b", "c", selecting: "a")
         let old = state.containers
-        #expect(state.apply(try directive("a", "c", "b", "a")).isEmpty)
+        #expect(state.apply(directive("a", "c", "b", "a")).isEmpty)
         #expect(state.containers == old)
     }
 
     @Test func `7 tabs added: the others stay, the order is adopted, the selection stays`() throws {
-        var state = try tabbed("a", "b", selecting: "a")
+        var state = tabbed("a", "b", selecting: "a")
         let (a, b) = (try container("a", of: state).id, try container("b", of: state).id)
-        let changes = state.apply(try directive("c", "c", "b", "a", "d"))
+        let changes = state.apply(directive("c", "c", "b", "a", "d"))
         #expect(names(state) == ["c", "b", "a", "d"])
         #expect(try container("a", of: state).id == a)
         #expect(try container("b", of: state).id == b)
@@ -102,9 +102,9 @@ import WindowCore
     }
 
     @Test func `8 tabs removed: they are disposed, the order is adopted`() throws {
-        var state = try tabbed("a", "b", "c", selecting: "a")
+        var state = tabbed("a", "b", "c", selecting: "a")
         let (a, b) = (state.selection, try container("b", of: state).id)
-        let changes = state.apply(try directive("c", "c", "a"))
+        let changes = state.apply(directive("c", "c", "a"))
         #expect(names(state) == ["c", "a"])
         #expect(state.selection == a)
         #expect(changes.disposed == [b])
@@ -112,9 +112,9 @@ import WindowCore
     }
 
     @Test func `9 the visible tab removed: its container becomes the active tab, and that tab's container is disposed`() throws {
-        var state = try tabbed("a", "b", "c", selecting: "a")
+        var state = tabbed("a", "b", "c", selecting: "a")
         let (live, b) = (state.selection, try container("b", of: state).id)
-        let changes = state.apply(try directive("b", "b", "c"))
+        let changes = state.apply(directive("b", "b", "c"))
         #expect(names(state) == ["b", "c"])
         #expect(state.selection == live)
         #expect(state.selected.tab?.id == "b")
@@ -124,9 +124,9 @@ import WindowCore
     }
 
     @Test func `10 an invisible tab replaced: removed and added`() throws {
-        var state = try tabbed("a", "b", selecting: "a")
+        var state = tabbed("a", "b", selecting: "a")
         let (live, b) = (state.selection, try container("b", of: state).id)
-        let changes = state.apply(try directive("a", "a", "x"))
+        let changes = state.apply(directive("a", "a", "x"))
         #expect(names(state) == ["a", "x"])
         #expect(state.selection == live)
         #expect(changes.disposed == [b])
@@ -135,9 +135,9 @@ import WindowCore
     }
 
     @Test func `10 the visible tab replaced: its container becomes the new tab`() throws {
-        var state = try tabbed("a", "b", "c", selecting: "b")
+        var state = tabbed("a", "b", "c", selecting: "b")
         let (a, live) = (try container("a", of: state).id, state.selection)
-        let changes = state.apply(try directive("a", "a", "x", "c"))
+        let changes = state.apply(directive("a", "a", "x", "c"))
         #expect(names(state) == ["a", "x", "c"])
         #expect(state.selection == live)
         #expect(state.selected.tab?.id == "x")
@@ -146,20 +146,20 @@ import WindowCore
         #expect(changes.created.isEmpty && changes.disposed.isEmpty)
     }
 
-    @Test func `10 two tabs replaced: the visible one becomes the one at its place`() throws {
-        var state = try tabbed("a", "b", "c", selecting: "c")
+    @Test func `10 two tabs replaced: the visible one becomes the one at its place`() {
+        var state = tabbed("a", "b", "c", selecting: "c")
         let live = state.selection
-        let changes = state.apply(try directive("a", "a", "x", "y"))
+        let changes = state.apply(directive("a", "a", "x", "y"))
         #expect(state.selected.tab?.id == "y")
         #expect(state.selection == live)
         #expect(changes.created.map { $0.tab?.id } == ["x"])
         #expect(changes.disposed.count == 1)
     }
 
-    @Test func `11 all tabs replaced: the container becomes the active tab, the others are new`() throws {
-        var state = try tabbed("a", "b", "c", selecting: "a")
+    @Test func `11 all tabs replaced: the container becomes the active tab, the others are new`() {
+        var state = tabbed("a", "b", "c", selecting: "a")
         let (live, others) = (state.selection, state.containers.map(\.id).dropFirst())
-        let changes = state.apply(try directive("z", "x", "y", "z"))
+        let changes = state.apply(directive("z", "x", "y", "z"))
         #expect(names(state) == ["x", "y", "z"])
         #expect(state.selection == live)
         #expect(state.selected.tab?.id == "z")
@@ -168,26 +168,26 @@ import WindowCore
         #expect(changes.loaded.isEmpty && state.selected.path == "/pages/a", "the live page stays")
     }
 
-    @Test func `a tab that shows the page of another: kept with another title; its own is loaded by reload, or with another path`() throws {
-        var state = try tabbed("a", "b", "c", selecting: "a")
+    @Test func `a tab that shows the page of another: kept with another title; its own is loaded by reload, or with another path`() {
+        var state = tabbed("a", "b", "c", selecting: "a")
         let live = state.selection
-        _ = state.apply(try directive("b", "b", "c"))
-        #expect(state.apply(try TabDirective(active: "b", tabs: [tab("b", title: "New"), tab("c")])).loaded.isEmpty)
+        _ = state.apply(directive("b", "b", "c"))
+        #expect(state.apply(TabDirective(active: "b", tabs: [tab("b", title: "New"), tab("c")])).loaded.isEmpty)
         #expect(state.selected.path == "/pages/a")
         var other = state
         #expect(state.reload() == "/pages/b" && state.selected.path == "/pages/b")
-        #expect(other.apply(try TabDirective(active: "b", tabs: [tab("b", path: "/pages/new"), tab("c")])).loaded == [live])
+        #expect(other.apply(TabDirective(active: "b", tabs: [tab("b", path: "/pages/new"), tab("c")])).loaded == [live])
         #expect(other.selected.path == "/pages/new")
-        #expect(state.apply(.bootstrap).loaded.isEmpty && state.reload() == "/pages/b")
+        #expect(state.apply(TabDirective()).loaded.isEmpty && state.reload() == "/pages/b")
     }
 
     // MARK: - Extensions
 
     @Test func `a visible deprecated tab stays until the user leaves it`() throws {
-        var state = try tabbed("a", "b", "c", selecting: "b")
+        var state = tabbed("a", "b", "c", selecting: "b")
         let (a, b) = (try container("a", of: state).id, state.selection)
         let tabs = [tab("a"), tab("b", deprecated: true), tab("c")]
-        #expect(state.apply(try TabDirective(active: "a", tabs: tabs)).disposed.isEmpty)
+        #expect(state.apply(TabDirective(active: "a", tabs: tabs)).disposed.isEmpty)
         #expect(names(state) == ["a", "b", "c"])
         #expect(state.selection == b)
         let changes = state.select(a)
@@ -195,22 +195,22 @@ import WindowCore
         #expect(state.selection == a)
         #expect(changes.disposed == [b])
         #expect(changes.created.isEmpty && changes.updated.isEmpty)
-        #expect(state.apply(try TabDirective(active: "a", tabs: tabs)).isEmpty, "it does not come back")
+        #expect(state.apply(TabDirective(active: "a", tabs: tabs)).isEmpty, "it does not come back")
     }
 
     @Test func `an invisible deprecated tab is removed at once`() throws {
-        var state = try tabbed("a", "b", "c", selecting: "a")
+        var state = tabbed("a", "b", "c", selecting: "a")
         let b = try container("b", of: state).id
-        let changes = state.apply(try TabDirective(active: "a", tabs: [tab("a"), tab("b", deprecated: true), tab("c")]))
+        let changes = state.apply(TabDirective(active: "a", tabs: [tab("a"), tab("b", deprecated: true), tab("c")]))
         #expect(names(state) == ["a", "c"])
         #expect(changes.disposed == [b])
     }
 
     @Test func `a tab that replaces a visible one is added when the user leaves that one`() throws {
-        var state = try tabbed("a", "b", selecting: "b")
+        var state = tabbed("a", "b", selecting: "b")
         let (a, b) = (try container("a", of: state).id, state.selection)
         let tabs = [tab("a"), tab("b", deprecated: true), tab("b2", replaces: "b")]
-        let before = state.apply(try TabDirective(active: "a", tabs: tabs))
+        let before = state.apply(TabDirective(active: "a", tabs: tabs))
         #expect(names(state) == ["a", "b"])
         #expect(before.created.isEmpty && before.disposed.isEmpty)
         let changes = state.select(a)
@@ -221,20 +221,20 @@ import WindowCore
     }
 
     @Test func `a tab that replaces an invisible one is added at once`() throws {
-        var state = try tabbed("a", "b", selecting: "a")
+        var state = tabbed("a", "b", selecting: "a")
         let b = try container("b", of: state).id
         let changes = state.apply(
-            try TabDirective(active: "a", tabs: [tab("a"), tab("b", deprecated: true), tab("b2", replaces: "b")]))
+            TabDirective(active: "a", tabs: [tab("a"), tab("b", deprecated: true), tab("b2", replaces: "b")]))
         #expect(names(state) == ["a", "b2"])
         #expect(changes.disposed == [b])
         #expect(changes.created.map { $0.tab?.id } == ["b2"])
     }
 
     @Test func `a new list replaces the one that waits for the user`() throws {
-        var state = try tabbed("a", "b", selecting: "b")
+        var state = tabbed("a", "b", selecting: "b")
         let a = try container("a", of: state).id
-        _ = state.apply(try TabDirective(active: "a", tabs: [tab("a"), tab("b", deprecated: true), tab("b2", replaces: "b")]))
-        #expect(state.apply(try directive("a", "a", "b")).disposed.isEmpty)
+        _ = state.apply(TabDirective(active: "a", tabs: [tab("a"), tab("b", deprecated: true), tab("b2", replaces: "b")]))
+        #expect(state.apply(directive("a", "a", "b")).disposed.isEmpty)
         #expect(state.select(a).isEmpty)
         #expect(names(state) == ["a", "b"])
     }
@@ -242,9 +242,9 @@ import WindowCore
     // MARK: - Titles, paths and the user's selection
 
     @Test func `another title: the page is not loaded again; another path: it is`() throws {
-        var state = try tabbed("a", "b", selecting: "a")
+        var state = tabbed("a", "b", selecting: "a")
         let (a, b) = (state.selection, try container("b", of: state).id)
-        let changes = state.apply(try TabDirective(active: "a", tabs: [tab("a", title: "New"), tab("b", path: "/pages/new")]))
+        let changes = state.apply(TabDirective(active: "a", tabs: [tab("a", title: "New"), tab("b", path: "/pages/new")]))
         #expect(changes.updated.map(\.id) == [a, b])
         #expect(changes.loaded == [b])
         #expect(changes.created.isEmpty && changes.disposed.isEmpty)
@@ -252,27 +252,27 @@ import WindowCore
     }
 
     @Test func `the user's selection keeps all tabs, and survives further lists`() throws {
-        var state = try tabbed("a", "b", selecting: "a")
+        var state = tabbed("a", "b", selecting: "a")
         let b = try container("b", of: state)
         #expect(state.select(b.id).isEmpty)
         #expect(state.selection == b.id)
-        #expect(state.apply(try directive("a", "a", "b", "c")).disposed.isEmpty)
+        #expect(state.apply(directive("a", "a", "b", "c")).disposed.isEmpty)
         #expect(state.selection == b.id)
         let unknown = TabContainer(path: "/")
         #expect(state.select(unknown.id).isEmpty)
         #expect(state.selection == b.id)
     }
 
-    @Test func `a tab is found by its id before another's title`() throws {
+    @Test func `a tab is found by its id before another's title`() {
         var state = TabState(path: "/")
-        _ = state.apply(try TabDirective(active: "a", tabs: [tab("a", title: "b"), tab("b", title: "Stars")]))
+        _ = state.apply(TabDirective(active: "a", tabs: [tab("a", title: "b"), tab("b", title: "Stars")]))
         #expect(state.container(named: "b")?.tab?.id == "b")
         #expect(state.container(named: "Stars")?.tab?.id == "b")
         #expect(state.container(named: "none") == nil)
     }
 
-    @Test func `the next and the previous container wrap around`() throws {
-        let state = try tabbed("a", "b", "c", selecting: "c")
+    @Test func `the next and the previous container wrap around`() {
+        let state = tabbed("a", "b", "c", selecting: "c")
         #expect(state.next.tab?.id == "a")
         #expect(state.previous.tab?.id == "b")
     }
@@ -284,14 +284,14 @@ import WindowCore
         var two = try #require(TabState([tab("a"), tab("b")]))
         #expect(two.isTabbed && two.selected.tab?.id == "a")
         let live = two.selection
-        let changes = two.apply(try directive("x", "x", "y"))
+        let changes = two.apply(directive("x", "x", "y"))
         #expect(two.selection == live && two.selected.tab?.id == "x")
         #expect(changes.loaded.isEmpty)
     }
 
     /// After each of many random lists: one container for each tab, unique identities, the visible container kept, and the changes lead
     /// from the containers before to those after.
-    @Test func `any sequence of lists and selections keeps the invariants`() throws {
+    @Test func `any sequence of lists and selections keeps the invariants`() {
         var seed: UInt64 = 7
         func random(_ count: Int) -> Int {
             seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
@@ -311,8 +311,9 @@ import WindowCore
                     tabs[new].replaces = old.id
                 }
                 let actives = tabs.filter { !$0.isDeprecated }
-                guard let list = try? TabDirective(active: actives.first?.id, tabs: tabs) else { continue }
-                changes = state.apply(list)
+                // A list that Hemiola passes on.
+                guard tabs.isEmpty || actives.count >= 2 else { continue }
+                changes = state.apply(TabDirective(active: actives.first?.id, tabs: tabs))
                 #expect(state.selection == live)
             }
             let (old, new) = (Set(before.containers.map(\.id)), Set(state.containers.map(\.id)))
