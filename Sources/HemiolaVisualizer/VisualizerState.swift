@@ -10,9 +10,9 @@ package struct VisualizerState: Sendable, Hashable {
     /// 0.1…1.0.
     package private(set) var speed: Double?
     /// Whether presets change automatically, as the last automatic change or toggle says.
-    package private(set) var isCycling: Bool?
+    private var isCycling: Bool?
     /// The names of the user's favourites.
-    package private(set) var favourites: [String] = []
+    private var favourites: [String] = []
     /// The origins of the connected pages.
     private var pages: Set<String> = []
     /// Stream time of the next scheduled preset change, in seconds.
@@ -56,9 +56,48 @@ package struct VisualizerState: Sendable, Hashable {
         }
     }
 
-    /// Seconds from a stream time to the next scheduled preset change.
-    package func nextIn(from time: Double) -> Double? { nextPresetTime.map { max(0, $0 - time) } }
+    // MARK: - Messages
 
-    /// Beats per minute at a stream time.
-    package func tempo(at time: Double) -> Double? { abs(beatTime - time) <= Self.tempoSeconds ? tempo : nil }
+    /// The commands that a page gets when it becomes ready.
+    ///
+    /// - Parameter ready: Its control.
+    package func commands(for ready: Control) -> [PageCommand] {
+        var commands: [PageCommand] = []
+        if ready["presets"].items?.isEmpty != false { commands.append(.getPresetNames) }
+        if let speed { commands.append(.setSpeed(speed)) }
+        if let preset { commands.append(.loadPreset(preset, blend: 0)) }
+        return commands
+    }
+
+    /// The members `preset`, `speed`, `cycling`, `next_in_s` and `favourites` at a stream time. Unknown values are null.
+    package func members(at time: Double) -> [JSONValue.Member] {
+        [
+            .init("preset", preset.map { .text($0) } ?? .null),
+            .init("speed", .number(speed ?? .nan, in: .ratio)),
+            .init("cycling", isCycling.map { .boolean($0) } ?? .null),
+            .init("next_in_s", .number(nextPresetTime.map { max(0, $0 - time) } ?? .nan, in: .seconds)),
+            .init("favourites", .list(favourites.map { .text($0) })),
+        ]
+    }
+
+    /// The message `status`.
+    ///
+    /// - Parameters:
+    ///   - time: Stream time in seconds.
+    ///   - source: The name of the stream's source; nil before the first stream.
+    ///   - pages: Number of pages that have sent `ready`.
+    package func status(at time: Double, source: String?, pages: Int) -> JSONValue {
+        let isTempoKnown = abs(beatTime - time) <= Self.tempoSeconds
+        let device = device.map { device in
+            JSONValue.object([
+                .init("name", .text(device.name)), .init("description", .text(device.summary)),
+                .init("state", .text(device.state.rawValue)),
+            ])
+        }
+        return .object(
+            [.init("type", .text("status"))] + members(at: time) + [
+                .init("bpm", .number(isTempoKnown ? tempo ?? .nan : .nan, in: .beatsPerMinute)),
+                .init("source", source.map { .text($0) } ?? .null), .init("device", device ?? .null), .init("pages", .integer(pages)),
+            ])
+    }
 }

@@ -14,7 +14,9 @@ final class BridgeClient {
     private let connection: any ClientConnection
     private var queue = SendQueue()
     private var replies = ReplyQueue<ByteBuffer>()
-    private var page = PageState()
+    private var page: Page
+    /// Whether a window has connected for the page.
+    private var isInWindow = false
     /// What a client may send. All clients share one event loop, which serves the others between two messages: one of 1 MiB takes it 4 to 18 ms.
     private var messages = RateLimit(4000, per: 1)
     private var bytes = RateLimit(64 << 20, per: 1)
@@ -28,6 +30,7 @@ final class BridgeClient {
         name = "\(number)"
         self.hub = hub
         self.connection = connection
+        page = Page("\(hub.name)/\(number)", hub.presets)
         subscription = Subscription(payload: payload)
     }
 
@@ -35,7 +38,7 @@ final class BridgeClient {
     var isLocal: Bool { connection.user != nil }
 
     /// The client's name in `control` records.
-    var origin: String { "\(hub.name)/\(name)" }
+    var origin: String { page.origin }
 
     // MARK: - Sending
 
@@ -63,9 +66,8 @@ final class BridgeClient {
         if isClosing { return }
         queue.append(batch.lines(for: subscription, client: name))
         sendQueue()
-        for command in batch.pageCommands where gets(command) {
-            if command.preset == nil { send(command.bytes) } else { send(preset: command.bytes) }
-        }
+        if batch.resumesAudio, getsPageLines { send(.resumeAudio) }
+        for command in batch.pageCommands { send(command) }
         reportDrops(at: batch.time)
     }
 
@@ -142,29 +144,21 @@ final class BridgeClient {
         connection.abort()
     }
 
-    /// Whether the client gets messages that only pages use: it has not named streams, or it has sent `ready`.
-    private var getsPageLines: Bool { !subscription.isBare && (!subscription.isExplicit || page.isReady) }
-
     /// Whether the client has named its streams and is not a page, as `hemiola send`.
     private var isControlClient: Bool { subscription.isExplicit && !page.isReady }
 
-    private func gets(_ command: PageCommand) -> Bool {
-        guard !subscription.isBare, page.isReady || !command.requiresReady && !subscription.isExplicit else { return false }
-        if let only = command.page, only != origin { return false }
-        if let preset = command.preset, !hub.presets.has(preset, page: origin) { return false }
-        return command.excludedOrigin != origin
-    }
+    /// Whether the client gets messages that only pages use.
+    private var getsPageLines: Bool { !subscription.isBare && !isControlClient }
 
-    /// Sends a change of the preset, or the last one of those that come too soon after another.
-    private func send(preset line: ByteBuffer) {
-        switch page.step(to: line, at: hub.loop.now) {
-        case .send: send(line)
-        case .wait: break
-        case .schedule:
+    private func send(_ command: PageCommand) {
+        switch page.step(to: command, at: hub.loop.now.uptimeNanoseconds) {
+        case .send: send(ByteBuffer(string: command.line))
+        case .none: break
+        case .wait(let time):
             let client = NIOLoopBound(self, eventLoop: hub.loop)
-            hub.loop.scheduleTask(deadline: page.nextPresetTime) {
+            hub.loop.scheduleTask(deadline: .uptimeNanoseconds(time)) {
                 let client = client.value
-                if let line = client.page.takeWaitingPreset() { client.send(preset: line) }
+                if let command = client.page.takeWaiting() { client.send(command) }
             }
         }
     }
@@ -184,19 +178,20 @@ final class BridgeClient {
             return disconnect("more than \(Self.requestLimit) requests wait for their replies")
         }
         let message = ClientMessage(line, hub.catalog.declarations)
-        if let refusal = message.body.refusal(of: connection.user, isPage: page.isInWindow, owner: CurrentProcess.user) {
+        if let refusal = message.body.refusal(of: connection.user, isPage: isInWindow, owner: CurrentProcess.user) {
             return reply(to: message.id, error: refusal)
         }
         switch message.body {
         case .control(let control):
-            hub.presets.follow(control, of: origin)
-            // The page's own change is newer than one that waits.
-            if control.type == .presetHandler { _ = page.takeWaitingPreset() }
-            if control.type == .ready { becomeReady(requestsPresetNames: control["presets"].items?.isEmpty != false) }
+            page.follow(control)
+            if control.type == .ready {
+                hub.calls.add(page: self)
+                for command in hub.state.commands(for: control) { send(command) }
+            }
             submit(control, id: message.id)
         case .subscribe(let streams, let payload): reply(to: message.id, error: subscribe(streams, payload))
         case .clock(let sent):
-            send(hub.line { $0.appendClock(sent: sent, now: hub.clock.now) })
+            send(.clock(sent: sent, now: hub.clock.now))
             reply(to: message.id)
         case .status:
             send(hub.status)
@@ -207,7 +202,7 @@ final class BridgeClient {
             let isExpected = hub.calls.receive(answer, call: call, from: self)
             reply(to: message.id, error: isExpected ? nil : "call \(call) does not wait for an answer of this client")
         case .pageConnection:
-            page.isInWindow = true
+            isInWindow = true
             reply(to: message.id)
         case .windowReady:
             reply(to: message.id)
@@ -253,22 +248,11 @@ final class BridgeClient {
         return .error(text, count: errorCount)
     }
 
-    private func becomeReady(requestsPresetNames: Bool) {
-        page.isReady = true
-        hub.calls.add(page: self)
-        if requestsPresetNames { send(.getPresetNames) }
-        if let speed = hub.state.speed { send(hub.line { $0.appendSetSpeed(speed) }) }
-        if let preset = hub.state.preset, hub.presets.has(preset, page: origin) {
-            send(preset: hub.line { $0.appendLoadPreset(preset, blend: 0) })
-        }
-    }
-
     /// Reports that the page has disconnected, again while the run accepts no further control.
     func reportClosing() {
-        hub.presets.follow(Control(.pageClosed), of: origin)
-        guard page.isReady else { return }
-        page.isReady = false
-        submitClosing()
+        let wasReady = page.isReady
+        page.follow(Control(.pageClosed))
+        if wasReady { submitClosing() }
     }
 
     private func submitClosing() {

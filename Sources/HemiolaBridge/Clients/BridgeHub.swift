@@ -25,8 +25,6 @@ final class BridgeHub {
     private var encoders: StreamEncoders?
     /// Stream time of the last batch, in seconds.
     private var time = 0.0
-    /// Replies to controls whose batch has not been sent, in order.
-    private var buffer = JSONBuffer(capacity: 4096)
     /// Closes the connections that are not clients: those of a web server that have not been upgraded.
     var closeOtherConnections: () -> Void = {}
     /// Succeeds when the last client has left.
@@ -170,11 +168,10 @@ final class BridgeHub {
     /// The `hello` message; nil before the first stream.
     var hello: ByteBuffer? {
         guard let encoders else { return nil }
-        return line { buffer in
+        return .json { buffer in
             encoders.selected.encodeHello(into: &buffer) { buffer in
-                buffer.append(#","visualizer":{"#)
-                buffer.appendMembers(of: state, at: time)
-                buffer.append("}")
+                buffer.append(#","visualizer":"#)
+                buffer.append(.object(state.members(at: time)))
             }
         }
     }
@@ -182,25 +179,19 @@ final class BridgeHub {
     /// The `header` record; nil if it is not selected, and before the first stream.
     var header: ByteBuffer? {
         guard let encoders else { return nil }
-        let bytes = line { encoders.selected.encodeHeader(into: &$0) }
+        let bytes = ByteBuffer.json { encoders.selected.encodeHeader(into: &$0) }
         return bytes.readableBytes > 0 ? bytes : nil
     }
 
-    /// The `status` message: state of the visualizer, tempo, source, device and number of pages. Unknown values are null.
+    /// The `status` message.
     var status: ByteBuffer {
-        line { $0.appendStatus(state, at: time, source: encoders?.source, pages: calls.pageCount) }
+        ByteBuffer(string: state.status(at: time, source: encoders?.source, pages: calls.pageCount).line)
     }
 
     /// The `dropped` line for a client; nil before the first stream.
     func droppedLine(client: String, _ dropped: SendQueue.DropCount) -> ByteBuffer? {
         guard let encoders else { return nil }
         let event = Event(at: time, DropReport(sink: name, client: client, batches: dropped.batches, events: dropped.events))
-        return line { encoders.unfiltered.encode(event, batchEnd: time, into: &$0) }
-    }
-
-    func line(_ body: (inout JSONBuffer) -> Void) -> ByteBuffer {
-        buffer.removeAll()
-        body(&buffer)
-        return buffer.bytes
+        return .json { encoders.unfiltered.encode(event, batchEnd: time, into: &$0) }
     }
 }

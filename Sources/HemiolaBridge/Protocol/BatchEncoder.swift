@@ -53,19 +53,17 @@ struct BatchEncoder: ~Copyable {
         line.removeAll()
         if subscribed.streams.contains(.batch) { encoders.selected.encodeLine(batch, into: &line) }
         let batchLine = line.count > 0 ? line.bytes : nil
-        let batchEnd = encoders.format.seconds(at: batch.endFrame)
-        counters.countBatch(endingAt: batchEnd, now: now)
-        let parts = encode(batch.events, emitted: { _ in batchEnd }, encoders, subscribed)
-        return EncodedBatch(
-            time: encoders.format.seconds(at: batch.frame), batchLine: batchLine, eventLines: parts.lines, sampleMessages: messages,
-            pageCommands: parts.commands, state: state, counters: counters)
+        let end = encoders.format.seconds(at: batch.endFrame)
+        counters.countBatch(endingAt: end, now: now)
+        let lines = lines(of: batch.events, emitted: { _ in end }, encoders, subscribed)
+        let start = encoders.format.seconds(at: batch.frame)
+        return finish(at: start, batch.events, encoders, lines, messages, batchLine: batchLine)
     }
 
     /// Encodes events outside a batch, whose `emitted_t` is their own time; nil outside a stream, and without events.
     mutating func encode(_ events: [Event], _ subscribed: SubscriptionUnion.Contents) -> EncodedBatch? {
         guard let encoders, let time = events.map(\.time).max() else { return nil }
-        let parts = encode(events.span, emitted: \.time, encoders, subscribed)
-        return EncodedBatch(time: time, eventLines: parts.lines, pageCommands: parts.commands, state: state, counters: counters)
+        return finish(at: time, events.span, encoders, lines(of: events.span, emitted: \.time, encoders, subscribed))
     }
 
     /// Ends the stream: encodes the remaining samples, the late events and the `end` record.
@@ -78,41 +76,33 @@ struct BatchEncoder: ~Copyable {
             messages.append(samples.encode(values, at: frame, now: now, as: subscribed.payloads))
         }
         let end = encoders.format.seconds(at: summary.frames)
-        var parts = encode(summary.lateEvents.span, emitted: { _ in end }, encoders, subscribed)
+        var lines = lines(of: summary.lateEvents.span, emitted: { _ in end }, encoders, subscribed)
         if subscribed.streams.contains(.end) {
             var summary = summary
             summary.lateEvents = []
             line.removeAll()
             encoders.selected.encodeEnd(summary, into: &line)
-            if line.count > 0 { parts.lines.append(EncodedBatch.EventLine(stream: .end, bytes: line.bytes)) }
+            if line.count > 0 { lines.append(EncodedBatch.EventLine(stream: .end, bytes: line.bytes)) }
         }
-        return EncodedBatch(
-            time: end, eventLines: parts.lines, sampleMessages: messages, pageCommands: parts.commands, state: state, counters: counters)
+        return finish(at: end, summary.lateEvents.span, encoders, lines, messages)
     }
 
     // MARK: - Events
 
-    private mutating func encode(
-        _ events: Span<Event>, emitted: (Event) -> Double, _ encoders: StreamEncoders, _ subscribed: SubscriptionUnion.Contents
-    ) -> (lines: [EncodedBatch.EventLine], commands: [PageCommand]) {
-        var parts: (lines: [EncodedBatch.EventLine], commands: [PageCommand]) = ([], [])
-        var reports = PageReports()
+    /// The lines of the events that clients subscribe to.
+    private mutating func lines(
+        of events: Span<Event>, emitted: (Event) -> Double, _ encoders: StreamEncoders, _ subscribed: SubscriptionUnion.Contents
+    ) -> [EncodedBatch.EventLine] {
+        var lines: [EncodedBatch.EventLine] = []
         for index in events.indices {
             let event = events[index]
             let stream = catalog.stream(of: event)
-            if subscribed.streams.contains(stream) {
-                line.removeAll()
-                encoders.selected.encode(event, batchEnd: emitted(event), into: &line)
-                if line.count > 0 {
-                    parts.lines.append(.init(stream: stream, bytes: line.bytes, excludedClient: excludedClient(of: event)))
-                }
-            }
-            if let control = event.control { reports.add(control) }
-            state.apply(event)
-            if let command = command(for: event, reports) { parts.commands.append(command) }
-            if let drop = DropReport(event) { counters.count(drop) }
+            guard !stream.isEmpty, subscribed.streams.contains(stream) else { continue }
+            line.removeAll()
+            encoders.selected.encode(event, batchEnd: emitted(event), into: &line)
+            if line.count > 0 { lines.append(.init(stream: stream, bytes: line.bytes, excludedClient: excludedClient(of: event))) }
         }
-        return parts
+        return lines
     }
 
     /// The client whose lines were dropped does not get the record: it gets a `dropped` line at the position of the missing lines.
@@ -121,42 +111,23 @@ struct BatchEncoder: ~Copyable {
         return drop.client
     }
 
-    /// The message to pages that follows from an event.
-    private mutating func command(for event: Event, _ reports: PageReports) -> PageCommand? {
-        line.removeAll()
-        if let change = PresetChange(event) {
-            line.appendLoadPreset(change.name, blend: change.cut == .hard ? 0 : change.blend)
-            return PageCommand(
-                bytes: line.bytes, excludedOrigin: change.reason == .page ? reports.presets[change.name] : nil, preset: change.name)
+    /// Applies the events to the state and the counters.
+    ///
+    /// - Returns: The batch with these lines, and what follows from the events for pages.
+    private mutating func finish(
+        at time: Double, _ events: Span<Event>, _ encoders: StreamEncoders, _ lines: [EncodedBatch.EventLine],
+        _ messages: [SampleMessage] = [], batchLine: ByteBuffer? = nil
+    ) -> EncodedBatch {
+        var resumesAudio = false
+        for index in events.indices {
+            state.apply(events[index])
+            if let drop = DropReport(events[index]) { counters.count(drop) }
+            guard let gap = Gap(events[index]), gap.frames > 0 else { continue }
+            counters.countGap(seconds: encoders.format.seconds(at: gap.frames))
+            resumesAudio = true
         }
-        if let change = PagePresetChange(event) {
-            line.appendLoadPreset(change.name, blend: change.blend)
-            return PageCommand(bytes: line.bytes, preset: change.name, page: change.page)
-        }
-        if let change = SpeedChange(event) {
-            line.appendSetSpeed(change.speed)
-            return PageCommand(bytes: line.bytes, excludedOrigin: reports.speed)
-        }
-        guard let gap = Gap(event), gap.frames > 0 else { return nil }
-        counters.countGap(seconds: encoders?.format.seconds(at: gap.frames) ?? 0)
-        return PageCommand(bytes: .resumeAudio, requiresReady: false)
-    }
-}
-
-/// The changes that pages have reported in a batch: a page does not get a command for its own change.
-private struct PageReports {
-    /// Name of the preset → origin of the control.
-    var presets: [String: String] = [:]
-    /// The origin of the last change of speed; nil if a client has set it.
-    var speed: String?
-
-    mutating func add(_ control: StampedControl) {
-        switch control.control.type {
-        case .presetHandler:
-            if let name = control.control["name"].string { presets[name] = control.origin }
-        case .speedHandler: speed = control.origin
-        case .setSpeed: speed = nil
-        default: break
-        }
+        return EncodedBatch(
+            time: time, batchLine: batchLine, eventLines: lines, sampleMessages: messages, resumesAudio: resumesAudio,
+            pageCommands: PageCommand.following(events), state: state, counters: counters)
     }
 }

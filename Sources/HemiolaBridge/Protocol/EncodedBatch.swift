@@ -20,6 +20,8 @@ final class EncodedBatch: Sendable {
     let eventLines: [EventLine]
     /// The `pushSamples` messages whose last frame is in the batch.
     let sampleMessages: [SampleMessage]
+    /// Whether the audio continues after a gap.
+    let resumesAudio: Bool
     let pageCommands: [PageCommand]
     /// The visualizer's state after the batch.
     let state: VisualizerState
@@ -30,13 +32,14 @@ final class EncodedBatch: Sendable {
 
     init(
         time: Double, batchLine: ByteBuffer? = nil, eventLines: [EventLine] = [],
-        sampleMessages: [SampleMessage] = [], pageCommands: [PageCommand] = [], state: VisualizerState = VisualizerState(),
-        counters: BridgeCounters = BridgeCounters()
+        sampleMessages: [SampleMessage] = [], resumesAudio: Bool = false, pageCommands: [PageCommand] = [],
+        state: VisualizerState = VisualizerState(), counters: BridgeCounters = BridgeCounters()
     ) {
         self.time = time
         self.batchLine = batchLine
         self.eventLines = eventLines
         self.sampleMessages = sampleMessages
+        self.resumesAudio = resumesAudio
         self.pageCommands = pageCommands
         self.state = state
         self.counters = counters
@@ -86,17 +89,4 @@ struct BatchLines: Sendable {
         for line in events { body(line, .text) }
         for message in samples { body(message, isBinary ? .binary : .text) }
     }
-}
-
-/// A message to visualizer pages: change the preset or the speed, resume audio.
-struct PageCommand: Sendable {
-    var bytes: ByteBuffer
-    /// Whether only pages that have sent `ready` get it.
-    var requiresReady = true
-    /// The origin of the control that reported the change: this page does not get the command.
-    var excludedOrigin: String?
-    /// The preset that the page loads; nil: another command.
-    var preset: String?
-    /// The only page that gets the command; nil: all.
-    var page: String?
 }

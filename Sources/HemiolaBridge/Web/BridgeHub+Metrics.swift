@@ -4,7 +4,7 @@ internal import NIOCore
 extension BridgeHub {
     /// The metrics in the text format of Prometheus, version 0.0.4.
     var metrics: ByteBuffer {
-        line { text in
+        .json { text in
             text.appendMetric("hemiola_batches_total", "counter", "Analysed batches.", [("", Double(counters.batches))])
             text.appendMetric("hemiola_gaps_total", "counter", "Gaps in the audio.", [("", Double(counters.gaps))])
             text.appendMetric("hemiola_gap_seconds_total", "counter", "Duration of the gaps in the audio.", [("", counters.gapSeconds)])

@@ -242,23 +242,14 @@ final class WebServer {
         let script = site.files[Self.scriptPath] ?? []
         guard script.starts(with: Self.placeholder) else { return ByteBuffer(bytes: script) }
         let state = hub.state
-        var line = JSONBuffer(capacity: 256)
-        line.append(#"{"presetB64":"#)
-        line.appendText(state.preset.map { Array($0.utf8).base64 })
-        line.append(#","speed":"#)
-        line.append(significant: state.speed ?? .nan)
-        line.append(#","handlers":["#)
-        for (index, name) in site.handlers.enumerated() {
-            if index > 0 { line.append(",") }
-            line.append(string: name)
-        }
-        line.append("]}")
-        var buffer = ByteBuffer(string: "const hemiolaInitial = ")
+        let initial = JSONValue.object([
+            .init("presetB64", state.preset.map { .text(Array($0.utf8).base64) } ?? .null),
+            .init("speed", .number(state.speed ?? .nan, in: .ratio)),
+            .init("handlers", .list(site.handlers.map { .text($0) })),
+        ])
         // `<` occurs in strings only. Escaped, it cannot end the script element of a page that contains the script.
-        for byte in line.bytes.readableBytesView {
-            if byte == UInt8(ascii: "<") { buffer.writeString("\\u003c") } else { buffer.writeInteger(byte) }
-        }
-        buffer.writeString(";")
+        let text = initial.line.dropLast().replacing("<", with: "\\u003c")
+        var buffer = ByteBuffer(string: "const hemiolaInitial = \(text);")
         buffer.writeBytes(script.dropFirst(Self.placeholder.count))
         return buffer
     }
