@@ -36,16 +36,12 @@ final class BridgeHub {
         controls = context.controls
         catalog = StreamCatalog(context.records.catalog)
         run = context.run
-        calls = PageCalls.join(context.run, on: loop)
+        calls = .shared(by: context.run, on: loop)
         presets = .shared(by: context.run)
         pageErrors = PageErrorLog(on: loop, warn: context.messages.warn)
         self.settings = settings
         self.subscriptions = subscriptions
         self.loop = loop
-    }
-
-    deinit {
-        PageCalls.leave(run)
     }
 
     // MARK: - Clients

@@ -1,6 +1,5 @@
 internal import Hemiola
 internal import NIOCore
-internal import Synchronization
 
 /// Passes calls and imports from clients to pages, and requests to windows, one after the other for each, and the answers back.
 ///
@@ -56,8 +55,13 @@ final class PageCalls {
     private var calls: [Call] = []
     private var lastNumber = 0
 
-    init(on loop: any EventLoop) {
+    private init(on loop: any EventLoop) {
         self.loop = loop
+    }
+
+    /// The object that all bridges of a run share. A bridge that closes removes its clients.
+    static func shared(by run: RunScope, on loop: any EventLoop) -> PageCalls {
+        run.shared(NIOLoopBound<PageCalls>.self) { NIOLoopBound(PageCalls(on: loop), eventLoop: loop) }.value
     }
 
     // MARK: - Pages and windows
@@ -226,29 +230,5 @@ final class PageCalls {
                 "\(limit): the \(call.target) has not answered"
             }
         cancel(call, text)
-    }
-}
-
-extension PageCalls {
-    /// The object of a run, as long as bridges use it.
-    private final class RunState: Sendable {
-        let current = Mutex<(calls: NIOLoopBound<PageCalls>, users: Int)?>(nil)
-    }
-
-    /// The object that all bridges of a run share. Each leaves it once.
-    static func join(_ run: RunScope, on loop: any EventLoop) -> PageCalls {
-        run.shared(RunState.self) { RunState() }.current.withLock { current in
-            let calls = current?.calls ?? NIOLoopBound(PageCalls(on: loop), eventLoop: loop)
-            current = (calls, (current?.users ?? 0) + 1)
-            return calls
-        }.value
-    }
-
-    /// A bridge uses the object no longer. The last one ends it, so that a sink which is opened again finds no old pages.
-    static func leave(_ run: RunScope) {
-        run.shared(RunState.self) { RunState() }.current.withLock { current in
-            guard let (calls, users) = current else { return }
-            if users > 1 { current = (calls, users - 1) } else { current = nil }
-        }
     }
 }
