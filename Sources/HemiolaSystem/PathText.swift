@@ -87,15 +87,20 @@ public enum PathText {
 extension [UInt8] {
     /// In Base64, with padding. RFC 4648, section 4.
     package var base64: String {
-        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-        var text: [UInt8] = []
-        for start in stride(from: 0, to: count, by: 3) {
-            let group = self[start..<Swift.min(start + 3, count)]
-            let bits = group.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - group.count))
-            for index in 0..<4 {
-                text.append(index <= group.count ? alphabet[bits >> (18 - 6 * index) & 63] : UInt8(ascii: "="))
+        let alphabet = base64Alphabet
+        let textLength = (count + 2) / 3 * 4
+        return String(unsafeUninitializedCapacity: textLength) { text in
+            for start in stride(from: 0, to: count, by: 3) {
+                let length = Swift.min(3, count - start)
+                var bits = 0
+                for index in 0..<3 { bits = bits << 8 | (index < length ? Int(self[start + index]) : 0) }
+                for index in 0..<4 {
+                    text[start / 3 * 4 + index] = index <= length ? alphabet[bits >> (18 - 6 * index) & 63] : UInt8(ascii: "=")
+                }
             }
+            return textLength
         }
-        return String(decoding: text, as: UTF8.self)
     }
 }
+
+private let base64Alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)

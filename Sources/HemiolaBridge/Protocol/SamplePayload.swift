@@ -1,4 +1,5 @@
 internal import HemiolaRecords
+internal import HemiolaSystem
 internal import NIOCore
 
 /// The format in which a client gets the samples.
@@ -52,7 +53,7 @@ struct SampleEncoder: ~Copyable {
         }
         if payloads.contains(.base64) {
             numbers.removeAll()
-            numbers.appendBase64(samples)
+            numbers.append(bytes: Array(samples.littleEndianBytes.base64.utf8))
             message[.base64] = wrapped(#"{"type":"pushSamples","samples":""#, "\"", frame)
         }
         if payloads.contains(.binary) {
@@ -95,8 +96,20 @@ private enum BinarySamples {
         buffer.writeInteger(sequence, endianness: .little)
         buffer.writeInteger(Double(frame).bitPattern, endianness: .little)
         buffer.writeInteger((now * 1000).bitPattern, endianness: .little)
-        for index in samples.indices { buffer.writeInteger(samples[index].bitPattern, endianness: .little) }
+        buffer.writeBytes(samples.littleEndianBytes)
         return buffer
+    }
+}
+
+extension Span<Float> {
+    fileprivate var littleEndianBytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(4 * count)
+        for index in indices {
+            let bits = self[index].bitPattern
+            for shift in stride(from: 0, to: 32, by: 8) { bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(shift))) }
+        }
+        return bytes
     }
 }
 
@@ -106,33 +119,4 @@ extension JSONBuffer {
         // Unsafe: the bytes are valid during the closure, which copies them.
         withUnsafeBytes { ByteBuffer(bytes: $0) }
     }
-
-    /// Base64 (RFC 4648) of 32-bit floats, little-endian.
-    fileprivate mutating func appendBase64(_ values: Span<Float>) {
-        let alphabet = Base64.alphabet
-        let count = values.count * 4
-        let text = [UInt8](unsafeUninitializedCapacity: (count + 2) / 3 * 4) { text, length in
-            func byte(_ index: Int) -> UInt32 {
-                index < count ? (values[index >> 2].bitPattern >> UInt32(8 * (index & 3))) & 0xff : 0
-            }
-            // Unsafe: avoids four bounds checks per three bytes.
-            alphabet.withUnsafeBufferPointer { alphabet in
-                var position = 0
-                for index in stride(from: 0, to: count, by: 3) {
-                    let bits = byte(index) << 16 | byte(index + 1) << 8 | byte(index + 2)
-                    text[position] = alphabet[Int(bits >> 18)]
-                    text[position + 1] = alphabet[Int(bits >> 12 & 63)]
-                    text[position + 2] = index + 1 < count ? alphabet[Int(bits >> 6 & 63)] : UInt8(ascii: "=")
-                    text[position + 3] = index + 2 < count ? alphabet[Int(bits & 63)] : UInt8(ascii: "=")
-                    position += 4
-                }
-                length = position
-            }
-        }
-        append(bytes: text)
-    }
-}
-
-private enum Base64 {
-    static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 }

@@ -45,7 +45,6 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     private var state = State.waiting
     private var context: ChannelHandlerContext?
     private var timer: Scheduled<Void>?
-    private var isCounted = false
     private var requestCount = 0
 
     init(_ server: WebServer) {
@@ -54,8 +53,7 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        isCounted = server.connections.add(self)
-        guard isCounted else { return context.close(promise: nil) }
+        guard server.connections.add(self) else { return context.close(promise: nil) }
         let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
         context.channel.closeFuture.whenComplete { _ in handler.value.server.connections.remove(handler.value) }
         startTimer(Self.requestTimeout)
