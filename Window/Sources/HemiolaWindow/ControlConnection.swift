@@ -36,7 +36,7 @@ final class ControlConnection {
     }
 
     private func retry() {
-        timer = Timer(every: delay.noteFailure(at: monotonicSeconds())) { [unowned self] in
+        timer = Timer(every: delay.noteFailure(at: MonotonicTime.now)) { [unowned self] in
             timer = nil
             open()
             return false

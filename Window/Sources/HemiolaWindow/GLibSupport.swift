@@ -151,9 +151,6 @@ final class Timer {
 
 // MARK: - Messages
 
-/// Seconds of the monotonic clock.
-nonisolated func monotonicSeconds() -> Double { MonotonicTime.now }
-
 /// Prints a message on standard error.
 nonisolated func printMessage(_ text: String) {
     printLine("hemiola window: \(text)", to: 2)

@@ -58,7 +58,7 @@ final class PageScheme {
     /// Whether the view that requests a file shows the file's page.
     private func isAllowed(_ request: OpaquePointer, _ source: PageSource) -> Bool {
         guard let view = webkit_uri_scheme_request_get_web_view(request) else { return true }
-        guard let page = PageView.showing(view) else { return false }
+        guard let page = PageView.views[view] else { return false }
         return page.source == source
     }
 

@@ -74,7 +74,7 @@ extension PageView {
     }
 
     func deliver(_ function: String, _ first: String, _ second: String) {
-        if unacknowledged == 0 { waitingSince = monotonicSeconds() }
+        if unacknowledged == 0 { waitingSince = MonotonicTime.now }
         unacknowledged += 1
         updatePause()
         let process = process
@@ -86,7 +86,7 @@ extension PageView {
 
     func acknowledged() {
         unacknowledged -= 1
-        waitingSince = monotonicSeconds()
+        waitingSince = MonotonicTime.now
         if isSlow {
             isSlow = false
             report("the page responds again")
@@ -103,7 +103,7 @@ extension PageView {
     func watch() {
         if isScriptOutdated { updateScripts() }
         guard unacknowledged > 0, host?.inspects == false, message == nil else { return }
-        let seconds = monotonicSeconds() - waitingSince
+        let seconds = MonotonicTime.now - waitingSince
         if seconds > Self.hungSeconds {
             report("the page has not responded for \(Int(Self.hungSeconds)) s; its web process is ended")
             webkit_web_view_terminate_web_process(view)

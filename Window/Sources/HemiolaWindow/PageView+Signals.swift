@@ -70,10 +70,10 @@ extension PageView {
 
     /// Whether the page has not sent too much. A page that sends more is ended, as nothing else stops it.
     private func admit(_ amount: Int, _ limit: inout RateLimit, _ name: String) -> Bool {
-        if limit.admit(amount, at: monotonicSeconds()) { return true }
+        if limit.admit(amount, at: MonotonicTime.now) { return true }
         if limit.refusals == 1 {
             report("more than \(name) in a second; the page is ended")
-            lastCrash = monotonicSeconds()
+            lastCrash = MonotonicTime.now
             webkit_web_view_terminate_web_process(view)
         }
         return false
@@ -166,7 +166,7 @@ extension PageView {
         isLoaded = false
         isReady = false
         closeConnections()
-        let now = monotonicSeconds()
+        let now = MonotonicTime.now
         let isFirst = now - lastCrash > Self.crashSeconds
         lastCrash = now
         if isFirst, let source {

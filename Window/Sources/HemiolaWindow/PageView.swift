@@ -68,12 +68,8 @@ final class PageView {
         var hidden = ""
     }
 
+    /// The pages by their web views.
     static var views: [UnsafeMutablePointer<WebKitWebView>: PageView] = [:]
-
-    /// The page of a web view.
-    static func showing(_ view: UnsafeMutablePointer<WebKitWebView>) -> PageView? {
-        views[view]
-    }
 
     /// Makes a web view. Nothing is loaded yet.
     init(id: UUID, path: String, context: OpaquePointer, session: OpaquePointer, scheme: PageScheme, host: WindowController) {
@@ -134,7 +130,7 @@ final class PageView {
 
     /// Prints a message with the page's name, within limits.
     func report(_ message: String) {
-        if reports.admit(at: monotonicSeconds()) {
+        if reports.admit(at: MonotonicTime.now) {
             printMessage("\(source?.name ?? path): \(message)")
         } else if reports.refusals == 1 {
             printMessage("\(source?.name ?? path): too many messages; further ones are not printed for a minute")

@@ -18,7 +18,7 @@ final class Pipeline {
 
     /// Starts the program, unless it runs, or has ended a short time ago.
     func start() throws(Problem) {
-        guard !isStopped, process == 0, monotonicSeconds() >= delay.nextAttempt else { return }
+        guard !isStopped, process == 0, MonotonicTime.now >= delay.nextAttempt else { return }
         let texts: [String] = [program, "listen", "--sink", "socket", "--sink", "presets:bars=8"]
         var arguments: [UnsafeMutablePointer<CChar>?] = texts.map { g_strdup($0) } + [nil]
         defer { for argument in arguments { g_free(argument) } }
@@ -28,7 +28,7 @@ final class Pipeline {
         guard g_spawn_async(nil, &arguments, nil, GSpawnFlags(flags), cwindow_end_with_parent, parent, &process, &error) != 0 else {
             throw Problem("\(program): \(take(error))")
         }
-        delay.noteStart(at: monotonicSeconds())
+        delay.noteStart(at: MonotonicTime.now)
         let callback: GChildWatchFunc = { _, status, data in
             let pipeline: Pipeline = owner(data)
             MainActor.assumeIsolated { pipeline.ended(status) }
@@ -41,7 +41,7 @@ final class Pipeline {
         // Another window, or the user, may have started one at the same time.
         if isStopped || (try? UnixAddress.isListening(at: path.path)) == true { return }
         let code = status & 0x7F == 0 ? "exit code \((status >> 8) & 0xFF)" : "signal \(status & 0x7F)"
-        let pause = delay.noteFailure(at: monotonicSeconds())
+        let pause = delay.noteFailure(at: MonotonicTime.now)
         printMessage("\(program): the pipeline has ended: \(code); starting it again in \(Int(pause)) s")
     }
 

@@ -27,10 +27,10 @@ extension WindowController {
     }
 
     func storeIfDue() {
-        guard monotonicSeconds() - lastStore > Self.storeSeconds else { return }
+        guard MonotonicTime.now - lastStore > Self.storeSeconds else { return }
         if !pages.isEmpty { recordWindow() }
         guard isWindowChanged || !changedPages.isEmpty else { return }
-        lastStore = monotonicSeconds()
+        lastStore = MonotonicTime.now
         let changes = (window: isWindowChanged ? saved.window : nil, pages: changedPages.map(saved.page))
         (isWindowChanged, changedPages) = (false, [])
         guard let stateFile else { return }

@@ -63,9 +63,10 @@ public struct SavedState: Sendable, Hashable {
     }
 
     /// The pages, the last used one last.
-    public private(set) var pages: [Page] = []
+    public fileprivate(set) var pages: [Page] = []
     /// The window.
     public var window = Window()
+    private let version = Self.currentVersion
 
     /// Nothing is stored.
     public init() {}
@@ -92,7 +93,7 @@ public struct SavedState: Sendable, Hashable {
 }
 
 extension SavedState: Codable {
-    private static let version = 1
+    private static let currentVersion = 1
 
     private enum CodingKeys: CodingKey {
         case version, pages, window
@@ -100,19 +101,10 @@ extension SavedState: Codable {
 
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
-        guard try fields.decode(Int.self, forKey: .version) == Self.version else { throw Problem("another version") }
+        guard try fields.decode(Int.self, forKey: .version) == Self.currentVersion else { throw Problem("another version") }
         for page in try fields.decode([Page].self, forKey: .pages) { update(page.path) { $0 = page } }
         window = try fields.decode(Window.self, forKey: .window)
         window.check()
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: CodingKeys.self)
-        var window = window
-        window.check()
-        try fields.encode(Self.version, forKey: .version)
-        try fields.encode(pages, forKey: .pages)
-        try fields.encode(window, forKey: .window)
     }
 }
 
@@ -164,7 +156,8 @@ public struct SavedStateFile: Sendable, Hashable {
     }
 
     /// Applies a change to the stored state: reads the file, and writes the changed state. What other windows have written since this one
-    /// has read the file is kept, except for what the change replaces.
+    /// has read the file is kept, except for what the change replaces. A reader sees the old file or the new one, and only the user can
+    /// read it. A missing folder is created.
     ///
     /// - Parameters:
     ///   - warn: As for ``read(warn:)``.
@@ -172,9 +165,10 @@ public struct SavedStateFile: Sendable, Hashable {
     /// - Returns: The state that was written.
     /// - Throws: The path and the reason.
     public func update(warn: (String) -> Void, _ change: (inout SavedState) -> Void) throws(Problem) -> SavedState {
-        try createFolder()
+        let folderPath = FileSystem.folder(of: path)
+        do { try FileSystem.createFolder(folderPath, permissions: 0o700) } catch { throw Problem("\(folderPath): \(error)") }
         // Two windows do not change the file at the same time. It is replaced by each change: the lock is that of its folder.
-        let folder = try? FileDescriptor.open(FileSystem.folder(of: path))
+        let folder = try? FileDescriptor.open(folderPath)
         defer { folder?.close() }
         // A process that is stopped may hold the lock: after a second, the change is made without it.
         var attempts = 100
@@ -188,16 +182,13 @@ public struct SavedStateFile: Sendable, Hashable {
         return state
     }
 
-    /// Writes the file: a reader sees the old file or the new one. Only the user can read it. A missing folder is created.
-    ///
-    /// - Throws: The path and the reason.
-    public func write(_ state: SavedState) throws(Problem) {
-        try createFolder()
+    private func write(_ state: SavedState) throws(Problem) {
         var state = state
         do {
             var json = try encoded(state)
             while json.count > Self.sizeLimit {
-                state.removeOlderHalf()
+                // Rounded up: without pages, the state is never too large.
+                state.pages.removeFirst((state.pages.count + 1) / 2)
                 json = try encoded(state)
             }
             try PartialFile.write(json, to: path, permissions: 0o600)
@@ -210,21 +201,5 @@ public struct SavedStateFile: Sendable, Hashable {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return Array(try encoder.encode(state)) + [UInt8(ascii: "\n")]
-    }
-
-    private func createFolder() throws(Problem) {
-        let folder = FileSystem.folder(of: path)
-        do {
-            try FileSystem.createFolder(folder, permissions: 0o700)
-        } catch {
-            throw Problem("\(folder): \(error)")
-        }
-    }
-}
-
-extension SavedState {
-    /// Removes the pages that were used longest ago, rounded up to half of them: without pages, the state is never too large.
-    fileprivate mutating func removeOlderHalf() {
-        pages.removeFirst((pages.count + 1) / 2)
     }
 }

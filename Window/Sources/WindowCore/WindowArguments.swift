@@ -69,11 +69,9 @@ public struct WindowArguments: Sendable, Hashable {
     private mutating func read(_ argument: String, _ rest: inout ArraySlice<String>) throws(Problem) {
         let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         let name = parts[0]
-        switch name {
-        case "--fullscreen", "--inspect", "--no-restore", "--help", "-h":
+        func flag() throws(Problem) -> Bool {
             if parts.count == 2 { throw Problem("\(name) has no value; see hemiola window --help") }
-        case "--socket", "--hemiola", "--monitor", "--size", "--memory-limit": break
-        default: throw Problem("unknown option '\(name)'; see hemiola window --help")
+            return true
         }
         func value() throws(Problem) -> String {
             guard let value = parts.count == 2 ? parts[1] : rest.popFirst() else {
@@ -94,9 +92,10 @@ public struct WindowArguments: Sendable, Hashable {
             return number
         }
         switch name {
-        case "--fullscreen": isFullScreen = true
-        case "--inspect": inspects = true
-        case "--no-restore": restores = false
+        case "--fullscreen": isFullScreen = try flag()
+        case "--inspect": inspects = try flag()
+        case "--no-restore": restores = try !flag()
+        case "--help", "-h": showsHelp = try flag()
         case "--socket": socket = try path()
         case "--hemiola": hemiola = try path()
         case "--monitor": monitor = try number(1...16)
@@ -105,7 +104,7 @@ public struct WindowArguments: Sendable, Hashable {
             let text = try value()
             size = WindowSize(text)
             if size == nil { throw Problem("--size: \(text) is not a size such as 1280x720") }
-        default: showsHelp = true
+        default: throw Problem("unknown option '\(name)'; see hemiola window --help")
         }
     }
 }

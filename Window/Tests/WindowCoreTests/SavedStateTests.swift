@@ -3,6 +3,13 @@ import HemiolaSystem
 import Testing
 import WindowCore
 
+extension SavedStateFile {
+    /// Replaces the stored state.
+    fileprivate func write(_ state: SavedState) throws {
+        _ = try update(warn: { _ in }, { $0 = state })
+    }
+}
+
 /// Real files in a folder of the test.
 @Suite struct SavedStateTests {
     private func withFolder(_ body: (String) throws -> Void) throws {
