@@ -5,6 +5,9 @@ public import HemiolaSystem
 /// Only regular files inside the folder are served: symbolic links are resolved, and their target must be inside too. Files and folders
 /// whose name begins with a dot are not served.
 public struct PageFolder: Sendable {
+    /// Maximum size of a file in bytes.
+    private static let fileLimit = 256 << 20
+
     /// The folder, without symbolic links.
     let root: String
     /// The name of the page in the folder; nil: there is none.
@@ -60,54 +63,36 @@ public struct PageFolder: Sendable {
             guard let index else { return nil }
             names[names.count - 1] = names.count == 1 ? Substring(index) : "index.html"
         }
-        guard let path = FileSystem.realPath("\(root)/\(names.joined(separator: "/"))"), path.hasPrefix("\(root)/"),
-            path.dropFirst(root.count).split(separator: "/").allSatisfy({ !$0.hasPrefix(".") }),
-            let file = try? FileDescriptor.open(path, [.noFollow, .nonBlocking])
-        else { return nil }
-        return PageFile(file, path: path)
+        guard let file = try? PageFile(RegularFile(opening: "\(root)/\(names.joined(separator: "/"))", atMost: Self.fileLimit)) else {
+            return nil
+        }
+        let isInside = file.path.hasPrefix("\(root)/")
+        return isInside && file.path.dropFirst(root.count).split(separator: "/").allSatisfy { !$0.hasPrefix(".") } ? file : nil
     }
 }
 
 /// An open file of the user's page, or one that a page imports.
 final class PageFile: Sendable {
-    /// Maximum size of a file of the page in bytes.
-    private static let limit = 256 << 20
-
-    let name: String
-    let size: Int
-    /// Changes whenever the file changes.
-    let tag: String
-    private let file: FileDescriptor
+    private let file: RegularFile
 
     /// Takes ownership of an open file.
-    ///
-    /// - Returns: nil if it is not a regular file, is too large, or is not the file of this path: a folder on the path was replaced by a
-    ///   symbolic link after the path was resolved.
-    fileprivate init?(_ file: FileDescriptor, path: String) {
+    init(_ file: RegularFile) {
         self.file = file
-        name = FileSystem.lastName(of: path)
-        let status = try? file.status()
-        size = status?.size ?? 0
-        tag = "\(String(size, radix: 16))-\(String(status?.modificationTime ?? 0, radix: 16))"
-        guard status?.kind == .file, size <= Self.limit, FileSystem.linkTarget(of: "/proc/self/fd/\(file.number)") == path else {
-            return nil
-        }
-    }
-
-    /// Opens a file that a page imports. Blocks.
-    init(importedFrom path: String) throws(Problem) {
-        (file, size) = try ImportedFile.open(path)
-        (name, tag) = ("", "")
     }
 
     deinit {
-        file.close()
+        file.descriptor.close()
     }
+
+    var path: String { file.path }
+    var size: Int { file.size }
+    /// Changes whenever the file changes.
+    var tag: String { "\(String(file.size, radix: 16))-\(String(file.modificationTime, radix: 16))" }
 
     /// Reads bytes. Blocks.
     ///
     /// - Returns: Fewer bytes than requested only at the end of the file; nil after an error.
     func read(at offset: Int, count: Int) -> [UInt8]? {
-        try? file.bytes(at: Int64(offset), count: count)
+        try? file.descriptor.bytes(at: Int64(offset), count: count)
     }
 }

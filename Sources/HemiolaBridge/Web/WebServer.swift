@@ -160,7 +160,7 @@ final class WebServer {
     /// The response with a file of the user's page. Blocks: called on the background thread.
     static func response(with file: PageFile?, for head: HTTPRequestHead) -> WebResponse {
         guard let file else { return notFound }
-        let type = MediaType(ofFile: file.name)
+        let type = MediaType(ofFile: file.path)
         var body = WebBody(bytes: ByteBuffer(), rest: (file, 0))
         if type.isHTML {
             guard let start = file.read(at: 0, count: min(file.size, headLength)) else {
@@ -193,7 +193,7 @@ final class WebServer {
     /// The response with a file that a page imports. Blocks: called on the background thread.
     private static func response(withImportedFile path: String) -> WebResponse {
         do {
-            let body = WebBody(bytes: ByteBuffer(), rest: (try PageFile(importedFrom: path), 0))
+            let body = WebBody(bytes: ByteBuffer(), rest: (PageFile(try .imported(path)), 0))
             return WebResponse(type: "application/octet-stream", body, cache: "no-store")
         } catch {
             return WebResponse(.notFound, error.message)

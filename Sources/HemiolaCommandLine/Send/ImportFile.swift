@@ -9,7 +9,8 @@ struct ImportFile {
 
     init(_ path: String, name: String?) throws(Failure) {
         self.name = name ?? path.split(separator: "/").last.map(String.init) ?? path
-        let bytes = try CommandInput.bytes(of: path, atMost: ImportedFile.limit, "the file is larger than 32 MiB, the limit of an import")
+        let tooLarge = "the file is larger than 32 MiB, the limit of an import"
+        let bytes = try CommandInput.bytes(of: path, atMost: RegularFile.importLimit, tooLarge)
         if path != "-", (try? FileSystem.status(of: path).kind) == .file, let real = FileSystem.realPath(path) {
             self.path = real
             return

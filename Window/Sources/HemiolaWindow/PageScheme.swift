@@ -1,5 +1,4 @@
 import CWebKit
-import Glibc
 import HemiolaSystem
 
 /// Serves the files of the pages at addresses `hemiola-page://HOST/PATH`.
@@ -42,11 +41,10 @@ final class PageScheme {
             case .bytes(let bytes):
                 let memory = g_memory_input_stream_new_from_data(g_memdup2(bytes, gsize(bytes.count)), gssize(bytes.count), g_free)
                 finish(request, stream: memory!, count: Int64(bytes.count), type: type(path, start: bytes.prefix(1024)))
-            case .open(let descriptor, let size):
-                var start = [UInt8](repeating: 0, count: 1024)
-                let count = pread(descriptor, &start, start.count, 0)
-                let stream = g_unix_input_stream_new(descriptor, 1)
-                finish(request, stream: stream!, count: size, type: type(path, start: start.prefix(max(0, count))))
+            case .open(let file):
+                let start = (try? file.descriptor.bytes(at: 0, count: 1024)) ?? []
+                let stream = g_unix_input_stream_new(file.descriptor.number, 1)
+                finish(request, stream: stream!, count: Int64(file.size), type: type(path, start: start[...]))
             }
         } catch {
             // Browsers request this file although no page names it.

@@ -122,8 +122,8 @@ nonisolated enum PageSource: Hashable, Sendable {
     /// A file of a page.
     enum File {
         case bytes([UInt8])
-        /// An open file and its size in bytes. The receiver closes it.
-        case open(Int32, Int64)
+        /// The receiver closes it.
+        case open(RegularFile)
     }
 
     /// The file at the path of an address of the page.
@@ -166,27 +166,20 @@ nonisolated enum PageSource: Hashable, Sendable {
 
     /// The bytes of a file that a page imports, as Base64.
     static func importedFile(_ path: String) throws(Problem) -> String {
-        let (file, size) = try ImportedFile.open(path)
-        defer { file.close() }
-        do { return Data(try file.bytes(at: 0, count: size)).base64EncodedString() } catch { throw Problem("\(path): \(error)") }
+        let file = try RegularFile.imported(path)
+        defer { file.descriptor.close() }
+        do {
+            return Data(try file.descriptor.bytes(at: 0, count: file.size)).base64EncodedString()
+        } catch {
+            throw Problem("\(path): \(error)")
+        }
     }
 
     private static func open(_ path: String, inside prefix: String) throws(Problem) -> File {
-        let file: FileDescriptor
-        // A pipe would block.
-        do { file = try FileDescriptor.open(path, [.nonBlocking]) } catch { throw Problem("\(error)") }
-        let status = try? file.status()
-        var reason: String?
-        if status?.kind != .file {
-            reason = "not a regular file"
-        } else if FileSystem.linkTarget(of: "/proc/self/fd/\(file.number)")?.hasPrefix(prefix) != true {
-            reason = "outside of the page's folder"
-        } else if let size = status?.size, size > maximumFile {
-            reason = "larger than \(maximumFile >> 20) MiB"
-        }
-        guard let reason else { return .open(file.number, Int64(status?.size ?? 0)) }
-        file.close()
-        throw Problem(reason)
+        let file = try RegularFile(opening: path, atMost: maximumFile)
+        if file.path.hasPrefix(prefix) { return .open(file) }
+        file.descriptor.close()
+        throw Problem("outside of the page's folder")
     }
 
     private static let builtInFiles: [String: [UInt8]] = {
