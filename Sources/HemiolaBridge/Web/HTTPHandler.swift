@@ -35,7 +35,7 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     private enum State {
         case waiting
         /// A request of which only the head has been received.
-        case reading(HTTPRequestHead, hasBody: Bool)
+        case reading(HTTPRequestHead)
         case responding
         /// No further request is read.
         case closing
@@ -46,6 +46,9 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     private var context: ChannelHandlerContext?
     private var timer: Scheduled<Void>?
     private var requestCount = 0
+    /// Whether the response that is being sent has no body, and whether another request may follow it.
+    private var isHead = false
+    private var keepsAlive = true
 
     init(_ server: WebServer) {
         self.server = server
@@ -94,10 +97,10 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
         guard let error = error as? HTTPParserError else { return context.close(promise: nil) }
         guard case .waiting = state else { return context.close(promise: nil) }
         let isTooLong = error == .headerOverflow
-        let response = WebResponse(
+        isHead = false
+        refuse(
             isTooLong ? .requestHeaderFieldsTooLarge : .badRequest,
             isTooLong ? "The header is longer than \(Self.limits.maxHeaderListSize) bytes." : "This is not a request of HTTP/1.1.")
-        send(response, isHead: false, keepsAlive: false)
     }
 
     // MARK: - Requests
@@ -105,12 +108,11 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch (unwrapInboundIn(data), state) {
         case (.head(let head), .waiting):
-            state = .reading(head, hasBody: false)
-        case (.body, .reading(let head, _)):
+            state = .reading(head)
+        case (.body, .reading(let head)):
             // The body is not read.
-            state = .reading(head, hasBody: true)
             respond(to: head, hasBody: true)
-        case (.end, .reading(let head, _)):
+        case (.end, .reading(let head)):
             respond(to: head, hasBody: false)
         default:
             // The rest of a request that was refused.
@@ -119,38 +121,40 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     private func respond(to head: HTTPRequestHead, hasBody: Bool) {
-        let isHead = head.method == .HEAD
         requestCount += 1
-        let keepsAlive = head.isKeepAlive && !hasBody && requestCount < Self.requestLimit
-        guard let request = WebRequest(target: head.uri) else {
-            return send(WebResponse(.badRequest, "The path is invalid."), isHead: isHead, keepsAlive: false)
-        }
+        isHead = head.method == .HEAD
+        keepsAlive = head.isKeepAlive && requestCount < Self.requestLimit
+        guard let request = WebRequest(target: head.uri) else { return refuse(.badRequest, "The path is invalid.") }
         let permission: WebAccess.Permission
         switch server.decision(on: head, request) {
         case .permitted(let given): permission = given
-        case .refused(let status, let text): return send(WebResponse(status, text), isHead: isHead, keepsAlive: false)
+        case .refused(let status, let text): return refuse(status, text)
         }
         server.connections.accept(self)
-        if hasBody {
-            return send(WebResponse(.payloadTooLarge, "A request has no body."), isHead: isHead, keepsAlive: false)
-        }
+        if hasBody { return refuse(.payloadTooLarge, "A request has no body.") }
         guard head.method == .GET || isHead else {
             var response = WebResponse(.methodNotAllowed, "The methods are GET and HEAD.")
             response.headers.add(name: "Allow", value: "GET, HEAD")
-            return send(response, isHead: isHead, keepsAlive: keepsAlive)
+            return send(response)
         }
         let headers = server.headers(for: permission)
         switch server.answer(head, request, permission) {
         case .response(var response):
             response.headers.add(contentsOf: headers)
-            send(response, isHead: isHead, keepsAlive: keepsAlive)
+            send(response)
         case .later(let make):
-            send(isHead: isHead, headers, keepsAlive: keepsAlive, make)
+            send(headers, make)
         }
     }
 
+    /// Refuses the request, and closes the connection.
+    private func refuse(_ status: HTTPResponseStatus, _ text: String) {
+        keepsAlive = false
+        send(WebResponse(status, text))
+    }
+
     /// Sends a response that is made on the background thread.
-    private func send(isHead: Bool, _ headers: HTTPHeaders, keepsAlive: Bool, _ make: @escaping @Sendable () -> WebResponse) {
+    private func send(_ headers: HTTPHeaders, _ make: @escaping @Sendable () -> WebResponse) {
         guard let context else { return }
         state = .responding
         startTimer(Self.sendTimeout)
@@ -158,13 +162,13 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
         BackgroundThread.pool.runIfActive(eventLoop: context.eventLoop, make).whenSuccess { response in
             var response = response
             response.headers.add(contentsOf: headers)
-            handler.value.send(response, isHead: isHead, keepsAlive: keepsAlive)
+            handler.value.send(response)
         }
     }
 
     // MARK: - Responses
 
-    private func send(_ response: WebResponse, isHead: Bool, keepsAlive: Bool) {
+    private func send(_ response: WebResponse) {
         guard let context else { return }
         state = keepsAlive ? .responding : .closing
         startTimer(Self.sendTimeout)
@@ -173,21 +177,21 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
         if !keepsAlive { headers.replaceOrAdd(name: "Connection", value: "close") }
         let head = HTTPServerResponsePart.head(HTTPResponseHead(version: .http1_1, status: response.status, headers: headers))
         guard !isHead, response.body.count > 0 else {
-            return write(head) { $0.finish(keepsAlive: keepsAlive) }
+            return write(head) { $0.finish() }
         }
         context.write(wrapOutboundOut(head), promise: nil)
-        sendPart(of: response.body, at: 0, keepsAlive: keepsAlive)
+        sendPart(of: response.body, at: 0)
     }
 
     /// Sends the rest of a body, part by part.
-    private func sendPart(of body: WebBody, at offset: Int, keepsAlive: Bool) {
+    private func sendPart(of body: WebBody, at offset: Int) {
         guard let context else { return }
-        if offset >= body.count { return finish(keepsAlive: keepsAlive) }
+        if offset >= body.count { return finish() }
         let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
         let send: @Sendable (ByteBuffer) -> Void = { part in
             handler.value.write(.body(.byteBuffer(part))) { handler in
                 handler.startTimer(Self.sendTimeout)
-                handler.sendPart(of: body, at: offset + part.readableBytes, keepsAlive: keepsAlive)
+                handler.sendPart(of: body, at: offset + part.readableBytes)
             }
         }
         if let part = body.bytes(at: offset, limit: Self.partSize) { return send(part) }
@@ -211,13 +215,15 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     /// Ends the response, and waits for the next request or closes the connection.
-    private func finish(keepsAlive: Bool) {
+    private func finish() {
         guard let context else { return }
         let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
         // A pipelined request is delivered within the call that ends the response: without a turn of the event loop, the calls would nest.
         context.eventLoop.execute {
             let handler = handler.value
             guard let context = handler.context else { return }
+            // The end of this response can begin that of a pipelined request.
+            let keepsAlive = handler.keepsAlive
             if keepsAlive {
                 handler.state = .waiting
                 handler.startTimer(Self.idleTimeout)
