@@ -1,4 +1,4 @@
-public import HemiolaRecords
+public import Hemiola
 
 // The controls of the visualizer protocol: handled by the preset cycler, or, without one, by ``PageDirector``.
 
@@ -57,4 +57,20 @@ extension ControlType {
         nextPreset, previousPreset, randomPreset, loadPreset, lockPreset, toggleCycle, setSpeed, ready, presetNames, setFavourites,
         presetHandler, presetRefused, pageClosed, speedHandler,
     ]
+}
+
+extension Control {
+    /// The control of a client with what follows from its values: the note of a key.
+    ///
+    /// - Throws: The body of a page's message is not JSON text.
+    package func completed() throws(Problem) -> Control {
+        if type == .pageMessage, (try? JSONValue(message: Array((self["body"].string ?? "").utf8))) == nil {
+            throw Problem("\"body\" is not JSON text")
+        }
+        var control = self
+        if type == .keyHandler, self["note"] == .none, let key = self["key"].string {
+            control["note"] = .optional(KeyStroke.note(of: key))
+        }
+        return control
+    }
 }

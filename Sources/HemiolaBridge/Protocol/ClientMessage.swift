@@ -162,23 +162,10 @@ struct ClientMessage: Sendable, Hashable {
                 try check(.text(type), "type")
                 throw Problem("unknown message type \"\(type.prefix(64))\"")
             }
-            return .control(try checked(Control(declared, from: message)))
+            let control = try Control(declared, from: message)
+            for (field, value) in zip(declared.fields, control.values) { try check(value, field.name) }
+            return .control(try control.completed())
         }
-    }
-
-    // MARK: - Controls
-
-    /// Checks the lengths of a control's values, and adds the note of a key.
-    private static func checked(_ control: Control) throws(Problem) -> Control {
-        for (field, value) in zip(control.type.fields, control.values) { try check(value, field.name) }
-        if control.type == .pageMessage, (try? JSONValue(message: Array((control["body"].string ?? "").utf8))) == nil {
-            throw Problem("\"body\" is not JSON text")
-        }
-        var control = control
-        if control.type == .keyHandler, control["note"] == .none, let key = control["key"].string {
-            control["note"] = .optional(KeyStroke.note(of: key))
-        }
-        return control
     }
 
     /// Checks the lengths of a text or list.
