@@ -18,7 +18,7 @@ extension PageView {
             let source = try PageSource(path)
             self.source = source
             scheme.add(source)
-            let stored = host?.stored(source.key)
+            let stored = host?.saved.page(source.key)
             webkit_web_view_set_zoom_level(view, stored?.zoom ?? 1)
             updateScripts()
             gtk_stack_set_visible_child_name(OpaquePointer(widget), "page")
@@ -65,7 +65,7 @@ extension PageView {
         isScriptOutdated = false
         webkit_user_content_manager_remove_all_scripts(manager)
         guard let source else { return }
-        let stored = host?.stored(source.key)
+        let stored = host?.saved.page(source.key)
         var initial = "{"
         if let preset = stored?.preset { initial += #""presetB64":""# + Data(preset.utf8).base64EncodedString() + #"","# }
         if let speed = stored?.speed { initial += #""speed":"# + "\(speed)," }

@@ -10,7 +10,6 @@ extension WindowController {
         switch message {
         case .tabs(let directive): apply(tabs.apply(directive))
         case .request(let request): perform(request)
-        case .invalidRequest(let call, let reason): control.send(WindowRequest.failure(call: call, reason))
         case .error(let reason): printMessage("\(socketPath.path): \(reason)")
         case .other: break
         }
@@ -18,6 +17,7 @@ extension WindowController {
 
     func perform(_ request: WindowRequest) {
         switch request.action {
+        case nil: control.send(request.failure("the window does not support this request"))
         case .fullScreen(let value):
             setFullScreen(value ?? !isFullScreen)
             control.send(request.result())

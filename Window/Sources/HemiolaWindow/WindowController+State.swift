@@ -53,11 +53,6 @@ extension WindowController {
         }
     }
 
-    /// What is stored for a page.
-    func stored(_ key: String) -> SavedState.Page {
-        saved.page(key)
-    }
-
     /// Stores something for a page.
     func store(_ key: String, _ change: (inout SavedState.Page) -> Void) {
         let before = saved.page(key)

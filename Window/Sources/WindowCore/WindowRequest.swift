@@ -16,11 +16,11 @@ public struct WindowRequest: Sendable, Hashable {
 
     /// The number of the request, which the answer repeats.
     public var call: Int
-    /// What the window does.
-    public var action: Action
+    /// What the window does; nil: it does not support the request.
+    public var action: Action?
 
     /// A request.
-    public init(call: Int, action: Action) {
+    public init(call: Int, action: Action?) {
         self.call = call
         self.action = action
     }
@@ -37,7 +37,7 @@ public struct WindowRequest: Sendable, Hashable {
         Self.failure(call: call, reason)
     }
 
-    /// The line that answers a request that is not valid.
+    /// The line that answers the request of that number with the reason why it has failed.
     public static func failure(call: Int, _ reason: String) -> String {
         #"{"type":"result","call":\#(call),"error":\#(quoted(reason))}"#
     }
@@ -56,8 +56,6 @@ public enum WindowMessage: Sendable, Hashable {
     case tabs(TabDirective)
     /// A request.
     case request(WindowRequest)
-    /// A request that is not valid: to be answered with the reason.
-    case invalidRequest(call: Int, reason: String)
     /// The server has refused the connection or a message, or has sent one that cannot be read.
     case error(String)
     /// Any other message.
@@ -99,10 +97,7 @@ public enum WindowMessage: Sendable, Hashable {
         case ("tabs", _):
             self = (try? JSONDecoder().decode(TabDirective.self, from: line)).map { .tabs($0) } ?? .error("the list of tabs is not valid")
         case ("window", let call?):
-            let action = Self.action(fields?.action, fields?.value)
-            self =
-                action.map { .request(WindowRequest(call: call, action: $0)) }
-                ?? .invalidRequest(call: call, reason: "the window does not support this request")
+            self = .request(WindowRequest(call: call, action: Self.action(fields?.action, fields?.value)))
         case ("error", _): self = .error(fields?.error ?? "refused")
         case ("reply", _) where fields?.ok == false: self = .error(fields?.error ?? "refused")
         default: break
