@@ -11,6 +11,7 @@
 // Who exceeds a limit is disconnected with the reason.
 
 public import Hemiola
+internal import HemiolaSystem
 package import HemiolaVisualizer
 internal import NIOCore
 internal import NIOPosix
@@ -19,7 +20,7 @@ internal import NIOPosix
 public struct BridgeSettings: Sendable {
     /// Sample format of clients that do not subscribe.
     public var payload: SamplePayload
-    /// Maximum number of connected clients.
+    /// Maximum number of connected clients. The bridge raises the limit of open files for them, or warns and accepts fewer.
     public var clientLimit: Int
     /// Whether a client's `closeViz` ends the run.
     public var exitsOnClose: Bool
@@ -47,6 +48,8 @@ public final class Bridge {
     private static let closeTimeout = TimeAmount.milliseconds(500)
     /// Bytes in NIO's write buffer above which a channel is not writable: one and a half batches as JSON.
     private static let waterMark = ChannelOptions.Types.WriteBufferWaterMark(low: 1, high: 32 << 10)
+    /// Descriptors that the rest of the program needs.
+    private static let otherDescriptors = 64
 
     private let loop: any EventLoop
     private let hub: NIOLoopBound<BridgeHub>
@@ -89,14 +92,18 @@ public final class Bridge {
 
     /// Accepts clients of any framing.
     ///
-    /// - Parameter configure: Sets the options and handlers of accepted channels. Called on the event loop.
+    /// - Parameters:
+    ///   - furtherDescriptors: Descriptors of connections that are not clients, and of the files that they read.
+    ///   - configure: Sets the options and handlers of accepted channels. Called on the event loop.
     static func listen(
-        on descriptor: CInt, _ context: SinkContext, _ settings: BridgeSettings,
+        on descriptor: CInt, _ context: SinkContext, _ settings: BridgeSettings, furtherDescriptors: Int = 0,
         configure: @escaping @Sendable (ServerBootstrap, NIOLoopBound<BridgeHub>) -> ServerBootstrap
     ) throws -> Bridge {
+        var settings = settings
+        settings.clientLimit = clientLimit(settings.clientLimit, otherDescriptors + furtherDescriptors, context)
         let loop = group.next()
         let subscriptions = SubscriptionUnion()
-        let (hub, server) = try loop.flatSubmit {
+        let (hub, server) = try loop.flatSubmit { [settings] in
             let hub = NIOLoopBound(BridgeHub(context, settings, subscriptions, on: loop), eventLoop: loop)
             let bootstrap = ServerBootstrap(group: loop)
                 .serverChannelOption(.backlog, value: 1024)
@@ -107,6 +114,17 @@ public final class Bridge {
             return configure(bootstrap, hub).withBoundSocket(descriptor).map { (hub, $0) }
         }.wait()
         return Bridge(hub, server, subscriptions, context)
+    }
+
+    /// The number of clients for which the limit of open files suffices, after it was raised as far as possible.
+    private static func clientLimit(_ wanted: Int, _ otherDescriptors: Int, _ context: SinkContext) -> Int {
+        let required = wanted + otherDescriptors
+        guard let limit = raiseOpenFileLimit(to: required), limit < required else { return wanted }
+        let allowed = max(1, limit - otherDescriptors)
+        context.messages.warn(
+            "\(context.name): max_clients is reduced from \(wanted) to \(allowed): the limit of open files is \(limit); "
+                + "raise it with ulimit -Hn")
+        return allowed
     }
 
     /// Begins a stream.

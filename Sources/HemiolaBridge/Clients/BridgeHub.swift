@@ -47,6 +47,7 @@ final class BridgeHub {
     // MARK: - Clients
 
     var clientCount: Int { clients.count }
+    var clientLimit: Int { settings.clientLimit }
 
     /// Adds a client.
     ///

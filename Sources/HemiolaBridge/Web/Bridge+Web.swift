@@ -11,6 +11,8 @@ extension Bridge {
     /// Bytes that are read at once. The requests in them wait for their responses: with the default of 64 KiB, four times in a row,
     /// thousands of short requests of one client would wait.
     private static let readSize = 16 << 10
+    /// Descriptors of connections that are not clients, and of the files that they read.
+    private static let furtherDescriptors = 256
 
     /// Serves a web page and accepts clients on its WebSocket.
     ///
@@ -22,9 +24,9 @@ extension Bridge {
     public static func listen(
         on descriptor: CInt, _ context: SinkContext, _ settings: BridgeSettings, site: WebSite
     ) throws -> Bridge {
-        try listen(on: descriptor, context, settings) { bootstrap, hub in
+        try listen(on: descriptor, context, settings, furtherDescriptors: furtherDescriptors) { bootstrap, hub in
             let loop = hub.value.loop
-            let connections = WebConnections(clientLimit: settings.clientLimit)
+            let connections = WebConnections(clientLimit: hub.value.clientLimit)
             hub.value.closeOtherConnections = connections.abortAll
             let server = NIOLoopBound(WebServer(hub.value, site, connections: connections), eventLoop: loop)
             return

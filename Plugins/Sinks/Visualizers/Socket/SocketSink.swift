@@ -85,10 +85,8 @@ final class SocketServer: DirectingSink {
     }
 
     private func listen(_ context: SinkContext) throws(Problem) {
-        let limit = DescriptorLimit.raise(forClients: settings.maxClients)
-        if let warning = limit.warning { context.messages.warn("\(context.name): \(warning)") }
         let bridgeSettings = BridgeSettings(
-            payload: settings.payload, clientLimit: limit.clients, exitsOnClose: settings.exitsOnClose)
+            payload: settings.payload, clientLimit: settings.maxClients, exitsOnClose: settings.exitsOnClose)
         let path = settings.location
         let file = try SocketFile(path, group: settings.group)
         do {

@@ -96,9 +96,6 @@ enum Origin {
 
 /// The sink `web`: a web server and its bridge.
 final class WebSink: DirectingSink {
-    /// Descriptors of connections that are not clients, and of the files that they read.
-    private static let furtherDescriptors = 256
-
     private let settings: WebSettings
     private let tokenFile: TokenFile?
     private let presets: String?
@@ -117,8 +114,6 @@ final class WebSink: DirectingSink {
         if let page = settings.page {
             folder = try PageFolder(page)
         }
-        let limit = DescriptorLimit.raise(forClients: settings.maxClients, others: Self.furtherDescriptors)
-        if let warning = limit.warning { context.messages.warn("\(context.name): \(warning)") }
         let token = token(context)
         let socket = try ListeningSocket(address: settings.address, port: settings.port)
         let site = WebSite(
@@ -127,7 +122,7 @@ final class WebSink: DirectingSink {
         do {
             bridge = try Bridge.listen(
                 on: socket.descriptor.number, context,
-                BridgeSettings(clientLimit: limit.clients, exitsOnClose: settings.exitsOnClose), site: site)
+                BridgeSettings(clientLimit: settings.maxClients, exitsOnClose: settings.exitsOnClose), site: site)
         } catch {
             socket.close()
             throw Problem("\(context.name): cannot listen on port \(socket.port): \(error)")
