@@ -7,7 +7,7 @@ package struct Page: Sendable {
     private static let presetInterval: UInt64 = 1_000_000_000
 
     /// What is done with a command.
-    package enum Step {
+    package enum Step: Equatable {
         case send
         /// It waits until this time, unless another one or the page's own change replaces it.
         case wait(until: UInt64)

@@ -21,7 +21,7 @@ public final class PageDirector: Director, ControlHandler {
     private var end = 0.0
 
     /// A director for pages with these presets; nil: there are no pages.
-    package init(_ presets: PagePresets?) {
+    public init(_ presets: PagePresets?) {
         self.presets = presets
     }
 

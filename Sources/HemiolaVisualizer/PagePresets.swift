@@ -2,7 +2,7 @@ package import Hemiola
 internal import Synchronization
 
 /// The presets that the pages of a run have reported. Thread-safe: the event loop writes them, and the analysis thread reads them too.
-package final class PagePresets: Sendable {
+public final class PagePresets: Sendable {
     /// By the origins of the pages; nil: not known. Hash values, because the names of a page can have a megabyte, and there can be many
     /// pages. Two names with the same one would cost a message to a page.
     private let pages = Mutex<[String: Set<Int>?]>([:])

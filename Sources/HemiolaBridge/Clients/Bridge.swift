@@ -12,7 +12,7 @@
 
 public import Hemiola
 internal import HemiolaSystem
-package import HemiolaVisualizer
+public import HemiolaVisualizer
 internal import NIOCore
 internal import NIOPosix
 
@@ -56,8 +56,8 @@ public final class Bridge {
     private let server: any Channel
     private let subscriptions: SubscriptionUnion
     private var encoder: BatchEncoder
-    /// The presets that the pages of the run have reported, for the sink's director.
-    package let presets: PagePresets
+    /// The presets that the pages of the run have reported, for the sink's ``/HemiolaVisualizer/PageDirector``.
+    public let presets: PagePresets
 
     private init(_ hub: NIOLoopBound<BridgeHub>, _ server: any Channel, _ subscriptions: SubscriptionUnion, _ context: SinkContext) {
         loop = server.eventLoop
