@@ -137,13 +137,14 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
             response.headers.add(name: "Allow", value: "GET, HEAD")
             return send(response)
         }
+        state = .responding
+        startTimer(Self.sendTimeout)
+        let handler = NIOLoopBound(self, eventLoop: server.hub.loop)
         let headers = server.headers(for: permission)
-        switch server.answer(head, request, permission) {
-        case .response(var response):
+        server.response(to: head, request, permission).whenSuccess { response in
+            var response = response
             response.headers.add(contentsOf: headers)
-            send(response)
-        case .later(let make):
-            send(headers, make)
+            handler.value.send(response)
         }
     }
 
@@ -151,19 +152,6 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     private func refuse(_ status: HTTPResponseStatus, _ text: String) {
         keepsAlive = false
         send(WebResponse(status, text))
-    }
-
-    /// Sends a response that is made on the background thread.
-    private func send(_ headers: HTTPHeaders, _ make: @escaping @Sendable () -> WebResponse) {
-        guard let context else { return }
-        state = .responding
-        startTimer(Self.sendTimeout)
-        let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
-        BackgroundThread.pool.runIfActive(eventLoop: context.eventLoop, make).whenSuccess { response in
-            var response = response
-            response.headers.add(contentsOf: headers)
-            handler.value.send(response)
-        }
     }
 
     // MARK: - Responses
@@ -238,7 +226,7 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
 
 /// The thread for reading files, which takes too long for the event loop. One thread, so that at most one processor is taken from the
 /// analysis.
-private enum BackgroundThread {
+enum BackgroundThread {
     static let pool: NIOThreadPool = {
         let pool = NIOThreadPool(numberOfThreads: 1)
         pool.start()

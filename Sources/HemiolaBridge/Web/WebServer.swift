@@ -3,6 +3,7 @@ internal import HemiolaSystem
 internal import HemiolaVisualizer
 internal import NIOCore
 internal import NIOHTTP1
+internal import NIOPosix
 
 /// The body of a response: bytes, then the rest of a file. It is sent in parts.
 struct WebBody: Sendable {
@@ -68,12 +69,6 @@ struct WebResponse {
 
 /// The web server of a bridge: access, pages and connections. Used only on the event loop.
 final class WebServer {
-    enum Answer {
-        case response(WebResponse)
-        /// Is made on the background thread, because it reads files of the user.
-        case later(@Sendable () -> WebResponse)
-    }
-
     private static let scriptPath = "/hemiola.js"
     private static let socketPath = "/hemiola/socket"
     /// The document in which the page runs presets of others.
@@ -118,35 +113,41 @@ final class WebServer {
         access.check(head, request, isSocket: request.path == Self.socketPath)
     }
 
-    /// The answer to a permitted request of the method GET or HEAD.
-    func answer(_ head: HTTPRequestHead, _ request: WebRequest, _ permission: WebAccess.Permission) -> Answer {
+    /// The response to a permitted request of the method GET or HEAD. Files of the user are read on the background thread.
+    func response(
+        to head: HTTPRequestHead, _ request: WebRequest, _ permission: WebAccess.Permission
+    ) -> EventLoopFuture<WebResponse> {
+        func now(_ response: WebResponse) -> EventLoopFuture<WebResponse> { hub.loop.makeSucceededFuture(response) }
+        func later(_ make: @escaping @Sendable () -> WebResponse) -> EventLoopFuture<WebResponse> {
+            BackgroundThread.pool.runIfActive(eventLoop: hub.loop, make)
+        }
         switch request.path {
         case Self.scriptPath:
-            return .response(WebResponse(type: "text/javascript; charset=utf-8", script, cache: "no-store"))
+            return now(WebResponse(type: "text/javascript; charset=utf-8", script, cache: "no-store"))
         case "/metrics":
-            return .response(WebResponse(type: "text/plain; version=0.0.4; charset=utf-8", hub.metrics, cache: "no-store"))
+            return now(WebResponse(type: "text/plain; version=0.0.4; charset=utf-8", hub.metrics, cache: "no-store"))
         case Self.socketPath:
             var response = WebResponse(.upgradeRequired, "This path is a WebSocket of version 13.")
             response.headers.add(name: "Upgrade", value: "websocket")
             response.headers.add(name: "Sec-WebSocket-Version", value: "13")
-            return .response(response)
+            return now(response)
         default:
             break
         }
-        guard let names = request.names else { return .response(Self.notFound) }
+        guard let names = request.names else { return now(Self.notFound) }
         if names.first == "hemiola" {
-            guard let path = hub.calls.takeFile(at: request.path) else { return .response(Self.notFound) }
-            return .later { Self.response(withImportedFile: path) }
+            guard let path = hub.calls.takeFile(at: request.path) else { return now(Self.notFound) }
+            return later { Self.response(withImportedFile: path) }
         }
         // The declarations of the page script belong to it, whatever page is served.
         if let folder = site.folder, request.path != "/hemiola.d.ts" {
-            return .later { Self.response(with: folder.open(names), for: head) }
+            return later { Self.response(with: folder.open(names), for: head) }
         }
         if names.count == 2, names[0] == "presets", let folder = site.presets {
-            return .later { Self.response(withPreset: names[1], of: folder, for: head) }
+            return later { Self.response(withPreset: names[1], of: folder, for: head) }
         }
         let path = request.path == "/" ? "/index.html" : request.path
-        guard let file = files[path] else { return .response(Self.notFound) }
+        guard let file = files[path] else { return now(Self.notFound) }
         let type = MediaType(ofFile: path)
         var response = WebResponse(type: type.withCharacterSet, file.bytes, cache: "no-cache")
         if type.isHTML {
@@ -154,7 +155,7 @@ final class WebServer {
             response.headers.add(name: "Content-Security-Policy", value: policy)
         }
         response.setTag(file.tag, for: head)
-        return .response(response)
+        return now(response)
     }
 
     /// The response with a file of the user's page. Blocks: called on the background thread.
