@@ -1,3 +1,4 @@
+import Hemiola
 import HemiolaRecords
 import NIOCore
 import Testing
@@ -6,7 +7,7 @@ import Testing
 
 @Suite struct SendQueueTests {
     private static let samples = Subscription()
-    private static let beat = StreamCatalog(.test).stream(named: "beat")!
+    private static let beat = "beat"
 
     /// A batch with a batch line and optionally a beat.
     private func batch(_ number: Int, beat: Bool = false, batchLine: Bool = true) -> EncodedBatch {
@@ -16,7 +17,7 @@ import Testing
             eventLines: beat ? [.init(stream: Self.beat, bytes: ByteBuffer(string: "beat \(number)"))] : [])
     }
 
-    private static let subscription = Subscription(streams: [.batch, beat], isExplicit: true)
+    private static let subscription = Subscription(streams: [StreamName.batch, beat], isExplicit: true)
 
     /// Removes all entries and returns their lines.
     private func read(_ queue: inout SendQueue) -> [String] {
@@ -52,7 +53,7 @@ import Testing
     }
 
     @Test func `dropped batch with events: its batch line and events of other streams are freed`() throws {
-        let (beat, onset) = (Self.beat, try #require(StreamCatalog(.test).stream(named: "onset")))
+        let (beat, onset) = (Self.beat, "onset")
         for isWhole in [true, false] {
             var queue = SendQueue()
             weak var first: EncodedBatch?
@@ -65,7 +66,7 @@ import Testing
                     ])
                 if number == 0 { first = batch }
                 queue.append(
-                    batch.lines(for: Subscription(streams: isWhole ? [.batch, beat] : beat, isExplicit: true), client: "1"))
+                    batch.lines(for: Subscription(streams: isWhole ? [StreamName.batch, beat] : [beat], isExplicit: true), client: "1"))
             }
             #expect(first == nil)
             guard case .batch(let kept)? = queue.next() else {
@@ -103,7 +104,7 @@ import Testing
             queue.append(
                 EncodedBatch(
                     time: 0, eventLines: [line]
-                ).lines(for: Subscription(streams: Self.beat, isExplicit: true), client: "1"))
+                ).lines(for: Subscription(streams: [Self.beat], isExplicit: true), client: "1"))
         }
         #expect(queue.takeReport(at: 0)?.drops == SendQueue.DropCount(events: 10))
         #expect(queue.takeReport(at: .infinity) == nil)
@@ -129,27 +130,20 @@ import Testing
         let line = EncodedBatch.EventLine(stream: Self.beat, bytes: ByteBuffer(string: "dropped"), excludedClient: "1")
         let batch = EncodedBatch(
             time: 0, eventLines: [line])
-        let subscription = Subscription(streams: Self.beat, isExplicit: true)
+        let subscription = Subscription(streams: [Self.beat], isExplicit: true)
         #expect(batch.lines(for: subscription, client: "1").isEmpty)
         #expect(batch.lines(for: subscription, client: "2").events.map { String(buffer: $0) } == ["dropped"])
     }
 }
 
-@Suite struct StreamCatalogTests {
-    @Test func `names of the streams: each has one bit`() throws {
-        let catalog = StreamCatalog(.test)
-        let streams = try catalog.names.map { try #require(catalog.stream(named: $0)) }
-        #expect(catalog.names == RecordCatalog.test.recordTypes.filter { $0 != "failure" } + ["pushSamples"])
-        #expect(Set(streams).count == streams.count && streams.allSatisfy { $0.rawValue.nonzeroBitCount == 1 })
-        #expect(catalog.stream(named: "samples") == nil)
-    }
-
-    @Test func `more record types than bits: clients can subscribe to the first 124 types of events`() throws {
-        let types = (0..<200).map { RecordType("type_\($0)", "A record.", fields: []) }
-        let catalog = StreamCatalog(RecordCatalog(records: types))
-        let streams = catalog.names.compactMap(catalog.stream(named:))
-        #expect(Set(streams).count == catalog.names.count && catalog.names.count == 128)
-        #expect(catalog.stream(named: "type_199") == nil && catalog.stream(of: Event(at: 0, types[199])).isEmpty)
-        #expect(catalog.stream(of: Event(at: 0, types[0])) == catalog.stream(named: "type_0"))
+@Suite struct SubscriptionTests {
+    @Test func `names of the streams: the record types but failure, and the samples`() throws {
+        let names = StreamName.all(in: .test)
+        #expect(names == RecordCatalog.test.recordTypes.filter { $0 != "failure" } + ["pushSamples"])
+        var subscription = Subscription()
+        try subscription.change(names, nil, .test, acceptsBinaryMessages: false)
+        #expect(subscription.streams == Set(names))
+        #expect(throws: Problem.self) { try subscription.change(["samples"], nil, .test, acceptsBinaryMessages: false) }
+        #expect(subscription.streams == Set(names), "an unknown name changes nothing")
     }
 }

@@ -47,7 +47,7 @@ final class BridgeClient {
         guard !isClosing, !subscription.isBare, let hello = hub.hello else { return }
         var lines = [hello]
         if getsPageLines { lines.append(.resumeAudio) }
-        if subscription.streams.contains(.header), let header = hub.header { lines.append(header) }
+        if subscription.streams.contains(StreamName.header), let header = hub.header { lines.append(header) }
         if hasSentHello {
             for line in lines { queue.append(line) }
         } else {
@@ -177,7 +177,7 @@ final class BridgeClient {
         guard replies.count < Self.requestLimit else {
             return disconnect("more than \(Self.requestLimit) requests wait for their replies")
         }
-        let message = ClientMessage(line, hub.catalog.declarations)
+        let message = ClientMessage(line, hub.catalog)
         if let refusal = message.body.refusal(of: connection.user, isPage: isInWindow, owner: CurrentProcess.user) {
             return reply(to: message.id, error: refusal)
         }
@@ -222,7 +222,7 @@ final class BridgeClient {
 
     /// - Returns: The error; nil if the subscription has changed.
     private func subscribe(_ streams: [String]?, _ payload: String?) -> String? {
-        let hadHeader = subscription.streams.contains(.header)
+        let hadHeader = subscription.streams.contains(StreamName.header)
         do {
             try subscription.change(streams, payload, hub.catalog, acceptsBinaryMessages: connection.acceptsBinaryMessages)
         } catch {
@@ -231,7 +231,7 @@ final class BridgeClient {
         hub.updateSubscriptions()
         if !hasSentHello {
             sendHello()
-        } else if !hadHeader, subscription.streams.contains(.header), let header = hub.header {
+        } else if !hadHeader, subscription.streams.contains(StreamName.header), let header = hub.header {
             send(header)
         }
         return nil

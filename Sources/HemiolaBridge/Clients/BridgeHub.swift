@@ -8,7 +8,7 @@ final class BridgeHub {
     let loop: any EventLoop
     let clock: any MonotonicClock
     let controls: ControlPort
-    let catalog: StreamCatalog
+    let catalog: RecordCatalog
     private(set) var state = VisualizerState()
     /// The calls of pages, shared with the other bridges of the run.
     let calls: PageCalls
@@ -34,7 +34,7 @@ final class BridgeHub {
         name = context.name
         clock = context.timing.clock
         controls = context.controls
-        catalog = StreamCatalog(context.records.catalog)
+        catalog = context.records.catalog
         run = context.run
         calls = .shared(by: context.run, on: loop)
         presets = .shared(by: context.run)
@@ -89,7 +89,7 @@ final class BridgeHub {
         var contents = SubscriptionUnion.Contents()
         for client in clients {
             contents.streams.formUnion(client.subscription.streams)
-            if client.subscription.streams.contains(.samples) { contents.payloads.insert(client.subscription.payload) }
+            if client.subscription.streams.contains(StreamName.samples) { contents.payloads.insert(client.subscription.payload) }
         }
         subscriptions.set(contents)
     }

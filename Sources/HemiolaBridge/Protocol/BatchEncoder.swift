@@ -16,7 +16,6 @@ struct StreamEncoders: Sendable {
 /// Encodes each batch once, in the formats that clients subscribe to. Used on the sink's thread.
 struct BatchEncoder: ~Copyable {
     private let context: SinkContext
-    private let catalog: StreamCatalog
     private var framer = SampleFramer()
     private var samples = SampleEncoder()
     private var counters = BridgeCounters()
@@ -26,7 +25,6 @@ struct BatchEncoder: ~Copyable {
 
     init(_ context: SinkContext) {
         self.context = context
-        catalog = StreamCatalog(context.records.catalog)
     }
 
     /// Begins a stream.
@@ -51,7 +49,7 @@ struct BatchEncoder: ~Copyable {
             messages.append(samples.encode(values, at: frame, now: now, as: subscribed.payloads))
         }
         line.removeAll()
-        if subscribed.streams.contains(.batch) { encoders.selected.encodeLine(batch, into: &line) }
+        if subscribed.streams.contains(StreamName.batch) { encoders.selected.encodeLine(batch, into: &line) }
         let batchLine = line.count > 0 ? line.bytes : nil
         let end = encoders.format.seconds(at: batch.endFrame)
         counters.countBatch(endingAt: end, now: now)
@@ -77,12 +75,12 @@ struct BatchEncoder: ~Copyable {
         }
         let end = encoders.format.seconds(at: summary.frames)
         var lines = lines(of: summary.lateEvents.span, emitted: { _ in end }, encoders, subscribed)
-        if subscribed.streams.contains(.end) {
+        if subscribed.streams.contains(StreamName.end) {
             var summary = summary
             summary.lateEvents = []
             line.removeAll()
             encoders.selected.encodeEnd(summary, into: &line)
-            if line.count > 0 { lines.append(EncodedBatch.EventLine(stream: .end, bytes: line.bytes)) }
+            if line.count > 0 { lines.append(EncodedBatch.EventLine(stream: StreamName.end, bytes: line.bytes)) }
         }
         return finish(at: end, summary.lateEvents.span, encoders, lines, messages)
     }
@@ -96,8 +94,8 @@ struct BatchEncoder: ~Copyable {
         var lines: [EncodedBatch.EventLine] = []
         for index in events.indices {
             let event = events[index]
-            let stream = catalog.stream(of: event)
-            guard !stream.isEmpty, subscribed.streams.contains(stream) else { continue }
+            let stream = event.type.name
+            guard subscribed.streams.contains(stream) else { continue }
             line.removeAll()
             encoders.selected.encode(event, batchEnd: emitted(event), into: &line)
             if line.count > 0 { lines.append(.init(stream: stream, bytes: line.bytes, excludedClient: excludedClient(of: event))) }

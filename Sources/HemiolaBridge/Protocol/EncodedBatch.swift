@@ -6,7 +6,7 @@ internal import NIOCore
 final class EncodedBatch: Sendable {
     /// The line of an event.
     struct EventLine: Sendable {
-        var stream: StreamSet
+        var stream: String
         var bytes: ByteBuffer
         /// The name of a client that does not get the line, because it has already got the same information.
         var excludedClient: String?
@@ -27,8 +27,6 @@ final class EncodedBatch: Sendable {
     let state: VisualizerState
     /// What was counted up to the batch.
     let counters: BridgeCounters
-    /// The streams of `eventLines`.
-    let eventStreams: StreamSet
 
     init(
         time: Double, batchLine: ByteBuffer? = nil, eventLines: [EventLine] = [],
@@ -43,7 +41,6 @@ final class EncodedBatch: Sendable {
         self.pageCommands = pageCommands
         self.state = state
         self.counters = counters
-        eventStreams = eventLines.reduce(into: []) { $0.formUnion($1.stream) }
     }
 
     /// The lines for a client.
@@ -52,11 +49,9 @@ final class EncodedBatch: Sendable {
     func lines(for subscription: Subscription, client: String) -> BatchLines {
         let streams = subscription.streams
         var lines = BatchLines(isBinary: subscription.payload == .binary)
-        if streams.contains(.batch) { lines.batch = batchLine }
-        if !eventStreams.isDisjoint(with: streams) {
-            lines.events = eventLines.filter { streams.contains($0.stream) && $0.excludedClient != client }.map(\.bytes)
-        }
-        if streams.contains(.samples) { lines.samples = sampleMessages.compactMap { $0[subscription.payload] } }
+        if streams.contains(StreamName.batch) { lines.batch = batchLine }
+        lines.events = eventLines.filter { streams.contains($0.stream) && $0.excludedClient != client }.map(\.bytes)
+        if streams.contains(StreamName.samples) { lines.samples = sampleMessages.compactMap { $0[subscription.payload] } }
         return lines
     }
 }
