@@ -118,7 +118,7 @@ final class BridgeClient {
     /// - Parameter time: Stream time in seconds; default: report now, because the client leaves.
     func reportDrops(at time: Double = .infinity) {
         guard let (drops, isOngoing) = queue.takeReport(at: time) else { return }
-        hub.controls.report(
+        hub.context.controls.report(
             DropReport(sink: hub.name, client: name, batches: drops.batches, events: drops.events, isOngoing: isOngoing))
     }
 
@@ -177,7 +177,7 @@ final class BridgeClient {
         guard replies.count < Self.requestLimit else {
             return disconnect("more than \(Self.requestLimit) requests wait for their replies")
         }
-        let message = ClientMessage(line, hub.catalog)
+        let message = ClientMessage(line, hub.context.records.catalog)
         if let refusal = message.body.refusal(of: connection.user, isPage: isInWindow, owner: CurrentProcess.user) {
             return reply(to: message.id, error: refusal)
         }
@@ -191,7 +191,7 @@ final class BridgeClient {
             submit(control, id: message.id)
         case .subscribe(let streams, let payload): reply(to: message.id, error: subscribe(streams, payload))
         case .clock(let sent):
-            send(.clock(sent: sent, now: hub.clock.now))
+            send(.clock(sent: sent, now: hub.context.timing.clock.now))
             reply(to: message.id)
         case .status:
             send(hub.status)
@@ -212,10 +212,10 @@ final class BridgeClient {
             hub.pageErrors.report("error in the page: \(error)", of: origin)
             reply(to: message.id)
         case .close:
-            if isControlClient, !hub.exitsOnClose { return reply(to: message.id, error: hub.calls.closeRefusal) }
+            if isControlClient, !hub.settings.exitsOnClose { return reply(to: message.id, error: hub.calls.closeRefusal) }
             reply(to: message.id)
             close()
-            hub.clientDidClose()
+            if hub.settings.exitsOnClose { hub.context.run.end() }
         case .invalid(let reason): reply(to: message.id, error: reject(reason))
         }
     }
@@ -224,7 +224,7 @@ final class BridgeClient {
     private func subscribe(_ streams: [String]?, _ payload: String?) -> String? {
         let hadHeader = subscription.streams.contains(StreamName.header)
         do {
-            try subscription.change(streams, payload, hub.catalog, acceptsBinaryMessages: connection.acceptsBinaryMessages)
+            try subscription.change(streams, payload, hub.context.records.catalog, acceptsBinaryMessages: connection.acceptsBinaryMessages)
         } catch {
             return reject(error.message)
         }
@@ -258,19 +258,19 @@ final class BridgeClient {
     private func submitClosing() {
         let client = NIOLoopBound(self, eventLoop: hub.loop)
         let loop = hub.loop
-        hub.controls.submit(Control(.pageClosed), from: origin) { reply in
+        hub.context.controls.submit(Control(.pageClosed), from: origin) { reply in
             guard reply == .busy else { return }
             loop.scheduleTask(in: .milliseconds(100)) { client.value.submitClosing() }
         }
     }
 
     private func submit(_ control: Control, id: String?) {
-        guard let id else { return hub.controls.submit(control, from: origin) }
+        guard let id else { return hub.context.controls.submit(control, from: origin) }
         let number = replies.reserve()
         // The reply arrives on another thread.
         let client = NIOLoopBound(self, eventLoop: hub.loop)
         let loop = hub.loop
-        hub.controls.submit(control, from: origin) { reply in
+        hub.context.controls.submit(control, from: origin) { reply in
             loop.execute { client.value.resolve(number, id, Self.error(reply)) }
         }
     }

@@ -4,11 +4,9 @@ internal import NIOCore
 
 /// The clients of a bridge, their subscriptions and the state of the visualizer. Used only on the event loop.
 final class BridgeHub {
-    let name: String
+    let context: SinkContext
+    let settings: BridgeSettings
     let loop: any EventLoop
-    let clock: any MonotonicClock
-    let controls: ControlPort
-    let catalog: RecordCatalog
     private(set) var state = VisualizerState()
     /// The calls of pages, shared with the other bridges of the run.
     let calls: PageCalls
@@ -17,8 +15,6 @@ final class BridgeHub {
 
     /// As of the last batch.
     private(set) var counters = BridgeCounters()
-    private let settings: BridgeSettings
-    private let run: RunScope
     private let subscriptions: SubscriptionUnion
     private var clients: [BridgeClient] = []
     private var lastNumber = 0
@@ -31,23 +27,20 @@ final class BridgeHub {
     private var allClientsLeft: EventLoopPromise<Void>?
 
     init(_ context: SinkContext, _ settings: BridgeSettings, _ subscriptions: SubscriptionUnion, on loop: any EventLoop) {
-        name = context.name
-        clock = context.timing.clock
-        controls = context.controls
-        catalog = context.records.catalog
-        run = context.run
+        self.context = context
+        self.settings = settings
         calls = .shared(by: context.run, on: loop)
         presets = .shared(by: context.run)
         pageErrors = PageErrorLog(on: loop, warn: context.messages.warn)
-        self.settings = settings
         self.subscriptions = subscriptions
         self.loop = loop
     }
 
     // MARK: - Clients
 
+    /// The name of the sink.
+    var name: String { context.name }
     var clientCount: Int { clients.count }
-    var clientLimit: Int { settings.clientLimit }
 
     /// Adds a client.
     ///
@@ -92,14 +85,6 @@ final class BridgeHub {
             if client.subscription.streams.contains(StreamName.samples) { contents.payloads.insert(client.subscription.payload) }
         }
         subscriptions.set(contents)
-    }
-
-    /// Whether a client's `closeViz` ends the run.
-    var exitsOnClose: Bool { settings.exitsOnClose }
-
-    /// Handles a client's `closeViz`.
-    func clientDidClose() {
-        if exitsOnClose { run.end() }
     }
 
     /// Closes every client after its waiting lines have been sent, or after a time limit.

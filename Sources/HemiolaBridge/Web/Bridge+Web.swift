@@ -26,7 +26,7 @@ extension Bridge {
     ) throws -> Bridge {
         try listen(on: descriptor, context, settings, furtherDescriptors: furtherDescriptors) { bootstrap, hub in
             let loop = hub.value.loop
-            let connections = WebConnections(clientLimit: hub.value.clientLimit)
+            let connections = WebConnections(clientLimit: hub.value.settings.clientLimit)
             hub.value.closeOtherConnections = connections.abortAll
             let server = NIOLoopBound(WebServer(hub.value, site, connections: connections), eventLoop: loop)
             return
