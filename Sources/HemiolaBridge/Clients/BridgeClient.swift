@@ -14,7 +14,7 @@ final class BridgeClient {
     private let connection: any ClientConnection
     private var queue = SendQueue()
     private var replies = ReplyQueue<ByteBuffer>()
-    private var page: Page
+    private var page: PageState
     /// Whether a window has connected for the page.
     private var isInWindow = false
     /// What a client may send. All clients share one event loop, which serves the others between two messages: one of 1 MiB takes it 4 to 18 ms.
@@ -30,7 +30,7 @@ final class BridgeClient {
         name = "\(number)"
         self.hub = hub
         self.connection = connection
-        page = Page("\(hub.name)/\(number)", hub.presets)
+        page = PageState("\(hub.name)/\(number)", hub.presets)
         subscription = Subscription(payload: payload)
     }
 

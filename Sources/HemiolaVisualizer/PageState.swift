@@ -1,7 +1,7 @@
 package import HemiolaRecords
 
 /// A client as a page: whether it is ready, and which commands it gets, and when.
-package struct Page: Sendable {
+package struct PageState: Sendable {
     /// Nanoseconds between two changes of a page's preset, whatever their cause: cuts that follow each other faster are flashes, which can
     /// cause seizures (WCAG 2.3.1 allows three in a second).
     private static let presetInterval: UInt64 = 1_000_000_000

@@ -2,9 +2,9 @@ import Hemiola
 import HemiolaVisualizer
 import Testing
 
-@Suite struct PageTests {
-    private func page(presets: [String] = []) -> Page {
-        var page = Page("web/1", PagePresets())
+@Suite struct PageStateTests {
+    private func page(presets: [String] = []) -> PageState {
+        var page = PageState("web/1", PagePresets())
         page.follow(Control(.ready, .texts(presets)))
         return page
     }
@@ -21,7 +21,7 @@ import Testing
     @Test func `change of the preset: a line for pages that are ready and have the preset`() throws {
         let command = try #require(commands("a").first)
         #expect(command.line == "{\"type\":\"loadPresetByName\",\"name\":\"a\",\"blend_s\":1.500000}\n")
-        var (known, lacking, unready) = (page(), page(presets: ["b"]), Page("web/2", PagePresets()))
+        var (known, lacking, unready) = (page(), page(presets: ["b"]), PageState("web/2", PagePresets()))
         #expect(known.step(to: command, at: 0) == .send)
         #expect(lacking.step(to: command, at: 0) == .none)
         #expect(unready.step(to: command, at: 0) == .none)
