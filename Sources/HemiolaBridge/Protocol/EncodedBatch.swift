@@ -3,7 +3,7 @@ internal import HemiolaVisualizer
 internal import NIOCore
 
 /// The encoded content of a batch, or of events outside a batch: each line is encoded once and shared by all clients.
-final class EncodedBatch: Sendable {
+struct EncodedBatch: Sendable {
     /// The line of an event.
     struct EventLine: Sendable {
         var stream: String
@@ -13,35 +13,20 @@ final class EncodedBatch: Sendable {
     }
 
     /// Stream time of the batch's first frame, in seconds.
-    let time: Double
+    var time: Double
     /// The `batch` record; nil if no client subscribes to it.
-    let batchLine: ByteBuffer?
+    var batchLine: ByteBuffer?
     /// The events of the batch.
-    let eventLines: [EventLine]
+    var eventLines: [EventLine] = []
     /// The `pushSamples` messages whose last frame is in the batch.
-    let sampleMessages: [SampleMessage]
+    var sampleMessages: [SampleMessage] = []
     /// Whether the audio continues after a gap.
-    let resumesAudio: Bool
-    let pageCommands: [PageCommand]
+    var resumesAudio = false
+    var pageCommands: [PageCommand] = []
     /// The visualizer's state after the batch.
-    let state: VisualizerState
+    var state = VisualizerState()
     /// What was counted up to the batch.
-    let counters: BridgeCounters
-
-    init(
-        time: Double, batchLine: ByteBuffer? = nil, eventLines: [EventLine] = [],
-        sampleMessages: [SampleMessage] = [], resumesAudio: Bool = false, pageCommands: [PageCommand] = [],
-        state: VisualizerState = VisualizerState(), counters: BridgeCounters = BridgeCounters()
-    ) {
-        self.time = time
-        self.batchLine = batchLine
-        self.eventLines = eventLines
-        self.sampleMessages = sampleMessages
-        self.resumesAudio = resumesAudio
-        self.pageCommands = pageCommands
-        self.state = state
-        self.counters = counters
-    }
+    var counters = BridgeCounters()
 
     /// The lines for a client.
     ///
