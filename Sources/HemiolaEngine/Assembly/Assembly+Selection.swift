@@ -1,16 +1,17 @@
 internal import Hemiola
 
-extension PluginRegistry {
-    /// The format by which the columns of summaries are determined.
-    private static func summaryFormat(_ batching: Batching) -> AnalysisFormat {
-        AnalysisFormat(StreamFormat(sampleRate: 48_000, channelCount: 2), batching: batching, seed: 0)
-    }
-
-    static func summaryValues(of entries: [Pipeline.AnalyzerEntry], _ batching: Batching) -> SummarySelection {
-        let described = entries.compactMap { $0.describe(for: summaryFormat(batching)) }
-        return SummarySelection(
-            described.map(\.analyzer),
-            described.map { StreamSummary.Section(analyzer: $0.analyzer.name, values: $0.values) }.filter { !$0.values.isEmpty })
+extension Assembly {
+    /// The values of summaries that the analyzers of the pipeline have.
+    func summaryValues(_ batching: Batching) -> SummarySelection {
+        let format = AnalysisFormat(Self.format, batching: batching, seed: 0)
+        var described: [StreamHeader.Analyzer] = []
+        var sections: [StreamSummary.Section] = []
+        for entry in analyzers {
+            guard let (outputs, values) = try? entry.describe(for: format, startsExternals: false) else { continue }
+            described.append(entry.header(outputs))
+            if !values.isEmpty { sections.append(StreamSummary.Section(analyzer: entry.name, values: values)) }
+        }
+        return SummarySelection(described, sections)
     }
 
     /// Those of a recording: its features, and the values that the program's analyzers have.
@@ -22,23 +23,25 @@ extension PluginRegistry {
     /// The values that an analyzer of the program has for a whole stream, with its default settings; none if it needs settings.
     func summaryValues(of id: String) -> [SummaryValue] {
         var ignored: [Problem] = []
-        guard let plugin = analyzers.first(where: { $0.about.id == id }),
+        guard let plugin = registry.analyzers.first(where: { $0.about.id == id }),
             let values = plugin.about.values(from: PluginSpec(id), problems: &ignored),
             let analyzer = try? plugin.make(values), !(analyzer is any ExternalAnalyzer),
-            (try? analyzer.prepare(Self.summaryFormat(.standard))) != nil
+            (try? analyzer.prepare(AnalysisFormat(Self.format, batching: .standard, seed: 0))) != nil
         else { return [] }
         return analyzer.summary()
     }
 
     /// Whether an item names a value that summaries have, and batches do not.
     func isOfSummaries(_ item: String) -> Bool {
-        let sections = analyzers.map { StreamSummary.Section(analyzer: $0.about.id.recordName, values: summaryValues(of: $0.about.id)) }
+        let sections = registry.analyzers.map { plugin in
+            StreamSummary.Section(analyzer: plugin.about.id.recordName, values: summaryValues(of: plugin.about.id))
+        }
         return (try? SummarySelection([], sections).path(of: item)) != nil
     }
 
     func selection(of values: SummarySelection, _ items: [String]) throws(Problem) -> SummarySelection {
         var values = values
-        if !items.isEmpty { try values.select(items, installed: analyzers.map(\.about.id)) }
+        if !items.isEmpty { try values.select(items, installed: registry.analyzers.map(\.about.id)) }
         return values
     }
 
@@ -53,15 +56,13 @@ extension PluginRegistry {
     }
 
     /// Reports selected items that are not a record type, an analyzer or a feature.
-    ///
-    /// - Parameter recorded: The analyzers of the recording; nil: those of the pipeline.
-    func checkSelections(of pipeline: Pipeline, _ recorded: [StreamHeader.Analyzer]?) throws(Problem) {
-        guard pipeline.sinkEntries.contains(where: { !$0.selection.featurePaths.isEmpty }) else { return }
-        let format = StreamFormat(sampleRate: 48_000, channelCount: 2)
-        let analyzers = recorded ?? (try? pipeline.describeAnalyzers(for: format, startsExternals: false)) ?? []
-        let externals = Set(recorded == nil ? pipeline.analyzerEntries.filter(\.isExternal).map(\.name) : [])
+    func checkSelections(of pipeline: Pipeline) throws(Problem) {
+        guard sinks.contains(where: { !$0.selection.featurePaths.isEmpty }) else { return }
+        let recorded = recording?.header.analyzers
+        let analyzers = recorded ?? (try? pipeline.describeAnalyzers(for: Self.format, startsExternals: false)) ?? []
+        let externals = Set(self.analyzers.filter(\.isExternal).map(\.name))
         var problems: [Problem] = []
-        for item in Set(pipeline.sinkEntries.flatMap { $0.selection.featurePaths.map(\.text) }).sorted() {
+        for item in Set(sinks.flatMap { $0.selection.featurePaths.map(\.text) }).sorted() {
             let dot = item.firstIndex(of: ".")
             let name = String(item[..<(dot ?? item.endIndex)])
             let features = analyzers.first { $0.name == name }?.outputs.features.map(\.name)
@@ -74,8 +75,8 @@ extension PluginRegistry {
             } else if features != nil || pipeline.analyzerNames.contains(name) {
                 continue
             } else {
-                let types = pipeline.catalog.recordTypes
-                let names = recorded == nil ? pipeline.analyzerNames + self.analyzers.map(\.about.id) : pipeline.analyzerNames
+                let types = catalog.recordTypes
+                let names = recorded == nil ? pipeline.analyzerNames + registry.analyzers.map(\.about.id) : pipeline.analyzerNames
                 known = types + names.enumerated().filter { !types.contains($1) && !names[..<$0].contains($1) }.map(\.element)
             }
             let others = analyzers.flatMap { analyzer in

@@ -1,21 +1,19 @@
 internal import Hemiola
 
-extension PluginRegistry {
-    func assembleSinks(
-        _ configuration: PipelineConfiguration, isReplay: Bool, _ catalog: RecordCatalog, _ problems: inout [Problem]
-    ) -> [(place: Place, entry: Pipeline.SinkEntry)] {
-        var entries: [(place: Place, entry: Pipeline.SinkEntry)] = []
+extension Assembly {
+    /// Adds the sinks and the control sources of the configuration, and the sinks that other ones want.
+    mutating func addSinks() {
         var names = SinkNames()
         var specs = configuration.sinks[...]
         var index = -1
         while let spec = specs.popFirst() {
             index += 1
             let place = Place.sink(index)
-            guard let plugin = foundSink(spec.id, place, &problems),
-                let (values, commonValues) = values(from: spec, of: plugin.about, Self.commonSinkSettings, place, &problems),
-                var entry = sinkEntry(plugin, values, commonValues, named: spec.name, &names, place, &problems)
+            guard let plugin = foundSink(spec.id, place),
+                let (values, commonValues, policy) = values(from: spec, of: plugin.about, PluginRegistry.commonSinkSettings, place),
+                var entry = sinkEntry(plugin, values, policy, named: names.unused(spec.name), place)
             else { continue }
-            for other in entry.needs.sinks where !isReplay && sinks.first(id: other.id) != nil {
+            for other in entry.needs.sinks where recording == nil && registry.sinks.first(id: other.id) != nil {
                 if !(configuration.sinks + specs).contains(where: { $0.id == other.id }) { specs.append(other) }
             }
             let common = CommonSinkSettings(commonValues)
@@ -31,40 +29,33 @@ extension PluginRegistry {
                 entry.needs.outputs = [SinkPlugin.Output(target)]
             }
             entry.lead = common.lead
-            entries.append((place, entry))
+            sinks.append(entry)
         }
         // A control source runs as a sink. It writes nothing: no selection is its own, and it gets only the events that it needs.
         for (index, spec) in configuration.controls.enumerated() {
             let place = Place.control(index)
-            guard let plugin = found(spec.id, in: controls, role: "control source", place, &problems)?.sink,
-                let (values, common) = values(from: spec, of: plugin.about, Self.commonSettings, place, &problems),
-                var entry = sinkEntry(plugin, values, common, named: spec.controlName, &names, place, &problems)
+            guard let plugin = found(spec.id, in: registry.controls, role: "control source", place)?.sink,
+                let (values, _, policy) = values(from: spec, of: plugin.about, PluginRegistry.commonSettings, place),
+                var entry = sinkEntry(plugin, values, policy, named: names.unused(spec.controlName), place)
             else { continue }
             entry.selection = Selection(items: [], catalog: catalog)
-            entries.append((place, entry))
+            sinks.append(entry)
         }
-        return entries
     }
 
-    private func sinkEntry(
-        _ plugin: SinkPlugin, _ values: SettingValues, _ common: SettingValues, named name: String, _ names: inout SinkNames,
-        _ place: Place, _ problems: inout [Problem]
+    private mutating func sinkEntry(
+        _ plugin: SinkPlugin, _ values: SettingValues, _ policy: FailurePolicy, named name: String, _ place: Place
     ) -> Pipeline.SinkEntry? {
-        do {
-            let sink = try PluginInstance { () throws(Problem) in try plugin.make(values) }
-            return Pipeline.SinkEntry(
-                name: names.unused(name), about: plugin.about, sink: sink, hasDirector: sink.read { $0 is any DirectingSink } ?? false,
-                needs: plugin.needs(values), policy: Self.policy(values, common))
-        } catch {
-            problems += error.all.map { $0.below(place) }
-            return nil
-        }
+        guard let sink = instance(place, { () throws(Problem) in try plugin.make(values) }) else { return nil }
+        return Pipeline.SinkEntry(
+            place: place, name: name, about: plugin.about, sink: sink, hasDirector: sink.read { $0 is any DirectingSink } ?? false,
+            needs: plugin.needs(values), policy: policy)
     }
 
     /// The sink of an id, or the control source that was a sink of this id.
-    private func foundSink(_ id: String, _ place: Place, _ problems: inout [Problem]) -> SinkPlugin? {
-        if let control = control(namedAsSink: id) { return control.sink }
-        return found(id, in: sinks, role: "sink", place, &problems)
+    private mutating func foundSink(_ id: String, _ place: Place) -> SinkPlugin? {
+        if let control = registry.control(namedAsSink: id) { return control.sink }
+        return found(id, in: registry.sinks, role: "sink", place)
     }
 }
 

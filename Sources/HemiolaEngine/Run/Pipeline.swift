@@ -42,19 +42,30 @@ public final class Pipeline: Sendable {
         /// Whether it is an ``Hemiola/ExternalAnalyzer``. Only before the run.
         var isExternal: Bool { analyzer.read { $0 is any ExternalAnalyzer } ?? false }
 
-        /// The outputs and the values of a stream without sound; nil: the analyzer refuses the format. Only before the run. One that is
-        /// external is not started, and has neither.
-        func describe(for format: AnalysisFormat) -> (analyzer: StreamHeader.Analyzer, values: [SummaryValue])? {
-            let described = analyzer.read { analyzer -> (AnalyzerOutputs, [SummaryValue])? in
-                if analyzer is any ExternalAnalyzer { return (AnalyzerOutputs(), []) }
-                return (try? analyzer.prepare(format)).map { ($0, analyzer.summary()) }
+        /// The outputs for a format, and the values of a stream without sound; nil: a run has taken the analyzer.
+        ///
+        /// - Parameter startsExternals: Whether an ``Hemiola/ExternalAnalyzer`` is started for its outputs; false: it has none.
+        func describe(
+            for format: AnalysisFormat, startsExternals: Bool
+        ) throws(Problem) -> (outputs: AnalyzerOutputs, values: [SummaryValue])? {
+            let described = analyzer.read { analyzer in
+                Result { () throws(Problem) in
+                    guard let external = analyzer as? any ExternalAnalyzer else {
+                        return (try analyzer.prepare(format), analyzer.summary())
+                    }
+                    guard startsExternals else { return (AnalyzerOutputs(), []) }
+                    defer { external.close() }
+                    return (try external.prepare(format), [])
+                }
             }
-            return described.flatMap(\.self).map { (header($0), $1) }
+            return try described?.get()
         }
     }
 
     /// A sink, made and not yet opened.
     struct SinkEntry: Sendable {
+        /// Its place in the configuration.
+        var place: Place
         var name: String
         var about: PluginDescription
         var sink: PluginInstance<any Sink>
@@ -185,18 +196,11 @@ public final class Pipeline: Sendable {
     public func describeAnalyzers(
         for format: StreamFormat, startsExternals: Bool = true
     ) throws(Problem) -> [StreamHeader.Analyzer] {
+        let format = AnalysisFormat(format, batching: batching, seed: seed)
         var result: [StreamHeader.Analyzer] = []
         for entry in analyzerEntries {
-            let format = AnalysisFormat(format, batching: batching, seed: seed)
-            let outputs = entry.analyzer.read { analyzer in
-                Result { () throws(Problem) in
-                    let external = analyzer as? any ExternalAnalyzer
-                    if external != nil, !startsExternals { return AnalyzerOutputs() }
-                    defer { external?.close() }
-                    return try analyzer.prepare(format)
-                }
-            }
-            if let outputs { result.append(entry.header(try outputs.get())) }
+            guard let (outputs, _) = try entry.describe(for: format, startsExternals: startsExternals) else { continue }
+            result.append(entry.header(outputs))
         }
         return result
     }

@@ -40,20 +40,17 @@ extension Pipeline {
     }
 }
 
-extension PluginRegistry {
+extension Assembly {
     /// Reports sinks and inputs whose results would be written to the same path, and results that would overwrite an input.
     ///
     /// - Parameters:
     ///   - inputs: The inputs that have results.
     ///   - files: The paths of all inputs.
-    func checkOutputs(
-        _ sinkEntries: [(place: Place, entry: Pipeline.SinkEntry)], inputs: [Pipeline.Input], files: [String], hasSeveralInputs: Bool,
-        _ problems: inout [Problem]
-    ) {
+    mutating func checkOutputs(inputs: [Pipeline.Input], files: [String], hasSeveralInputs: Bool) {
         let inputFiles = Set(files.compactMap(Self.identity(ofFile:)))
         /// By file: the sink that writes it, and the input of the result; nil: the result of all inputs.
         var owners: [String: (sink: Int, input: String?)] = [:]
-        sinkEntries: for (index, (place, entry)) in sinkEntries.enumerated() {
+        sinks: for (index, entry) in sinks.enumerated() {
             for output in entry.needs.outputs {
                 guard let template = try? PathTemplate(output.path, isNumbered: true) else { continue }
                 if !output.takesSeveralInputs, !template.isPerInput, hasSeveralInputs {
@@ -62,15 +59,15 @@ extension PluginRegistry {
                     let message =
                         "\(name) is for the result of one input, but there are \(count); write a file for each, with {stem} in the "
                         + "path of -o, or use --output-dir"
-                    problems.append(Problem(message, at: place))
-                    continue sinkEntries
+                    fail(message, at: entry.place)
+                    continue sinks
                 }
                 for input in template.isPerInput ? inputs.map({ $0.path ?? $0.name }) : [nil] {
                     let file = template.path(PathTemplate.Values(input: input ?? "", time: "{time}", number: 0))
                     // Standard output, `-`, is not a file, even if there is one of that name.
                     if file != "-", let identity = Self.identity(ofFile: file), inputFiles.contains(identity) {
                         problems.append(Problem("\(file) is an input file and would be overwritten; write to another file"))
-                        continue sinkEntries
+                        continue sinks
                     }
                     // Descriptors, devices and pipes accept several results.
                     if OutputTarget(file).isSpecial { continue }
@@ -85,8 +82,8 @@ extension PluginRegistry {
                         } else {
                             "another sink also writes to \(file); use another path for one of them"
                         }
-                    problems.append(Problem(message, at: place))
-                    continue sinkEntries
+                    fail(message, at: entry.place)
+                    continue sinks
                 }
             }
         }
@@ -97,13 +94,10 @@ extension PluginRegistry {
         (try? FileSystem.status(of: path)).flatMap { $0.kind == .file ? $0.identity : nil }
     }
 
-    func checkStandardOutput(_ sinkEntries: [Pipeline.SinkEntry], _ problems: inout [Problem]) {
-        let writers = sinkEntries.filter(\.needs.standardOutput)
+    mutating func checkStandardOutput() {
+        let writers = sinks.filter(\.needs.standardOutput)
         if writers.count > 1 {
-            problems.append(
-                Problem(
-                    "\(writers.map(\.name).joined(separator: " and ")) both write to standard output; use a path for one of them",
-                    at: .sink()))
+            fail("\(writers.map(\.name).joined(separator: " and ")) both write to standard output; use a path for one of them", at: .sink())
         }
     }
 }
