@@ -1,7 +1,7 @@
 internal import HemiolaRecords
 internal import HemiolaSignal
 
-/// Aggregates the hops of a batch into its row and converts powers into decibels, by runs of columns with equal treatment.
+/// Aggregates the hops of a batch into its row and converts powers into decibels, by runs of columns that are treated alike.
 ///
 /// Owns raw memory: the hot path's scratch row, allocated once.
 struct HopAggregator: ~Copyable {
@@ -9,40 +9,27 @@ struct HopAggregator: ~Copyable {
         var offset: Int
         var count: Int
         var aggregation: Feature.Aggregation
-    }
-
-    private struct DecibelRun {
-        var offset: Int
-        var count: Int
-        /// 10 for power, 20 for amplitude.
-        var factor: Float
+        /// For decibels: 10 for power, 20 for amplitude; nil: the values stay as they are.
+        var factor: Float?
     }
 
     private let runs: [Run]
-    private let decibelRuns: [DecibelRun]
     private let width: Int
     private let hopsPerBatch: Int
     private let scratch: UnsafeMutablePointer<Float>
 
     init(_ layout: FeatureLayout, hopsPerBatch: Int) {
         var runs: [Run] = []
-        var decibelRuns: [DecibelRun] = []
         for column in layout.sections.flatMap(\.features) where column.handle.count > 0 {
             let (offset, count) = (column.handle.offset, column.handle.count)
-            if let last = runs.last, last.aggregation == column.feature.aggregation {
+            let (aggregation, factor) = (column.feature.aggregation, column.feature.scale.factor)
+            if let last = runs.last, last.aggregation == aggregation, last.factor == factor {
                 runs[runs.count - 1].count += count
             } else {
-                runs.append(Run(offset: offset, count: count, aggregation: column.feature.aggregation))
-            }
-            guard let factor = column.feature.scale.factor else { continue }
-            if let last = decibelRuns.last, last.factor == factor, last.offset + last.count == offset {
-                decibelRuns[decibelRuns.count - 1].count += count
-            } else {
-                decibelRuns.append(DecibelRun(offset: offset, count: count, factor: factor))
+                runs.append(Run(offset: offset, count: count, aggregation: aggregation, factor: factor))
             }
         }
         self.runs = runs
-        self.decibelRuns = decibelRuns
         self.hopsPerBatch = hopsPerBatch
         width = layout.width
         scratch = .allocate(capacity: max(1, width))
@@ -92,10 +79,11 @@ struct HopAggregator: ~Copyable {
 
     /// Converts powers and amplitudes of the completed row into decibels.
     func convert(_ row: UnsafeMutableBufferPointer<Float>) {
-        for index in decibelRuns.indices {
-            let run = decibelRuns[index]
+        for index in runs.indices {
+            let run = runs[index]
+            guard let factor = run.factor else { continue }
             var span = UnsafeMutableBufferPointer(start: row.baseAddress! + run.offset, count: run.count).mutableSpan
-            span.convertToDecibels(factor: run.factor)
+            span.convertToDecibels(factor: factor)
         }
     }
 }
