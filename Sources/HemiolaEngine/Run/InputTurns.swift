@@ -3,14 +3,15 @@ internal import Synchronization
 
 /// The turns in which several jobs pass their inputs to the same sinks, whole and in order.
 ///
-/// The job of the current input passes its streams on directly. Those of the next inputs wait: of two inputs for each job at most.
+/// What a job has of its input waits in a list, of two inputs for each job at most. Whichever job adds to a list passes on what has its turn,
+/// unless another one does that already.
 ///
 /// `@unchecked Sendable`: everything below the lock is touched only under it, and the dispatcher only by the job that passes items on.
 final class InputTurns: @unchecked Sendable {
     /// What waits of an input at most, in bytes: about twenty minutes of the default features.
     private static let capacity = 8 << 20
 
-    /// What waits of an input that is not current.
+    /// What waits of an input.
     private struct Waiting {
         var actions: [() -> Void] = []
         /// In bytes.
@@ -25,9 +26,11 @@ final class InputTurns: @unchecked Sendable {
 
     private let condition = Condition()
     private var current = 0
-    /// Whether what has waited of the current input is still being passed on.
-    private var isCatchingUp = false
     private var waiting: [Int: Waiting] = [:]
+    /// Whether a job is passing on what waits of the current input.
+    private var isPassingOn = false
+    /// Whether any sink has a reader.
+    private var hasReader = true
     /// Whether no further input has a turn.
     private var isOver = false
 
@@ -50,58 +53,53 @@ final class InputTurns: @unchecked Sendable {
         }
     }
 
-    /// Whether any sink has a reader, as far as the job of an input knows.
-    fileprivate func hasReader(for number: Int) -> Bool {
-        condition.locked { !isOver && (isAhead(number) || dispatcher.hasReader) }
-    }
+    /// Whether the inputs are analysed for anything.
+    fileprivate var isRead: Bool { condition.locked { hasReader && !isOver } }
 
     /// Calls a function when an input has its turn.
     ///
     /// - Parameter size: What waits with it, in bytes; 0: it never waits for room.
     fileprivate func perform(_ number: Int, size: Int = 0, _ action: @escaping () -> Void) {
         condition.lock()
-        while size > 0, isAhead(number), !isOver, waiting[number]?.size ?? 0 >= Self.capacity { condition.wait() }
-        let mustWait = isAhead(number)
-        if mustWait, !isOver {
-            waiting[number, default: Waiting()].actions.append(action)
-            waiting[number]?.size += size
-        }
+        while size > 0, !isOver, waiting[number]?.size ?? 0 >= Self.capacity { condition.wait() }
+        waiting[number, default: Waiting()].actions.append(action)
+        waiting[number]?.size += size
+        passOn()
         condition.unlock()
-        if !mustWait { action() }
     }
 
-    /// Ends an input. The job of the current one passes on what waits of the next ones, up to one that is still being analysed.
+    /// Ends an input.
     fileprivate func finish(_ number: Int) {
         condition.lock()
-        if isAhead(number) { waiting[number, default: Waiting()].isFinished = true } else { while passOnNext() {} }
+        waiting[number, default: Waiting()].isFinished = true
+        passOn()
         condition.unlock()
-        condition.broadcast()
     }
 
-    /// Makes the next input the current one, unless the run is over. Called with the lock.
-    ///
-    /// - Returns: Whether all of it has waited, and was passed on.
-    private func passOnNext() -> Bool {
-        isOver = dispatcher.isOver
-        if isOver { return false }
-        current += 1
-        isCatchingUp = true
-        while let next = waiting[current], !next.actions.isEmpty {
-            waiting[current]?.actions = []
-            condition.unlock()
-            condition.broadcast()
-            for action in next.actions { action() }
-            condition.lock()
-            // What is being passed on still takes its room.
-            waiting[current]?.size -= next.size
+    /// Passes on what waits of the current input, and of the next ones up to one that is still being analysed. Called with the lock.
+    private func passOn() {
+        if isPassingOn { return }
+        isPassingOn = true
+        defer { isPassingOn = false }
+        while !isOver, let next = waiting[current] {
+            if !next.actions.isEmpty {
+                waiting[current]?.actions = []
+                condition.unlock()
+                for action in next.actions { action() }
+                condition.lock()
+                hasReader = dispatcher.hasReader
+                // What is being passed on still takes its room.
+                waiting[current]?.size -= next.size
+            } else if next.isFinished {
+                waiting[current] = nil
+                current += 1
+                isOver = dispatcher.isOver
+            } else {
+                return
+            }
             condition.broadcast()
         }
-        isCatchingUp = false
-        return waiting.removeValue(forKey: current)?.isFinished ?? false
     }
-
-    /// Whether an input does not, or not yet, pass its items on directly. Called with the lock.
-    private func isAhead(_ number: Int) -> Bool { number > current || number == current && isCatchingUp }
 }
 
 /// Lets the streams of one input wait for its turn.
@@ -114,7 +112,7 @@ final class InputTurn: StreamReceiver, Sendable {
         self.number = number
     }
 
-    var hasReader: Bool { turns.hasReader(for: number) }
+    var hasReader: Bool { turns.isRead }
     var inTurn: @Sendable (@escaping @Sendable () -> Void) -> Void { { [turns, number] in turns.perform(number, $0) } }
 
     func receive(_ item: StreamItem) {
