@@ -90,36 +90,25 @@ final class BlockWriter {
     private(set) var block: BatchStorage
     private var storages: [BatchStorage]
     private let make: () -> BatchStorage
-    private let publish: (BatchBlock) -> Void
-
-    /// - Parameters:
-    ///   - capacity: The most batches in a block.
-    ///   - publish: Receives each full block.
-    init(_ header: StreamHeader, capacity: Int, carriesSamples: Bool, publish: @escaping (BatchBlock) -> Void) {
-        self.carriesSamples = carriesSamples
-        self.publish = publish
-        let (width, channelCount) = (header.layout.width, header.format.channelCount)
-        let samplesPerBatch = carriesSamples ? header.batching.batchFrames * channelCount : 0
-        make = {
-            BatchStorage(
-                capacity: min(capacity, max(1, Self.longestRows / max(1, width))), width: width, samplesPerBatch: samplesPerBatch,
-                channelCount: channelCount)
-        }
-        block = make()
-        storages = [block]
-    }
+    private let receiver: any StreamReceiver
 
     /// A writer of blocks for the sinks of a pipeline: of one batch in real time.
-    convenience init(_ header: StreamHeader, of pipeline: Pipeline, to receiver: any StreamReceiver) {
-        self.init(
-            header, capacity: pipeline.isRealTime ? 1 : BatchBlock.capacity,
-            carriesSamples: pipeline.sinkEntries.contains { $0.needs.samples }, publish: { receiver.receive(.batches($0)) })
+    init(_ header: StreamHeader, of pipeline: Pipeline, to receiver: any StreamReceiver) {
+        let (width, channelCount) = (header.layout.width, header.format.channelCount)
+        let carriesSamples = pipeline.sinkEntries.contains { $0.needs.samples }
+        let capacity = pipeline.isRealTime ? 1 : min(BatchBlock.capacity, max(1, Self.longestRows / max(1, width)))
+        let samplesPerBatch = carriesSamples ? header.batching.batchFrames * channelCount : 0
+        make = { BatchStorage(capacity: capacity, width: width, samplesPerBatch: samplesPerBatch, channelCount: channelCount) }
+        self.carriesSamples = carriesSamples
+        block = make()
+        storages = [block]
+        self.receiver = receiver
     }
 
     /// Passes on the block, full or not.
     func flush() {
         guard block.count > 0 else { return }
-        publish(BatchBlock(block))
+        receiver.receive(.batches(BatchBlock(block)))
         block = take()
     }
 
