@@ -118,11 +118,9 @@ public final class Pipeline: Sendable {
     private let takenInputs = Atomic<Int>(0)
     /// Whether every input was taken to its end, or as far as it could be read.
     let isComplete = Atomic<Bool>(false)
-    private let position = Atomic<Int64>(0)
     /// Inputs that were analysed, and whose results cannot be written.
     let lostResults = Atomic<Int>(0)
-    private let place = Mutex(PipelineProgress(seconds: 0, duration: nil, streamIndex: 0, streamCount: 0, streamName: ""))
-    private let sampleRate = Atomic<Int>(1)
+    private let state = Mutex(PipelineProgress(seconds: 0, duration: nil, streamIndex: 0, streamCount: 0, streamName: ""))
     private let activityCount = Atomic<Int64>(0)
     /// The inputs that are open, and how many threads are inside of a call of their captures.
     private let openInputs = Mutex<[String]>([])
@@ -212,11 +210,7 @@ public final class Pipeline: Sendable {
     }
 
     /// How far the run is.
-    public var progress: PipelineProgress {
-        var progress = place.withLock { $0 }
-        progress.seconds = Double(position.load(ordering: .relaxed)) / Double(sampleRate.load(ordering: .relaxed))
-        return progress
-    }
+    public var progress: PipelineProgress { state.withLock { $0 } }
 
     /// A number that changes while the run reads its source, also one that has no audio yet. It stays the same when the run hangs.
     public var activity: Int64 { activityCount.load(ordering: .relaxed) }
@@ -249,9 +243,7 @@ public final class Pipeline: Sendable {
     }
 
     func note(_ source: StreamSource, index: Int) {
-        sampleRate.store(source.format.sampleRate, ordering: .relaxed)
-        position.store(0, ordering: .relaxed)
-        place.withLock {
+        state.withLock {
             $0 = PipelineProgress(
                 seconds: 0, duration: source.duration, streamIndex: index, streamCount: supply == nil ? max(inputs.count, 1) : 0,
                 streamName: source.name)
@@ -280,8 +272,9 @@ public final class Pipeline: Sendable {
         }
     }
 
-    func note(frame: Int64) {
-        position.store(frame, ordering: .relaxed)
+    /// Notes how far the current stream is.
+    func note(seconds: Double) {
+        state.withLock { $0.seconds = seconds }
     }
 }
 

@@ -51,7 +51,7 @@ final class SinkDispatcher: StreamReceiver {
             reportedSkips = []
             format = header.format
         case .batches(let block, _):
-            pipeline.note(frame: block[block.count - 1].endFrame)
+            pipeline.note(seconds: format.seconds(at: block[block.count - 1].endFrame))
             for index in 0..<block.count { add(lossesIn: block[index].events) }
         case .events(let events):
             add(lossesIn: events.events.span)
