@@ -155,8 +155,7 @@ import Testing
 
 @Suite struct NoticeTests {
     @Test(arguments: [
-        (PipelineNotice.captureFailed(input: "a.wav", Problem("no sound file")), ["a.wav: no sound file"]),
-        (.analyzerRefused(input: "a.wav", Problem("too many channels")), ["a.wav: too many channels"]),
+        (PipelineNotice.inputFailed(input: "a.wav", Problem("no sound file")), ["a.wav: no sound file"]),
         (.gap(input: "a.wav", at: 1.5, duration: 0.25, frames: 11_025, reason: .truncatedFile), ["a.wav", "1.5 s", "0.25 s"]),
         (.gap(input: "a.wav", at: 1.5, duration: 0.00002, frames: 1, reason: .truncatedFile), ["a.wav", "1.5 s", "1 frame "]),
         (.gap(input: "mic", at: 1.5, duration: 0.0004, frames: 19, reason: .stopped), ["mic", "1.5 s", "19 frames"]),
@@ -166,11 +165,7 @@ import Testing
         (.gap(input: "a.au", at: 1.5, duration: 0, frames: 0, reason: .falseLength), ["a.au", "header"]),
         (.damage(input: "a.mp3", places: 3, first: 1.5, duration: 2.25, frames: 99_225), ["a.mp3", "3 parts", "2.25 s", "1.5 s"]),
         (.gap(input: "mic", at: 12.34567, duration: 0.5, frames: 22_050, reason: .overrun), ["mic", "0.5 s", "12.346 s", "overrun"]),
-        (.nonFinite(input: "a.wav", samples: 1), ["a.wav", "1 sample "]),
-        (.nonFinite(input: "a.wav", samples: 12), ["a.wav", "12 samples "]),
         (.sinkFailed(sink: "socket", Problem("cannot write x: no")), ["cannot write x: no"]),
-        (.sinkTrouble(sink: "socket", Problem("cannot write x: no")), ["cannot write x: no"]), (.sinkRecovered(sink: "socket"), ["socket"]),
-        (.pacing(sink: "socket"), ["socket", "real time"]),
         (.finished(input: "a.wav", StreamSummary(frames: 9, batches: 1, reason: .endOfInput), seconds: 1), ["a.wav", "1 batch"]),
         (
             .finished(input: "a.wav", StreamSummary(frames: 9, batches: 2, reason: .interrupted), seconds: 1),
@@ -184,6 +179,6 @@ import Testing
 
     @Test func `error that names its input: the name is not repeated`() {
         let problem = Problem("cannot open a.wav: no")
-        #expect(PipelineNotice.captureFailed(input: "a.wav", problem).text == problem.message)
+        #expect(PipelineNotice.inputFailed(input: "a.wav", problem).text == problem.message)
     }
 }

@@ -40,6 +40,7 @@ import Testing
         #expect(several.calls == one.calls)
         #expect(several.streams == one.streams)
         #expect(loud.texts == quiet.texts)
+        #expect(loud.warnings(": 1 sample was NaN or infinite") == 5)
     }
 
     @Test(arguments: [1, 3]) func `analyzer that loads a model: every job has one`(jobs: Int) async throws {

@@ -53,7 +53,7 @@ import VisualizerAnalyzer
         // Their windows are longer, or they have a memory.
         let (classes, mono) = (found.values("chroma", "bins")[130...], expected.values("chroma", "bins")[130...])
         #expect(zip(classes, mono).allSatisfy { zip($0, $1).allSatisfy { abs($0 - $1) < 0.01 } })
-        #expect(notices.count("oppositePolarity") == 1)
+        #expect(notices.warnings("opposite polarity") == 1)
     }
 
     @Test func `opposite polarity: one record, in the batch and at the first frame of the hop`() async throws {
@@ -107,7 +107,7 @@ import VisualizerAnalyzer
             let (values, mono) = (found.values(analyzer, feature), expected.values(analyzer, feature))
             #expect(values.map { $0.map(\.bitPattern) } == mono.map { $0.map(\.bitPattern) }, "\(analyzer).\(feature)")
         }
-        #expect(states(found) == [] && notices.count("oppositePolarity") == 0)
+        #expect(states(found) == [] && notices.warnings("opposite polarity") == 0)
     }
 
     // MARK: - Changes and gaps
@@ -119,7 +119,7 @@ import VisualizerAnalyzer
         let found = try await stream(
             [.samples(Self.opposite(part)), .samples(both), .samples(Self.opposite(part))], notices: notices)
         #expect(states(found) == ["opposite", "normal", "opposite"])
-        #expect(notices.count("oppositePolarity") == 1)
+        #expect(notices.warnings("opposite polarity") == 1)
     }
 
     @Test func `gap: the polarity remains`() async throws {
@@ -140,7 +140,7 @@ import VisualizerAnalyzer
         ).run(report: notices)
         #expect(sink.streams.map { $0.value("levels", "rms_db")[0] } == [-120, -120])
         #expect(sink.streams.map { self.states($0) } == [["opposite"], ["opposite"]])
-        #expect(notices.count("oppositePolarity") == 1)
+        #expect(notices.warnings("opposite polarity") == 1)
     }
 
     @Test func `look-ahead: the second pass mixes as the first one, with one record`() async throws {

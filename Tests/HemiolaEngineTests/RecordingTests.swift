@@ -124,7 +124,7 @@ import Testing
         try await replay([Self.header(), Self.batch(0)] + events + [Self.end(1024)], notices: notices)
         #expect(sink.streams[0].events.compactMap(\.line) == events.map { Array($0.utf8) })
         #expect(sink.streams[0].batches.count > 5 && sink.streams[0].batches.allSatisfy { $0.events.count < 600 })
-        #expect(notices.count("recording") == 1, "the undeclared type is reported once")
+        #expect(notices.count("warning") == 1, "the undeclared type is reported once")
     }
 
     @Test func `long events: a block is passed on when they have 4 MiB`() async throws {

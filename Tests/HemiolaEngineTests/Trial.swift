@@ -67,6 +67,11 @@ final class Notices: Sendable {
     func count(_ name: String) -> Int {
         texts.count { $0.hasPrefix(name) }
     }
+
+    /// The number of warnings with a text.
+    func warnings(_ text: String) -> Int {
+        texts.count { $0.hasPrefix("warning") && $0.contains(text) }
+    }
 }
 
 /// A list that several threads write.

@@ -42,7 +42,7 @@ final class NoticePrinter: Sendable {
     private func printNow(_ notice: PipelineNotice) {
         switch notice {
         // Lost audio is reported whatever the verbosity: --quiet hides warnings only.
-        case .captureFailed, .analyzerRefused, .sinkFailed, .resultFailed, .noSinkLeft, .runFailed, .gap, .damage:
+        case .inputFailed, .sinkFailed, .runFailed, .gap, .damage:
             console.error(notice.text)
         case .captureWarning:
             console.remark(notice.text)
@@ -50,8 +50,7 @@ final class NoticePrinter: Sendable {
             console.remark(notice.text, figure: figure)
         case .sinkAddress(_, _, let figure):
             console.announce(notice.text, figure: figure)
-        case .silence, .sound, .oppositePolarity, .nonFinite, .analyzerWarning, .sinkTrouble, .sinkWarning, .sinkOutput, .sinkRecovered,
-            .pacing, .fewerJobs, .controlRefused, .recording, .inputSkipped, .analyzerSkipped, .sinkSkipped, .sinkLosses:
+        case .silence, .sound, .sinkWarning, .sinkOutput, .warning:
             console.warning(notice.text)
         case .device(_, let device):
             device.state == .lost ? console.warning(notice.text) : console.remark(notice.text)
@@ -75,7 +74,7 @@ extension PipelineNotice {
     /// than numbers, such as the lines of a program, and not what is reported once per input.
     fileprivate var canRepeat: Bool {
         switch self {
-        case .captureWarning, .sinkTrouble, .sinkWarning, .sinkRecovered, .sinkInformation: true
+        case .captureWarning, .sinkWarning, .sinkInformation: true
         case .gap(_, _, _, _, let reason): !reason.isOfFile
         default: false
         }

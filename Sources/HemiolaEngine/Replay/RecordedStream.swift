@@ -130,7 +130,7 @@ final class RecordedStream: StreamProducer {
     }
 
     private func warn(_ text: String) {
-        player.report(.recording(text))
+        player.report(.warning(text))
     }
 
     // MARK: - Records

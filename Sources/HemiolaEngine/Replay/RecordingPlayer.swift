@@ -16,7 +16,7 @@ struct RecordingPlayer {
         var streamCount = 0
         do throws(Problem) {
             while !isCancelled(), dispatcher.hasReader {
-                switch try reader.next(warn: { report(.recording($0)) }) {
+                switch try reader.next(warn: { report(.warning($0)) }) {
                 case .record(.header(let header), _):
                     try play(header, from: reader, number: streamCount)
                     streamCount += 1
@@ -29,7 +29,7 @@ struct RecordingPlayer {
         } catch {
             if error.remedy == .finish { return false }
             dispatcher.noteFailedInput()
-            report(.captureFailed(input: reader.name, error))
+            report(.inputFailed(input: reader.name, error))
             return true
         }
     }
@@ -62,13 +62,13 @@ struct RecordingPlayer {
     private func openAudio(_ number: Int, of header: StreamHeader, isUsed: Bool) throws(Problem) -> RecordedAudio? {
         guard isUsed else {
             if number == 0, let audio = setup.audio.first {
-                report(.recording("\(audio.name): has no effect, because no sink of this pipeline reads audio"))
+                report(.warning("\(audio.name): has no effect, because no sink of this pipeline reads audio"))
             }
             return nil
         }
         guard setup.audio.indices.contains(number) else {
             let hint = header.source.kind == "file" ? "; add --audio \(header.source.name)" : ""
-            report(.recording("\(setup.recording.name): the samples of \(header.source.name) are silence\(hint)"))
+            report(.warning("\(setup.recording.name): the samples of \(header.source.name) are silence\(hint)"))
             return nil
         }
         let input = setup.audio[number]

@@ -101,7 +101,7 @@ final class AnalysisJob {
                 outputs = try slot.analyzer.prepare(format)
             } catch {
                 guard entry.policy == .skip else { throw error }
-                report(.analyzerSkipped(input: source.name, analyzer: entry.name, error))
+                report(.warning("\(error.message(about: source.name)); analysed without \(entry.name)"))
                 continue
             }
             slot.requests = requests.count..<requests.count + outputs.spectra.count

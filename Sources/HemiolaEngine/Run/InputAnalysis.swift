@@ -77,7 +77,7 @@ struct InputAnalysis {
         } catch {
             // An input that fails is counted once. Of one without any sound, its error says all.
             if let damage, hasSound { report(damage.notice) }
-            if error.remedy != .finish { fail(.captureFailed(input: input.name, error), of: input.name) }
+            if error.remedy != .finish { fail(.inputFailed(input: input.name, error), of: input.name) }
         }
         let path = input.path ?? input.name
         return InputEnd(
@@ -118,7 +118,7 @@ struct InputAnalysis {
     /// Reports that the input failed or was incomplete.
     private mutating func fail(_ notice: PipelineNotice, of name: String) {
         error = notice.text
-        report(input.policy == .skip ? .inputSkipped(input: name, reason: notice.text) : notice)
+        report(input.policy == .skip ? .warning("\(notice.text); this input is skipped") : notice)
     }
 
     private var warn: @Sendable (String) -> Void {
@@ -154,7 +154,7 @@ struct InputAnalysis {
         do {
             preparation = try job.prepare(source, of: input, looksAhead: mayLookAhead, report: report)
         } catch {
-            fail(.analyzerRefused(input: source.name, error), of: source.name)
+            fail(.inputFailed(input: source.name, error), of: source.name)
             return .over(.error)
         }
         var producer = producer(preparation, capture)
@@ -241,7 +241,10 @@ struct InputAnalysis {
             if let error = externalFailure(of: stream.name) { throw error }
             if stream.producer.hasOppositePolarity, !isPolarityReported {
                 isPolarityReported = true
-                report(.oppositePolarity(input: deviceName ?? stream.name))
+                report(
+                    .warning(
+                        "\(deviceName ?? stream.name): left and right have opposite polarity and cancel each other in the mono mix: their "
+                            + "difference is analysed; swap the wires of one channel, or invert it"))
             }
             switch stream.producer.takeSilenceReport() {
             case .silence(let seconds): report(.silence(input: deviceName ?? stream.name, seconds: seconds))
@@ -277,7 +280,7 @@ struct InputAnalysis {
             guard let failure = external.analyzer.failure else { continue }
             guard external.isSkippable else { return Problem(failure.message) }
             if skippedExternals.insert(external.name).inserted {
-                report(.analyzerSkipped(input: name, analyzer: external.name, failure))
+                report(.warning("\(failure.message(about: name)); analysed without \(external.name)"))
             }
         }
         return nil
@@ -290,7 +293,8 @@ struct InputAnalysis {
             stream.controls.removeFirst()
             let reply = control.control.fault.map { .refused($0) } ?? stream.producer.apply(control.control, from: control.origin)
             guard case .refused(let reason) = reply, stream.refusals.insert(reason).inserted else { continue }
-            report(.controlRefused(input: stream.name, control, reason: reason))
+            report(
+                .warning("\(stream.name): the control \(control.control.name) at frame \(control.frame) had no effect: \(reason)"))
         }
     }
 
@@ -314,7 +318,7 @@ struct InputAnalysis {
             error = damage?.notice.text
         }
         var error = stream.damage?.notice.text ?? self.error
-        if case .failed(let failure) = ending { error = PipelineNotice.captureFailed(input: name, failure).text }
+        if case .failed(let failure) = ending { error = PipelineNotice.inputFailed(input: name, failure).text }
         let summary = StreamSummary(
             frames: producer.clock, batches: producer.batchCount, nonFinite: producer.nonFinite,
             sections: stream.slots.map { .init(analyzer: $0.name, values: $0.analyzer.summary()) }.filter { !$0.values.isEmpty },
@@ -322,10 +326,13 @@ struct InputAnalysis {
         receiver.receive(.end(summary))
         for slot in stream.slots {
             if let warning = slot.analyzer.warning, warnings.insert("\(slot.name): \(warning)").inserted {
-                report(.analyzerWarning(input: name, analyzer: slot.name, warning))
+                report(.warning("\(name): \(slot.name): \(warning)"))
             }
         }
-        if producer.nonFinite > 0 { report(.nonFinite(input: name, samples: producer.nonFinite)) }
+        let samples = producer.nonFinite
+        if samples > 0 {
+            report(.warning("\(name): \(samples) sample\(samples == 1 ? " was" : "s were") NaN or infinite and replaced by 0"))
+        }
         report(.finished(input: name, summary, seconds: producer.seconds))
         return ending
     }

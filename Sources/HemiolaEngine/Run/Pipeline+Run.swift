@@ -16,7 +16,7 @@ extension Pipeline {
     ) -> RunOutcome {
         var outcome = RunOutcome()
         if let sink = sinkEntries.first(where: \.needs.realTime), !isLive, !configuration.isPaced {
-            report(.pacing(sink: sink.name))
+            report(.warning("\(sink.name) requires real time: processing at real-time speed"))
         }
         let startTime = Int(clock.now + MonotonicTime.wallClockOffset)
         if let (sink, error) = firstUnwritableOutput(startTime: startTime) {
@@ -77,7 +77,7 @@ extension Pipeline {
         do {
             while others.count < count - 1 { others.append(try WorkerThread(for: "a job", run)) }
         } catch {
-            report(.fewerJobs(others.count + 1, of: count, error))
+            report(.warning("\(others.count + 1) of \(count) jobs run: \(error.message)"))
         }
         return [run()] + others.map { $0.join() }
     }
@@ -151,11 +151,11 @@ extension Pipeline {
         outcome.isMisconfigured = ends.contains(.misconfigured)
         outcome.skippedSinks = ends.count { $0 == .skipped }
         for sink in sinks where sink.queue.isSkipped {
-            report(.sinkLosses(sink: sink.name, batches: sink.queue.loss.batches))
+            report(.warning("\(sink.name): batches that were not written: \(sink.queue.loss.batches)"))
         }
         if outcome.skippedSinks > 0, !ends.contains(where: { $0 == .done || $0 == .readerIsGone }) {
             // Nothing has the results.
-            report(.noSinkLeft)
+            report(.runFailed(Problem("all sinks have failed; the rest was not analysed")))
             outcome.failedSinks += 1
         }
         outcome.readerIsGone = ends.contains(.readerIsGone) && !ends.contains(.done)

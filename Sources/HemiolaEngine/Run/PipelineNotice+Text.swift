@@ -4,18 +4,10 @@ extension PipelineNotice {
     /// The message for the user, in one line. It names the input or the output.
     public var text: String {
         switch self {
-        case .captureFailed(let input, let error):
-            return Self.line(input, error.message)
-        case .inputSkipped(_, let reason):
-            return "\(reason); this input is skipped"
-        case .analyzerSkipped(let input, let analyzer, let error):
-            return "\(Self.line(input, error.message)); analysed without \(analyzer)"
-        case .captureWarning(_, let remark):
+        case .inputFailed(let input, let error):
+            return error.message(about: input)
+        case .captureWarning(_, let remark), .sinkWarning(_, let remark), .warning(let remark):
             return remark
-        case .analyzerRefused(let input, let error):
-            return Self.line(input, error.message)
-        case .analyzerWarning(let input, let analyzer, let remark):
-            return "\(input): \(analyzer): \(remark)"
         case .gap(let input, let time, let duration, let frames, .truncatedFile):
             return duration > 0
                 ? "\(input): the file ends at \(time.rounded(toPlaces: 3)) s, \(Self.length(duration, frames)) too early; the audio before was analysed"
@@ -43,39 +35,12 @@ extension PipelineNotice {
             return "silence on \"\(input)\"; if music is playing, select its device; see: hemiola devices"
         case .sound(let input, let seconds):
             return "sound on \"\(input)\" after \(Int(seconds.rounded())) s of silence"
-        case .oppositePolarity(let input):
-            return "\(input): left and right have opposite polarity and cancel each other in the mono mix: their difference is analysed; "
-                + "swap the wires of one channel, or invert it"
-        case .nonFinite(let input, let samples):
-            return "\(input): \(samples) sample\(samples == 1 ? " was" : "s were") NaN or infinite and replaced by 0"
         case .sinkFailed(_, let error):
             return error.messages
-        case .resultFailed(let input, let error):
-            return Self.line(input, error.messages)
-        case .sinkSkipped(_, let error):
-            return "\(error.messages); the run goes on without it"
-        case .sinkLosses(let sink, let batches):
-            return "\(sink): batches that were not written: \(batches)"
-        case .noSinkLeft:
-            return "all sinks have failed; the rest was not analysed"
-        case .sinkTrouble(_, let error):
-            return "\(error.messages); retrying"
-        case .sinkWarning(_, let remark):
-            return remark
         case .sinkInformation(_, let text, _), .sinkAddress(_, let text, _), .sinkOutput(_, let text):
             return text
-        case .sinkRecovered(let sink):
-            return "\(sink): recovered"
-        case .fewerJobs(let count, let wanted, let error):
-            return "\(count) of \(wanted) jobs run: \(error.message)"
         case .runFailed(let error):
             return error.message
-        case .pacing(let sink):
-            return "\(sink) requires real time: processing at real-time speed"
-        case .recording(let remark):
-            return remark
-        case .controlRefused(let input, let control, let reason):
-            return "\(input): the control \(control.control.name) at frame \(control.frame) had no effect: \(reason)"
         case .finished(let input, let summary, _):
             return "\(input): \(summary.batches) batch\(summary.batches == 1 ? "" : "es")"
                 + (summary.reason == .endOfInput ? "" : " (\(summary.reason.rawValue))")
@@ -86,16 +51,16 @@ extension PipelineNotice {
     private static func length(_ seconds: Double, _ frames: Int64) -> String {
         seconds >= 0.01 ? "\(seconds.rounded(toPlaces: 3)) s" : "\(frames) frame\(frames == 1 ? "" : "s")"
     }
-
-    /// The message, preceded by the input's name unless it contains it.
-    private static func line(_ name: String, _ message: String) -> String {
-        message.contains(name.onOneLine) ? message : "\(name): \(message)"
-    }
 }
 
 extension Problem {
     /// All that is wrong with a field map, one line each.
-    fileprivate var messages: String { all.map(\.message).joined(separator: "\n") }
+    var messages: String { all.map(\.message).joined(separator: "\n") }
+
+    /// The message, preceded by the input's name unless it contains it.
+    func message(about input: String) -> String {
+        message.contains(input.onOneLine) ? message : "\(input): \(message)"
+    }
 }
 
 extension DeviceEvent {

@@ -2,18 +2,10 @@ public import Hemiola
 
 /// A notice of a running pipeline to its caller. Library code does not print.
 public enum PipelineNotice: Sendable {
-    /// An input failed or was incomplete.
-    case captureFailed(input: String, Problem)
+    /// An input failed or was incomplete, or its result cannot be written: it counts as failed.
+    case inputFailed(input: String, Problem)
     /// A capture reports one line to the user, and goes on: that it waits for its source.
     case captureWarning(input: String, String)
-    /// An input failed or was incomplete, and does not count as failed (`on_error`): the message of the failure.
-    case inputSkipped(input: String, reason: String)
-    /// An analyzer refuses the input's format or has failed, and the input is analysed without it (`on_error`).
-    case analyzerSkipped(input: String, analyzer: String, Problem)
-    /// An analyzer refuses the input's format: it was not analysed.
-    case analyzerRefused(input: String, Problem)
-    /// A warning of an analyzer about a stream, in one line; reported once, at the stream's end.
-    case analyzerWarning(input: String, analyzer: String, String)
     /// Audio was lost. Seconds of stream time, and the lost frames.
     case gap(input: String, at: Double, duration: Double, frames: Int64, reason: Gap.Reason)
     /// Several parts of a file are missing or damaged: how many, where the first one lies and how long they are together, in
@@ -26,44 +18,23 @@ public enum PipelineNotice: Sendable {
     case silence(input: String, seconds: Double)
     /// The end of a silence that was reported, after so many seconds.
     case sound(input: String, seconds: Double)
-    /// The two channels of an input have opposite polarity, and their difference is analysed; reported once per input.
-    case oppositePolarity(input: String)
-    /// NaN or infinite samples were replaced with 0: reported once per stream, at its end.
-    case nonFinite(input: String, samples: Int64)
+    /// A stream is over, after so many seconds.
+    case finished(input: String, StreamSummary, seconds: Double)
     /// A sink failed; the others continue.
     case sinkFailed(sink: String, Problem)
-    /// The result of an input cannot be written, but those of others can: the input counts as failed.
-    case resultFailed(input: String, Problem)
-    /// A sink cannot write and retries.
-    case sinkTrouble(sink: String, Problem)
-    /// A warning of a sink, in one line; it continues.
+    /// A warning of a sink, in one line, also that it cannot write and retries, or writes again; it continues.
     case sinkWarning(sink: String, String)
-    /// A sink failed, and the run goes on without it (`on_error`).
-    case sinkSkipped(sink: String, Problem)
-    /// Batches that a skipped sink has not written; reported at the end of the run.
-    case sinkLosses(sink: String, batches: Int64)
-    /// All sinks have failed, and at least one was skipped; reported at the end of the run.
-    case noSinkLeft
     /// Information from a sink: one line, and a figure of several lines for terminals, which can be empty.
     case sinkInformation(sink: String, String, figure: [String])
     /// What a user needs to use a sink, such as the URL of a page: one line, and a figure as that of `sinkInformation`.
     case sinkAddress(sink: String, String, figure: [String])
     /// A line that a program of a sink has printed.
     case sinkOutput(sink: String, String)
-    /// The sink writes again.
-    case sinkRecovered(sink: String)
-    /// The system has threads for so many jobs only, of those that the configuration asks for: they analyse all inputs.
-    case fewerJobs(Int, of: Int, Problem)
-    /// The run has no thread: nothing was analysed.
+    /// The run has no thread, so that nothing was analysed, or it ended because no sink was left.
     case runFailed(Problem)
-    /// A sink needs real time: the file is paced.
-    case pacing(sink: String)
-    /// A warning about a recording or its audio, in one line; the replay continues.
-    case recording(String)
-    /// A replayed control had no effect; reported once per reason and stream.
-    case controlRefused(input: String, StampedControl, reason: String)
-    /// A stream is over, after so many seconds.
-    case finished(input: String, StreamSummary, seconds: Double)
+    /// Something else that the user should know, once per run, input or stream, in one line that names what it is about: what is left out
+    /// (`on_error=skip`), how the sound was changed for the analysis, what has no effect.
+    case warning(String)
 }
 
 /// The progress of a run. Cheap to read, from any thread.

@@ -93,7 +93,7 @@ final class SinkRunner {
         } catch {
             try? close()
             guard policy == .skip else { throw error }
-            report(.sinkSkipped(sink: context.name, error))
+            report(.warning("\(error.messages); the run goes on without it"))
             queue.abandon(countsRest: true)
             return nil
         }
@@ -149,7 +149,7 @@ final class SinkRunner {
     private func passOver(_ item: StreamItem, because error: Problem) {
         if case .batches(let block, _) = item { block.storage.noteUse() }
         guard case .inputEnd(let completion) = item else { return }
-        let notice = PipelineNotice.resultFailed(input: completion.end.file, error)
+        let notice = PipelineNotice.inputFailed(input: completion.end.file, error)
         report(notice)
         completion.sinkHasEnded(notice.text)
         inputError = nil
@@ -188,7 +188,7 @@ final class SinkRunner {
                     if case .begin = item {} else if let header { try sink.begin(header) }
                 }
                 try deliver(item)
-                if isReported { report(.sinkRecovered(sink: context.name)) }
+                if isReported { report(.sinkWarning(sink: context.name, "\(context.name): recovered")) }
                 return .done
             } catch let again {
                 error = again
@@ -196,7 +196,7 @@ final class SinkRunner {
                 if !isOpen, error.remedy == .retry { error.remedy = .reopen }
             }
             if !isReported, attempt == Self.silentAttempts, attempt < attemptLimit, error.remedy == .retry || error.remedy == .reopen {
-                report(.sinkTrouble(sink: context.name, error))
+                report(.sinkWarning(sink: context.name, "\(error.messages); retrying"))
                 isReported = true
             }
         }
@@ -219,7 +219,7 @@ final class SinkRunner {
     private func outcomeReporting(_ error: Problem) -> Outcome {
         if error.remedy == .finish { return .readerIsGone }
         if policy == .skip {
-            report(.sinkSkipped(sink: context.name, error))
+            report(.warning("\(error.messages); the run goes on without it"))
             return .skipped
         }
         report(.sinkFailed(sink: context.name, error))

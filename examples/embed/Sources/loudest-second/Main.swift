@@ -25,7 +25,7 @@ struct Main {
 
         // The libraries do not print: events of the run are reported as notices.
         let outcome = pipeline.run { notice in
-            if case .captureFailed(_, let error) = notice { fail(error.message) }
+            if case .inputFailed(_, let error) = notice { fail(error.message) }
         }
         guard outcome.failedInputs == 0, outcome.failedSinks == 0 else { fail("\(path) was not completely analysed") }
     }
