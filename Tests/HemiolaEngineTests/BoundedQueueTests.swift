@@ -28,15 +28,15 @@ import Testing
         .inputEnd(InputCompletion(InputEnd(file: "x"), isSkippable: false, sinks: 1) { _ in })
     }
 
-    /// The items that are left in the queue, as text: `begin`, a batch number with the number of its events and those before, `end`.
+    /// The items that are left in the queue, as text: `begin`, a batch number with the number of its events, `end`.
     private func drain(_ queue: Queue) -> [String] {
         queue.finish()
         var words: [String] = []
-        while let item = queue.next() {
+        while let (item, _) = queue.next() {
             switch item {
             case .begin: words.append("begin")
-            case .batches(let block, let earlier): words.append("\(block[0].number):\(earlier.events.count + block[0].events.count)")
-            case .events(let events): words.append("+\(events.events.count)")
+            case .batches(let block): words.append("\(block[0].number):\(block[0].events.count)")
+            case .events(let events): words.append("+\(events.count)")
             case .end: words.append("end")
             case .inputEnd: words.append("input end")
             }
@@ -54,7 +54,7 @@ import Testing
             // Begins to read after the writer has found the queue full: a thread takes longer to start than a call that does not wait.
             try! startThread(for: "a test") {
                 reads.append(0)
-                while case .batches(let block, _)? = queue.next() {
+                while case .batches(let block)? = queue.next()?.item {
                     numbers.append(block[0].number)
                     reads.append(0)
                 }
@@ -83,7 +83,7 @@ import Testing
 
     @Test(arguments: [0, 1]) func `events and the end of an input: count in a queue that waits`(index: Int) throws {
         let queue = Queue(capacity: 1, .wait)
-        queue.put([.events(EventBuffer([event(0)])), inputEnd][index])
+        queue.put([.events([event(0)]), inputEnd][index])
         let (isRead, wasReadBefore) = (Shared(false), Shared<Bool?>(nil))
         try startThread(for: "a test") { [self] in
             // Reads after the writer has found the queue full: a thread takes longer to start than a call that does not wait.
@@ -136,9 +136,9 @@ import Testing
     func `events outside a batch: keep their place among the blocks`(policy: BoundedQueue.Policy) {
         let queue = Queue(capacity: 8, policy)
         queue.put(.begin(header))
-        queue.put(.events(EventBuffer([event(0)])))
+        queue.put(.events([event(0)]))
         queue.put(.batches(block(1)))
-        queue.put(.events(EventBuffer([event(2), event(3)])))
+        queue.put(.events([event(2), event(3)]))
         queue.put(.batches(block(4)))
         queue.put(.end(summary))
         #expect(drain(queue) == ["begin", "+1", "1:1", "+2", "4:1", "end"])
@@ -149,14 +149,14 @@ import Testing
         queue.put(.begin(header))
         for number in 0..<10 {
             queue.put(.batches(block(Int64(3 * number))))
-            queue.put(.events(EventBuffer([event(3 * number + 1), event(3 * number + 2)])))
+            queue.put(.events([event(3 * number + 1), event(3 * number + 2)]))
         }
         queue.finish()
         var times: [Double] = []
-        while let item = queue.next() {
+        while let (item, _) = queue.next() {
             switch item {
-            case .batches(let block, let earlier): times += earlier.events.map(\.time) + block.events.map(\.time)
-            case .events(let events): times += events.events.map(\.time)
+            case .batches(let block): times += block.events.map(\.time)
+            case .events(let events): times += events.map(\.time)
             case .begin, .end, .inputEnd: break
             }
         }
@@ -164,7 +164,7 @@ import Testing
     }
 
     @Test func `events above the limit: the oldest are dropped and counted`() {
-        let limit = StreamItem.eventLimit
+        let limit = Queue.eventLimit
         let queue = Queue(capacity: 2, .dropOldest)
         queue.put(.begin(header))
         // The last two blocks keep their events.
@@ -172,18 +172,37 @@ import Testing
         for number in 0..<count { queue.put(.batches(block(Int64(number), events: 9))) }
         let dropped = queue.loss.events
         #expect(dropped == Int64((count - 2) * 9 - limit))
-        queue.put(.events(EventBuffer(Array(repeating: event(count), count: 100))))
+        queue.put(.events(Array(repeating: event(count), count: 100)))
         #expect(queue.loss.events == dropped + 100)
         #expect(drain(queue) == ["begin", "\(count - 2):\(limit - 100 + 9)", "\(count - 1):9", "+100"])
+    }
+
+    @Test(arguments: [BoundedQueue.Policy.wait, .dropOldest])
+    func `replies: each after the items before it, also when they were dropped`(policy: BoundedQueue.Policy) {
+        let (queue, log) = (Queue(capacity: 3, policy), Log<Int>())
+        queue.put([{ log.append(0) }])
+        queue.put(.begin(header))
+        for number in 1...2 {
+            queue.put(.batches(block(Int64(number))))
+            queue.put([{ log.append(number) }])
+        }
+        if policy == .dropOldest { for number in 3...9 { queue.put(.batches(block(Int64(number)))) } }
+        queue.finish()
+        var repliesByItem: [Int] = []
+        while let (_, replies) = queue.next() {
+            for reply in replies { reply() }
+            repliesByItem.append(replies.count)
+        }
+        #expect(log.items == [0, 1, 2])
+        #expect(repliesByItem == (policy == .wait ? [1, 0, 1, 1] : [1, 0, 2, 0, 0]))
     }
 
     @Test func `list of names: each name counts as one event`() {
         let queue = Queue(capacity: 1, .dropOldest)
         let names = Array(repeating: "a name", count: 10_000)
         for number in 0..<50 {
-            queue.put(
-                .events(EventBuffer([Event(at: Double(number), StampedControl(Control(.presetNames, .texts(names)), at: 0, from: "test"))]))
-            )
+            let control = StampedControl(Control(.presetNames, .texts(names)), at: 0, from: "test")
+            queue.put(.events([Event(at: Double(number), control)]))
         }
         #expect(queue.loss.events == 47)
         #expect(drain(queue) == ["+3"])
@@ -227,7 +246,7 @@ import Testing
     ) throws {
         let queue = Queue(capacity: 4, policy)
         for number in 0..<3 { queue.put(.batches(block(Int64(number)))) }
-        let failed = try #require(queue.next())
+        let failed = try #require(queue.next()?.item)
         #expect(queue.abandon(countsRest: true, at: failed).count == 3)
         queue.put(.batches(block(3)))
         queue.put(inputEnd)

@@ -20,8 +20,8 @@ struct EventSchedule {
     mutating func apply(to item: StreamItem) -> StreamItem {
         switch item {
         case .begin(let header): begin(header)
-        case .batches(let block, _): return .batches(apply(to: block))
-        case .events(let events): return .events(EventBuffer(apply(to: Array(events.events))))
+        case .batches(let block): return .batches(apply(to: block))
+        case .events(let events): return .events(apply(to: events))
         case .end(let summary): return .end(apply(to: summary))
         case .inputEnd: break
         }

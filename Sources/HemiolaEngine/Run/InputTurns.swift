@@ -119,8 +119,8 @@ final class InputTurn: StreamReceiver, Sendable {
         let size =
             switch item {
             // Of size 0 it would never wait.
-            case .batches(let block, _): max(1, block.storage.byteCount + block.events.count * MemoryLayout<Event>.stride)
-            case .events(let events): events.events.count * MemoryLayout<Event>.stride
+            case .batches(let block): max(1, block.storage.byteCount + block.events.count * MemoryLayout<Event>.stride)
+            case .events(let events): events.count * MemoryLayout<Event>.stride
             case .begin, .end, .inputEnd: 1
             }
         turns.perform(number, size: size) { [dispatcher = turns.dispatcher] in

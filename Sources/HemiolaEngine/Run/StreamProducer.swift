@@ -61,7 +61,7 @@ extension Pipeline {
                     if !receiver.hasReader { return .noReaders }
                     let isControlled = receiver.applyControls(to: producer)
                     let events = producer.takeEventsOfPause(isControlled: isControlled)
-                    if isControlled || !events.isEmpty { receiver.receive(.events(EventBuffer(events))) }
+                    if isControlled || !events.isEmpty { receiver.receive(.events(events)) }
                 case .format(let format):
                     var source = producer.header.source
                     source.format = format

@@ -50,11 +50,11 @@ final class SinkDispatcher: StreamReceiver {
             lastLossTime = 0
             reportedSkips = []
             format = header.format
-        case .batches(let block, _):
+        case .batches(let block):
             pipeline.note(seconds: format.seconds(at: block[block.count - 1].endFrame))
             for index in 0..<block.count { add(lossesIn: block[index].events) }
         case .events(let events):
-            add(lossesIn: events.events.span)
+            add(lossesIn: events.span)
         case .end(var summary):
             sendReplies()
             for loss in takeLosses() + inbox.takeLosses() {
@@ -106,7 +106,7 @@ final class SinkDispatcher: StreamReceiver {
         if replies.isEmpty { return }
         for (index, sink) in sinks.enumerated() {
             let own = replies.filter { $0.sink == index }.map(\.reply)
-            if !own.isEmpty { _ = sink.queue.put(.events(EventBuffer(replies: own))) }
+            if !own.isEmpty { sink.queue.put(own) }
         }
         replies.removeAll(keepingCapacity: true)
     }

@@ -102,7 +102,7 @@ final class SinkRunner {
     /// Runs until the queue is finished or the sink has failed.
     func run() -> Outcome {
         var outcome = queue.isSkipped ? Outcome.skipped : .done
-        while outcome == .done, let next = queue.next() {
+        while outcome == .done, let (next, replies) = queue.next() {
             // Once per item, not per attempt: the schedule delivers each event only once.
             let item = schedule?.apply(to: next) ?? next
             do {
@@ -111,7 +111,7 @@ final class SinkRunner {
                 outcome = retry(item, after: error)
                 if outcome != .done { abandon(item, isSkipped: outcome == .skipped) }
             }
-            for reply in next.replies { reply() }
+            for reply in replies { reply() }
         }
         do {
             try close()
@@ -132,11 +132,11 @@ final class SinkRunner {
         case .begin(let header):
             self.header = header
             try sink.begin(header)
-        case .batches(let block, _):
+        case .batches(let block):
             try sink.write(block)
             block.storage.noteUse()
         case .events(let events):
-            if !events.events.isEmpty { try sink.write(Array(events.events)) }
+            if !events.isEmpty { try sink.write(events) }
         case .end(let summary):
             try sink.end(summary)
         case .inputEnd(let completion):
@@ -147,7 +147,7 @@ final class SinkRunner {
 
     /// Passes over an item of an input whose result cannot be written.
     private func passOver(_ item: StreamItem, because error: Problem) {
-        if case .batches(let block, _) = item { block.storage.noteUse() }
+        if case .batches(let block) = item { block.storage.noteUse() }
         guard case .inputEnd(let completion) = item else { return }
         let notice = PipelineNotice.inputFailed(input: completion.end.file, error)
         report(notice)
