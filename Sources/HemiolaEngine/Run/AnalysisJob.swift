@@ -55,7 +55,7 @@ final class AnalysisJob {
     /// Analyses an input to its end and passes its streams and its end to the receiver.
     private func analyze(_ input: Pipeline.Input, for receiver: any StreamReceiver) {
         let report: @Sendable (PipelineNotice) -> Void = { [report, inTurn = receiver.inTurn] notice in inTurn { report(notice) } }
-        var analysis = InputAnalysis(input, index: input.given.number, of: self, for: receiver, report: report)
+        var analysis = InputAnalysis(input, of: self, for: receiver, report: report)
         let end = analysis.run()
         let completion = InputCompletion(end, isSkippable: input.policy == .skip, sinks: pipeline.sinkEntries.count) {
             [pipeline] written in

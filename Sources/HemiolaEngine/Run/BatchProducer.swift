@@ -13,7 +13,8 @@ final class BatchProducer: StreamProducer {
     /// The duration of the current silence; nil where it is not reported.
     private(set) var silence: SilenceDetector?
 
-    private let slots: [AnalyzerSlot]
+    /// The analyzers that have not refused the stream.
+    let slots: [AnalyzerSlot]
     private let directors: [PipelineDirector]
     private let bank: SpectrumBank
     private let aggregator: HopAggregator

@@ -35,10 +35,15 @@ struct EventSchedule {
 
     mutating func apply(to block: BatchBlock) -> BatchBlock {
         var result = block
-        let ends = (0..<block.count).map { format.seconds(at: block[$0].endFrame) }
         result.replaceEvents { index, old, new in
-            for event in old where selection.contains(event.type.name) { take(event, into: &new) }
-            release(until: ends[index], into: &new)
+            let selected = old.filter { selection.contains($0.type.name) }
+            guard let lead else {
+                new += selected
+                return
+            }
+            for event in selected { insert(event) }
+            let end = format.seconds(at: block[index].endFrame)
+            new += take { $0.time - lead <= end }
         }
         return result
     }
@@ -49,9 +54,7 @@ struct EventSchedule {
         let selected = events.filter { selection.contains($0.type.name) }
         guard lead != nil, let last = selected.map(\.time).max() else { return selected }
         for event in selected { insert(event) }
-        let due = pending.prefix { $0.time <= last }
-        pending.removeFirst(due.count)
-        return Array(due)
+        return Array(take { $0.time <= last })
     }
 
     /// Delivers all pending events at the end of the stream.
@@ -64,23 +67,15 @@ struct EventSchedule {
         return result
     }
 
-    private mutating func take(_ event: Event, into new: inout [Event]) {
-        guard lead != nil else {
-            new.append(event)
-            return
-        }
-        insert(event)
-    }
-
     private mutating func insert(_ event: Event) {
         let place = pending.firstIndex { $0.time > event.time } ?? pending.endIndex
         pending.insert(event, at: place)
     }
 
-    private mutating func release(until end: Double, into new: inout [Event]) {
-        guard let lead else { return }
-        let due = pending.prefix { $0.time - lead <= end }
-        new.append(contentsOf: due)
+    /// Removes the pending events that are due.
+    private mutating func take(where isDue: (Event) -> Bool) -> ArraySlice<Event> {
+        let due = pending.prefix(while: isDue)
         pending.removeFirst(due.count)
+        return due
     }
 }

@@ -5,8 +5,6 @@ struct InputAnalysis {
     /// A stream of the input.
     private struct Stream {
         let producer: BatchProducer
-        /// The analyzers that have not refused it.
-        let slots: [AnalyzerSlot]
         /// The controls that remain to be replayed.
         var controls: ArraySlice<StampedControl>
         /// The reasons of refusals that were reported.
@@ -25,7 +23,6 @@ struct InputAnalysis {
     private let job: AnalysisJob
     private let pipeline: Pipeline
     private let input: Pipeline.Input
-    private let index: Int
     private let receiver: any StreamReceiver
     private let report: @Sendable (PipelineNotice) -> Void
 
@@ -55,13 +52,12 @@ struct InputAnalysis {
     private var deviceName: String?
 
     init(
-        _ input: Pipeline.Input, index: Int, of job: AnalysisJob, for receiver: any StreamReceiver,
+        _ input: Pipeline.Input, of job: AnalysisJob, for receiver: any StreamReceiver,
         report: @escaping @Sendable (PipelineNotice) -> Void
     ) {
         self.job = job
         pipeline = job.pipeline
         self.input = input
-        self.index = index
         self.receiver = receiver
         self.report = report
         silence = job.pipeline.isLive ? SilenceDetector() : nil
@@ -102,10 +98,10 @@ struct InputAnalysis {
         var next: StreamSource? = first
         while let source = next {
             guard source.format.isSupported else { throw Self.unsupported(source) }
-            receiver.inTurn { [pipeline, index] in pipeline.note(source, index: index) }
+            receiver.inTurn { [pipeline, input] in pipeline.note(source, index: input.given.number) }
             next = nil
             switch try analyze(source, from: capture, base: made) {
-            case .over, .noReaders: break
+            case .over: break
             case .failed(let error): throw error
             case .newSource(let new):
                 next = new
@@ -167,7 +163,7 @@ struct InputAnalysis {
             }
         }
         streamCount += 1
-        var stream = Stream(producer: producer, slots: preparation.slots, controls: job.replay.controls(for: source.name)[...])
+        var stream = Stream(producer: producer, controls: job.replay.controls(for: source.name)[...])
         let reached = pipeline.drive(producer, job.directors, to: receiver) {
             if hasReachedDuration(producer) { return false }
             if !stream.controls.isEmpty { replayControls(&stream) }
@@ -309,7 +305,6 @@ struct InputAnalysis {
             case .over(let reason): reason
             case .failed: .error
             case .newSource: .formatChange
-            case .noReaders: .interrupted
             }
         isAtEnd = reason == .endOfInput
         if producer.clock > stream.damage?.frames ?? 0 { hasSound = true }
@@ -321,10 +316,10 @@ struct InputAnalysis {
         if case .failed(let failure) = ending { error = PipelineNotice.inputFailed(input: name, failure).text }
         let summary = StreamSummary(
             frames: producer.clock, batches: producer.batchCount, nonFinite: producer.nonFinite,
-            sections: stream.slots.map { .init(analyzer: $0.name, values: $0.analyzer.summary()) }.filter { !$0.values.isEmpty },
+            sections: producer.slots.map { .init(analyzer: $0.name, values: $0.analyzer.summary()) }.filter { !$0.values.isEmpty },
             reason: reason, error: error, lateEvents: late)
         receiver.receive(.end(summary))
-        for slot in stream.slots {
+        for slot in producer.slots {
             if let warning = slot.analyzer.warning, warnings.insert("\(slot.name): \(warning)").inserted {
                 report(.warning("\(name): \(slot.name): \(warning)"))
             }

@@ -99,9 +99,8 @@ extension Pipeline {
             let context = context(of: index, in: scope, inbox: inbox, report: report)
             do {
                 let runner = SinkRunner(
-                    try entry.sink.take(), context: context, events: entry.selection.adding(types: entry.needs.events.map(\.name)),
-                    lead: entry.needs.schedulesEvents ? nil : entry.lead, policy: entry.policy, hasFilePerInput: hasFilePerInput(entry),
-                    queue: queues[index], report: report)
+                    try entry.sink.take(), of: entry, context: context, hasFilePerInput: hasFilePerInput(entry), queue: queues[index],
+                    report: report)
                 let director = try runner.open()
                 sinks.append(
                     try SinkThread(runner) { [supply] in

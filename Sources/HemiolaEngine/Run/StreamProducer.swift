@@ -28,7 +28,6 @@ enum StreamEnding {
     case over(StreamSummary.Reason)
     case failed(Problem)
     case newSource(StreamSource)
-    case noReaders
 }
 
 extension Pipeline {
@@ -47,7 +46,7 @@ extension Pipeline {
             noteActivity()
             if shouldStop { return .over(.interrupted) }
             if producer.isBetweenBatches {
-                if !receiver.hasReader { return .noReaders }
+                if !receiver.hasReader { return .over(.interrupted) }
                 if !mayBegin() { return .over(.endOfInput) }
                 receiver.applyControls(to: producer)
             }
@@ -58,7 +57,7 @@ extension Pipeline {
                 case .frames, .gap, .device: break
                 case .idle:
                     // Another job may have ended the run, also within a batch.
-                    if !receiver.hasReader { return .noReaders }
+                    if !receiver.hasReader { return .over(.interrupted) }
                     let isControlled = receiver.applyControls(to: producer)
                     let events = producer.takeEventsOfPause(isControlled: isControlled)
                     if isControlled || !events.isEmpty { receiver.receive(.events(events)) }

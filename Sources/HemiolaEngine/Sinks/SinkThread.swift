@@ -69,15 +69,17 @@ final class SinkRunner {
     private var inputError: Problem?
 
     init(
-        _ sink: any Sink, context: SinkContext, events: Selection, lead: Double?, policy: FailurePolicy, hasFilePerInput: Bool,
-        queue: BoundedQueue, report: @escaping @Sendable (PipelineNotice) -> Void
+        _ sink: any Sink, of entry: Pipeline.SinkEntry, context: SinkContext, hasFilePerInput: Bool, queue: BoundedQueue,
+        report: @escaping @Sendable (PipelineNotice) -> Void
     ) {
         self.sink = sink
         self.context = context
-        self.policy = policy
+        policy = entry.policy
         self.hasFilePerInput = hasFilePerInput
         self.queue = queue
         self.report = report
+        let events = entry.selection.adding(types: entry.needs.events.map(\.name))
+        let lead = entry.needs.schedulesEvents ? nil : entry.lead
         schedule = lead == nil && events.isAll ? nil : EventSchedule(lead: lead, selection: events)
     }
 
