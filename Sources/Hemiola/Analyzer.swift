@@ -11,8 +11,8 @@ public protocol Analyzer: AnyObject {
     /// implemented.
     func load() throws(Problem)
 
-    /// Called at the start of every stream; discards all earlier state. May refuse a format. The outputs (columns, events, their
-    /// units and edges) and the requested spectra are fixed from here on.
+    /// Called at the start of every stream; discards all earlier state, so that the outputs are those of a new analyzer. May refuse a format.
+    /// The outputs (columns, events, their units and edges) and the requested spectra are fixed from here on.
     func prepare(_ stream: AnalysisFormat) throws(Problem) -> AnalyzerOutputs
 
     /// Processes a hop: writes values into the row and adds events. Each feature declares how the hops of a batch are aggregated.
@@ -26,9 +26,6 @@ public protocol Analyzer: AnyObject {
 
     /// The stream is over: last events, if any are pending.
     func finish(into events: inout EventList)
-
-    /// Restores the state after `prepare`: a reset analyzer has the same outputs as a new one.
-    func reset()
 
     /// A warning about the stream, in one line; nil: there is none. Read after `finish`, and reported once.
     var warning: String? { get }
@@ -71,7 +68,7 @@ public struct AnalysisFormat: Sendable, Hashable {
 
 /// An analyzer with more accurate results after a first pass over the whole stream. Files are read twice, unless the user asks for causal
 /// analysis: `analyzeFirstPass` for every hop, `finishFirstPass`, then `process` from the start. A first pass can be given up, as when the
-/// format changes within the file: then `reset` follows without `finishFirstPass`, and the analyzer works as without a first pass.
+/// format changes within the file: then `prepare` follows without `finishFirstPass`, and the analyzer works as without a first pass.
 public protocol OfflineAnalyzer: Analyzer {
     /// Processes a hop of the first pass, which has no outputs.
     ///

@@ -146,8 +146,10 @@ final class ExportedAnalyzer {
         results.clear()
     }
 
+    /// Begins another stream of the same form.
     func reset() {
-        analyzer.reset()
+        // Succeeds: the analyzer has accepted the format before.
+        _ = try? analyzer.prepare(AnalysisFormat(format, batching: batching))
         clear()
     }
 

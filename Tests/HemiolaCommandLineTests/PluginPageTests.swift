@@ -155,5 +155,4 @@ private final class Modelled: Analyzer {
     }
 
     func process(_ hop: borrowing Hop, into row: inout FeatureRow, events: inout EventList) {}
-    func reset() {}
 }

@@ -134,7 +134,6 @@ final class Faulty: Analyzer, ControlHandler {
     /// The raw value is a part of the violation that the suite reports.
     enum Fault: String, Sendable, CaseIterable {
         case none
-        case forgetsToReset = "After reset() the output differs"
         case forgetsToPrepare = "After a second prepare() the output differs"
         case aboveMaximum = "rises above its maximum"
         case belowMinimum = "falls below its minimum"
@@ -190,10 +189,6 @@ final class Faulty: Analyzer, ControlHandler {
         }
     }
 
-    func reset() {
-        if fault != .forgetsToReset { hops = 0 }
-    }
-
     func handle(_ control: StampedControl) -> ControlReply {
         switch fault {
         case .dumbRefusal: .refused("")
@@ -207,7 +202,6 @@ final class Faulty: Analyzer, ControlHandler {
 private final class Refusing: Analyzer {
     func prepare(_ stream: AnalysisFormat) throws(Problem) -> AnalyzerOutputs { throw Problem("never") }
     func process(_ hop: borrowing Hop, into row: inout FeatureRow, events: inout EventList) {}
-    func reset() {}
 }
 
 /// Returns the given results and writes no samples.

@@ -157,7 +157,6 @@ import Testing
         var failure: Problem? { hops > 2 ? Problem("probe: the cable is loose") : nil }
         func open(_ context: AnalyzerContext) {}
         func close() {}
-        func reset() { hops = 0 }
         func prepare(_ stream: AnalysisFormat) throws(Problem) -> AnalyzerOutputs {
             hops = 0
             var outputs = AnalyzerOutputs()

@@ -24,7 +24,10 @@ final class Witness: OfflineAnalyzer, ControlHandler {
     func prepare(_ stream: AnalysisFormat) throws(Problem) -> AnalyzerOutputs {
         log.append("prepare \(stream.sampleRate)/\(stream.channelCount)")
         format = stream.format
-        reset()
+        hopCount = 0
+        firstPassCount = 0
+        isFirstPassFinished = false
+        end = 0
         var outputs = AnalyzerOutputs()
         hops = outputs.add(Feature("hops", .none, aggregation: .sum, "Hops of the batch."))
         frames = outputs.add(Feature("frames", .none, aggregation: .sum, "Real frames of the batch."))
@@ -64,13 +67,6 @@ final class Witness: OfflineAnalyzer, ControlHandler {
 
     func finish(into events: inout EventList) {
         events.append(AnalyzerEvent(output: "last"), at: end)
-    }
-
-    func reset() {
-        hopCount = 0
-        firstPassCount = 0
-        isFirstPassFinished = false
-        end = 0
     }
 
     func summary() -> [SummaryValue] {
@@ -129,8 +125,6 @@ final class Centres: Analyzer {
                 at: max(0, spectra.center(of: index) / Double(format.sampleRate)))
         }
     }
-
-    func reset() {}
 }
 
 extension AnalyzerPlugin {
@@ -148,7 +142,7 @@ final class EarlyBeatAnalyzer: Analyzer {
 
     func prepare(_ stream: AnalysisFormat) throws(Problem) -> AnalyzerOutputs {
         format = stream.format
-        reset()
+        next = 0
         var outputs = AnalyzerOutputs()
         outputs.add(EventOutput("beat", .none, "A beat."))
         outputs.add(EventOutput("onset", .none, "An onset."))
@@ -162,10 +156,6 @@ final class EarlyBeatAnalyzer: Analyzer {
             next += 1
         }
         events.append(Onset(strength: 1), at: format.seconds(at: hop.frame))
-    }
-
-    func reset() {
-        next = 0
     }
 }
 
@@ -194,8 +184,6 @@ final class Loaded: Analyzer {
     func process(_ hop: borrowing Hop, into row: inout FeatureRow, events: inout EventList) {
         row[value] = 1
     }
-
-    func reset() {}
 }
 
 extension AnalyzerPlugin {
@@ -228,6 +216,4 @@ final class MonoOnly: Analyzer {
     }
 
     func process(_ hop: borrowing Hop, into row: inout FeatureRow, events: inout EventList) {}
-
-    func reset() {}
 }

@@ -76,5 +76,4 @@ private struct GateSettings: PluginSettings {
 private final class Gate: Analyzer {
     func prepare(_ stream: AnalysisFormat) throws(Problem) -> AnalyzerOutputs { AnalyzerOutputs() }
     func process(_ hop: borrowing Hop, into row: inout FeatureRow, events: inout EventList) {}
-    func reset() {}
 }

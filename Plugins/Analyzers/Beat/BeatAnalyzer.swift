@@ -44,10 +44,6 @@ final class BeatAnalyzer: OfflineAnalyzer, ControlHandler {
     func skip(_ gap: Gap) {
         stream.skip(gap)
     }
-
-    func reset() {
-        stream = BeatStream(space, sampleRate: stream.sampleRate)
-    }
 }
 
 /// Tempo and phase at a time.

@@ -220,11 +220,6 @@ final class ChordAnalyzer: OfflineAnalyzer {
         isInterrupted = true
     }
 
-    func reset() {
-        extractor?.reset()
-        clear()
-    }
-
     private func clear() {
         decoder.reset()
         persistence.reset()

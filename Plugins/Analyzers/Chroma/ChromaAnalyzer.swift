@@ -73,8 +73,4 @@ final class ChromaAnalyzer: Analyzer {
     func skip(_ gap: Gap) {
         extractor?.skip()
     }
-
-    func reset() {
-        extractor?.reset()
-    }
 }

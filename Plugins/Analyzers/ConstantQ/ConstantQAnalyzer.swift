@@ -85,7 +85,4 @@ final class ConstantQAnalyzer: Analyzer {
             for bin in 0..<delays.count { row[delays, bin] = Float(transform.layout.delay(of: bin)) }
         }
     }
-
-    /// All state is the history of the spectra, which the engine clears.
-    func reset() {}
 }

@@ -211,11 +211,6 @@ final class MusicalKeyAnalyzer: OfflineAnalyzer {
         whole.skip()
     }
 
-    func reset() {
-        extractor?.reset()
-        clear()
-    }
-
     private func clear() {
         recent.reset()
         whole.reset()

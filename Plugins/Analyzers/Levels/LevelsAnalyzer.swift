@@ -25,7 +25,9 @@ final class LevelsAnalyzer: Analyzer {
 
     func prepare(_ stream: AnalysisFormat) throws(Problem) -> AnalyzerOutputs {
         channelCount = stream.channelCount
-        reset()
+        squares = 0
+        frames = 0
+        highest = 0
         var outputs = AnalyzerOutputs()
         rms = outputs.add(
             Feature("rms_db", .decibels, minimum: -120, aggregation: .mean, scale: .powerDecibels, "RMS level of the mono mix."))
@@ -64,12 +66,6 @@ final class LevelsAnalyzer: Analyzer {
         squares += Double(mono.squares)
         frames += Int64(hop.frameCount)
         highest = max(highest, mono.peak)
-    }
-
-    func reset() {
-        squares = 0
-        frames = 0
-        highest = 0
     }
 
     func summary() -> [SummaryValue] {

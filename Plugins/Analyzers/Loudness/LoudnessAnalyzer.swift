@@ -18,7 +18,6 @@ extension AnalyzerPlugin {
 ///
 /// - Complexity: O(channels) per frame, and O(300) every 10 ms; no allocation.
 final class LoudnessAnalyzer: Analyzer {
-    private var format = StreamFormat(sampleRate: 48_000, channelCount: 1)
     private var weighted: WeightedEnergy?
     private var programme = ProgrammeLoudness()
     private var truePeaks: TruePeakMeter?
@@ -38,12 +37,13 @@ final class LoudnessAnalyzer: Analyzer {
     private var channelTruePeak = FeatureHandle(offset: 0, count: 0)
 
     func prepare(_ stream: AnalysisFormat) throws(Problem) -> AnalyzerOutputs {
-        format = stream.format
-        weighted = try WeightedEnergy(format)
-        truePeaks = TruePeakMeter(format, maximumFrames: stream.hopFrames)
+        weighted = try WeightedEnergy(stream.format)
+        truePeaks = TruePeakMeter(stream.format, maximumFrames: stream.hopFrames)
         stepFrames = stream.sampleRate / 100
         batchPeaks = Array(repeating: 0, count: stream.channelCount)
-        clear()
+        programme.reset()
+        pendingFrames = 0
+        highestPeak = 0
         var outputs = AnalyzerOutputs()
         momentary = outputs.add(
             Feature("momentary_lufs", .loudness, minimum: -120, "Loudness of the last 400 ms."))
@@ -100,20 +100,6 @@ final class LoudnessAnalyzer: Analyzer {
         pendingFrames = 0
         programme.skip()
         truePeaks?.reset()
-    }
-
-    func reset() {
-        // Succeeds: the format is the one that `prepare` accepted.
-        weighted = try? WeightedEnergy(format)
-        clear()
-    }
-
-    private func clear() {
-        programme.reset()
-        truePeaks?.reset()
-        pendingFrames = 0
-        highestPeak = 0
-        for channel in batchPeaks.indices { batchPeaks[channel] = 0 }
     }
 
     func summary() -> [SummaryValue] {

@@ -200,9 +200,4 @@ struct NoteSegmenter: Sendable {
     mutating func resume(at time: Double) {
         earliestStart = time
     }
-
-    /// Restores the state after `init`.
-    mutating func reset() {
-        self = NoteSegmenter(frameSeconds: frameSeconds, minimumDuration: minimumDuration)
-    }
 }

@@ -61,10 +61,6 @@ final class PitchAnalyzer: OfflineAnalyzer {
     func finish(into events: inout EventList) {
         stream?.finish(&events)
     }
-
-    func reset() {
-        stream?.reset()
-    }
 }
 
 /// The analysis of a stream.
@@ -177,12 +173,5 @@ private final class PitchStream {
             for delay in (0..<min(Self.delay, decoder.frameCount)).reversed() { decode(delay: delay, &events) }
         }
         segmenter.finish(&events)
-    }
-
-    func reset() {
-        decoder.reset()
-        segmenter.reset()
-        (older, newer, newerTime) = (.unvoiced, .unvoiced, -1)
-        (newestCenter, end, isInterrupted, track) = (0, 0, false, nil)
     }
 }

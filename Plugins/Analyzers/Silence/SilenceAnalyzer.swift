@@ -182,7 +182,7 @@ final class SilenceAnalyzer: Analyzer {
         isInterrupted = false
     }
 
-    func reset() {
+    private func reset() {
         offsets = Array(repeating: 0, count: format.channelCount)
         hasOffset = false
         (regionStart, isSilence, quietStart, end, isBatchSilent, isInterrupted) = (nil, false, 0, 0, true, false)

@@ -193,10 +193,6 @@ final class SpectrumAnalyzer: Analyzer {
     }
 
     func skip(_ gap: Gap) {
-        reset()
-    }
-
-    func reset() {
         for index in previous.indices { previous[index] = 0 }
         for index in meanPower.indices { meanPower[index] = 0 }
     }

@@ -138,11 +138,4 @@ final class SegmentFeatures {
     func skip() {
         extractor.skip()
     }
-
-    /// Restores the state after `init`.
-    func reset() {
-        extractor.reset()
-        steps.update(repeating: 0, count: Int(capacity))
-        (frame, time, isContinuous, halfStep, lastStep) = (SegmentFrame(), 0, false, 0, 0)
-    }
 }

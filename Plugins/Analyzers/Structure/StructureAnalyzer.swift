@@ -49,7 +49,8 @@ final class StructureAnalyzer: OfflineAnalyzer {
         sampleRate = Double(stream.sampleRate)
         var outputs = AnalyzerOutputs()
         features = SegmentFeatures(stream, outputs: &outputs)
-        reset()
+        detector.reset()
+        (firstPass, results) = (nil, nil)
         novelty = outputs.add(
             Feature("novelty", .ratio, in: 0...1, "How much the last 3.5 s differ from the 8 s before them."))
         outputs.add(.segment)
@@ -115,11 +116,5 @@ final class StructureAnalyzer: OfflineAnalyzer {
 
     func skip(_ gap: Gap) {
         features?.skip()
-    }
-
-    func reset() {
-        features?.reset()
-        detector.reset()
-        (firstPass, results) = (nil, nil)
     }
 }

@@ -132,11 +132,6 @@ final class VampAnalyzer: Analyzer {
         endSegment(&events)
     }
 
-    func reset() {
-        stream?.reset()
-        clear()
-    }
-
     private func clear() {
         (isInterrupted, nonFinite, misfits) = (false, 0, 0)
         beginBatch()

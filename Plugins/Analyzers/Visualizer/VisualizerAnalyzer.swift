@@ -104,7 +104,7 @@ final class VisualizerAnalyzer: Analyzer {
         barSpectrum?.clear()
     }
 
-    func reset() {
+    private func reset() {
         ownSpectrum?.clear()
         barSpectrum?.clear()
         updates = 0

@@ -101,10 +101,4 @@ final class BlockAnalyzer: ExternalAnalyzer {
         lostCount += exchange.takeLosses()
         reportLosses(into: &events)
     }
-
-    func reset() {
-        guard exchange != nil else { return }
-        close()
-        exchange = try? makeExchange()
-    }
 }

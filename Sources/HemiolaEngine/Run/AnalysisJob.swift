@@ -75,9 +75,10 @@ final class AnalysisJob {
         var looksAhead: Bool { slots.contains { $0.looksAhead } }
 
         /// Lets the analyzers that have looked ahead start over without that.
-        mutating func giveUpLookAhead() {
+        mutating func giveUpLookAhead() throws(Problem) {
+            let format = AnalysisFormat(header.format, batching: header.batching, seed: header.seed)
             for index in slots.indices where slots[index].looksAhead {
-                slots[index].analyzer.reset()
+                _ = try slots[index].analyzer.prepare(format)
                 slots[index].looksAhead = false
                 header.analyzers[index].outputs.isCausal = true
             }

@@ -158,7 +158,7 @@ struct InputAnalysis {
             let isComplete = try analyzeFirstPass(producer, base)
             // Of a stream that ends here, analyzers must not say what they have found ahead.
             if !isComplete || pipeline.shouldStop {
-                preparation.giveUpLookAhead()
+                try preparation.giveUpLookAhead()
                 producer = self.producer(preparation, capture)
             }
         }

@@ -257,12 +257,6 @@ final class VampStream {
         }
     }
 
-    /// Restores the state after `init`.
-    func reset() {
-        instance.reset()
-        isOpen = false
-    }
-
     /// The time of the next block: that of its first frame, for a spectrum that of the centre of its window.
     private var time: VampTime {
         VampTime(frame: start + (transform == nil ? 0 : Int64(block / 2)), sampleRate: sampleRate)

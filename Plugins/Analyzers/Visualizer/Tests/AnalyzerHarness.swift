@@ -64,9 +64,9 @@ final class AnalyzerHarness {
         clock += frames
     }
 
-    /// Resets analyzer and spectra.
-    func reset() {
-        analyzer.reset()
+    /// Begins another stream.
+    func prepare() throws {
+        _ = try analyzer.prepare(format)
         bank.clear()
         clock = 0
     }

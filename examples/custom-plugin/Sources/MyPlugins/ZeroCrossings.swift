@@ -34,7 +34,7 @@ final class ZeroCrossings: Analyzer, ControlHandler {
     init(gate: Float) { self.gate = gate }
 
     func prepare(_ stream: AnalysisFormat) throws(Problem) -> AnalyzerOutputs {
-        reset()
+        (wasPositive, wasNoisy) = (nil, false)
         var outputs = AnalyzerOutputs()
         rate = outputs.add(Feature("rate_hz", .hertz, in: 0...Double(stream.sampleRate), aggregation: .mean, "Sign changes per second."))
         outputs.add(Self.hiss)
@@ -61,5 +61,4 @@ final class ZeroCrossings: Analyzer, ControlHandler {
     }
 
     func skip(_ gap: Gap) { wasPositive = nil }
-    func reset() { (wasPositive, wasNoisy) = (nil, false) }
 }

@@ -35,6 +35,4 @@ final class MyMeter: Analyzer {
         }
         if peak > max(gate, 1e-6) { row[crest] = peak / (squares / Float(hop.frameCount)).squareRoot() }
     }
-
-    func reset() {}
 }
