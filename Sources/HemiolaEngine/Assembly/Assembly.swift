@@ -141,9 +141,7 @@ struct Assembly: Sendable {
             let values = recording.map { summaryValues(of: $0.header.analyzers) } ?? summaryValues(batching)
             sinks[index].summary = try selection(of: values, sinks[index].summaryItems)
         }
-        let pipeline = Pipeline(
-            configuration, batching: batching, catalog: catalog, inputs: inputs, supply: supply, analyzerEntries: analyzers,
-            sinkEntries: sinks, replay: replay, clock: clock)
+        let pipeline = Pipeline(self, batching: batching, inputs: inputs, supply: supply, replay: replay, clock: clock)
         try checkSelections(of: pipeline)
         return pipeline
     }

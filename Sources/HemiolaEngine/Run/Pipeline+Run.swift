@@ -1,5 +1,4 @@
 internal import Hemiola
-internal import Synchronization
 
 extension Pipeline {
     /// Blocks that wait for a slow sink: from a file four of up to 64 batches, live one second of one batch each.
@@ -37,7 +36,7 @@ extension Pipeline {
         } else {
             outcome = run(jobCount, in: scope, replaying: replay, report)
         }
-        outcome.failedInputs += lostResults.load(ordering: .acquiring)
+        outcome.failedInputs += lostResults
         outcome.wasStopped = shouldStop
         return outcome
     }
@@ -136,7 +135,7 @@ extension Pipeline {
             let turns = InputTurns(dispatcher, jobCount: jobCount)
             _ = runJobs(jobCount, report) { [self] in AnalysisJob(self, replay: replay, report: report).run(in: turns) }
         }
-        if isAtEnd ?? !dispatcher.isOver { isComplete.store(true, ordering: .releasing) }
+        if isAtEnd ?? !dispatcher.isOver { noteComplete() }
         inbox.close()
         return close(sinks, dispatcher.outcome, report)
     }
@@ -169,7 +168,7 @@ extension Pipeline {
         RunScope(
             startTime: startTime, syncsFiles: configuration.syncsFiles, answersInputs: supply?.source.results == .sharedOutput,
             keepsInterruptedResults: supply?.source.results != .filePerInput, isReplay: isReplay,
-            isComplete: { [weak self] in self?.isComplete.load(ordering: .acquiring) ?? false }, end: { [weak self] in self?.stop() })
+            isComplete: { [weak self] in self?.isComplete ?? false }, end: { [weak self] in self?.stop() })
     }
 
     private func context(

@@ -113,33 +113,35 @@ public final class Pipeline: Sendable {
     let sinkEntries: [SinkEntry]
     let replay: Replay?
 
+    /// What the threads of a run share, and change once per block at most.
+    private struct State {
+        /// How many of `inputs` were taken.
+        var takenInputs = 0
+        var openInputs: [String] = []
+        var lostResults = 0
+        var isComplete = false
+        var progress = PipelineProgress(seconds: 0, duration: nil, streamIndex: 0, streamCount: 0, streamName: "")
+    }
+
+    private let state = Mutex(State())
     private let isStopping = Atomic<Bool>(false)
-    /// How many of `inputs` were taken.
-    private let takenInputs = Atomic<Int>(0)
-    /// Whether every input was taken to its end, or as far as it could be read.
-    let isComplete = Atomic<Bool>(false)
-    /// Inputs that were analysed, and whose results cannot be written.
-    let lostResults = Atomic<Int>(0)
-    private let state = Mutex(PipelineProgress(seconds: 0, duration: nil, streamIndex: 0, streamCount: 0, streamName: ""))
     private let activityCount = Atomic<Int64>(0)
-    /// The inputs that are open, and how many threads are inside of a call of their captures.
-    private let openInputs = Mutex<[String]>([])
+    /// How many threads are inside of a call of a capture.
     private let readerCount = Atomic<Int>(0)
 
     init(
-        _ configuration: PipelineConfiguration, batching: Batching, catalog: RecordCatalog, inputs: [Input], supply: Supply? = nil,
-        analyzerEntries: [AnalyzerEntry], sinkEntries: [SinkEntry], replay: Replay? = nil, clock: any MonotonicClock
+        _ assembly: Assembly, batching: Batching, inputs: [Input], supply: Supply?, replay: Replay?, clock: any MonotonicClock
     ) {
-        self.configuration = configuration
+        configuration = assembly.configuration
+        catalog = assembly.catalog
+        analyzerEntries = assembly.analyzers
+        sinkEntries = assembly.sinks
         self.clock = clock
-        self.catalog = catalog
         isLive = inputs.contains { $0.capture.read(\.isLive) ?? false }
         seed = configuration.seed ?? (isLive ? .random(in: 0...Self.largestSeed) : 0)
         self.batching = batching
         self.inputs = inputs
         self.supply = supply
-        self.analyzerEntries = analyzerEntries
-        self.sinkEntries = sinkEntries
         self.replay = replay
     }
 
@@ -210,13 +212,13 @@ public final class Pipeline: Sendable {
     }
 
     /// How far the run is.
-    public var progress: PipelineProgress { state.withLock { $0 } }
+    public var progress: PipelineProgress { state.withLock(\.progress) }
 
     /// A number that changes while the run reads its source, also one that has no audio yet. It stays the same when the run hangs.
     public var activity: Int64 { activityCount.load(ordering: .relaxed) }
 
     /// The inputs of which one is being read, and none is between two reads: where this stays so after ``stop()``, a decoder does not end.
-    public var inputsBeingRead: [String] { readerCount.load(ordering: .relaxed) > 0 ? openInputs.withLock { $0 } : [] }
+    public var inputsBeingRead: [String] { readerCount.load(ordering: .relaxed) > 0 ? state.withLock(\.openInputs) : [] }
 
     /// Whether there is, or may be, more than one input.
     var hasSeveralInputs: Bool { supply != nil || inputs.count > 1 }
@@ -233,18 +235,32 @@ public final class Pipeline: Sendable {
     func nextInput() -> Input? {
         if shouldStop { return nil }
         if let supply { return supply.source.next().map(supply.makeInput) }
-        let index = takenInputs.add(1, ordering: .relaxed).oldValue
-        return index < inputs.count ? inputs[index] : nil
+        return state.withLock { state in
+            guard state.takenInputs < inputs.count else { return nil }
+            state.takenInputs += 1
+            return inputs[state.takenInputs - 1]
+        }
     }
 
-    /// Notes an input that was analysed, and whose result cannot be written.
+    /// Inputs that were analysed, and whose results cannot be written.
+    var lostResults: Int { state.withLock(\.lostResults) }
+
+    /// Notes such an input.
     func noteLostResult() {
-        lostResults.add(1, ordering: .acquiringAndReleasing)
+        state.withLock { $0.lostResults += 1 }
+    }
+
+    /// Whether every input was taken to its end, or as far as it could be read.
+    var isComplete: Bool { state.withLock(\.isComplete) }
+
+    /// Notes that every input was taken.
+    func noteComplete() {
+        state.withLock { $0.isComplete = true }
     }
 
     func note(_ source: StreamSource, index: Int) {
         state.withLock {
-            $0 = PipelineProgress(
+            $0.progress = PipelineProgress(
                 seconds: 0, duration: source.duration, streamIndex: index, streamCount: supply == nil ? max(inputs.count, 1) : 0,
                 streamName: source.name)
         }
@@ -263,18 +279,18 @@ public final class Pipeline: Sendable {
     }
 
     func noteOpen(_ name: String) {
-        openInputs.withLock { $0.append(name) }
+        state.withLock { $0.openInputs.append(name) }
     }
 
     func noteClosed(_ name: String) {
-        openInputs.withLock { names in
-            if let index = names.firstIndex(of: name) { names.remove(at: index) }
+        state.withLock { state in
+            if let index = state.openInputs.firstIndex(of: name) { state.openInputs.remove(at: index) }
         }
     }
 
     /// Notes how far the current stream is.
     func note(seconds: Double) {
-        state.withLock { $0.seconds = seconds }
+        state.withLock { $0.progress.seconds = seconds }
     }
 }
 
