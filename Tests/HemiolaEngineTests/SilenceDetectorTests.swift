@@ -6,7 +6,7 @@ import Testing
 @Suite struct SilenceDetectorTests {
     /// What is reported, and when, of sounds and silences of so many seconds.
     private func reports(_ parts: [(range: Float, seconds: Int)]) -> [(second: Int, report: SilenceDetector.Report)] {
-        var detector = SilenceDetector()
+        let detector = SilenceDetector()
         var (second, reports): (Int, [(Int, SilenceDetector.Report)]) = (0, [])
         for part in parts {
             for _ in 0..<part.seconds {

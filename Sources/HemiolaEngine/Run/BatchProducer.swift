@@ -10,8 +10,6 @@ final class BatchProducer: StreamProducer {
     private(set) var clock: Int64 = 0
     private(set) var batchCount: Int64 = 0
     private(set) var nonFinite: Int64 = 0
-    /// The duration of the current silence; nil where it is not reported.
-    private(set) var silence: SilenceDetector?
 
     /// The analyzers that have not refused the stream.
     let slots: [AnalyzerSlot]
@@ -19,6 +17,8 @@ final class BatchProducer: StreamProducer {
     private let bank: SpectrumBank
     private let aggregator: HopAggregator
     private let capture: any Capture
+    /// nil where silence is not reported.
+    private let silence: SilenceDetector?
     private let blocks: BlockWriter
 
     private let channelCount: Int
@@ -138,9 +138,6 @@ final class BatchProducer: StreamProducer {
         eventsOfPause.drain(into: &waiting)
         return waiting
     }
-
-    /// The beginning or end of a long silence, when it is to be reported now.
-    func takeSilenceReport() -> SilenceDetector.Report? { silence?.takeReport() }
 
     /// Ends the first pass: the analyzers finish it, and the clock returns to the start.
     func finishFirstPass() {
@@ -298,7 +295,7 @@ final class BatchProducer: StreamProducer {
         filled = 0
         let read = UnsafeMutableBufferPointer(start: samples, count: frames * channelCount)
         var mix = UnsafeMutableBufferPointer(start: mono, count: hopFrames).mutableSpan
-        // Copies, here and below, because a change in place is checked for exclusivity.
+        // A copy, because a change in place is checked for exclusivity.
         var polarity = polarity
         if !mix.mix(read.span, by: channelMix, following: &polarity) {
             var span = read.mutableSpan
@@ -306,9 +303,8 @@ final class BatchProducer: StreamProducer {
             _ = mix.mix(read.span, by: channelMix, following: &polarity)
         }
         self.polarity = polarity
-        if var silence {
+        if let silence {
             silence.add(range: mix.span.extracting(first: frames).peakToPeak / 2, seconds: header.format.seconds(at: Int64(frames)))
-            self.silence = silence
         }
         if frames < hopFrames {
             (mono + frames).update(repeating: 0, count: hopFrames - frames)

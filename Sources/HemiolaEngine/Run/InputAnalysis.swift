@@ -45,7 +45,7 @@ struct InputAnalysis {
     /// Whether a notice said that the channels have opposite polarity.
     private var isPolarityReported = false
     /// Measures silence over all streams; nil for a file.
-    private var silence: SilenceDetector?
+    private let silence: SilenceDetector?
     /// Seconds of the earlier streams: notices count from the input's start.
     private var secondsBefore = 0.0
     /// The description of the device from which the input comes now.
@@ -172,7 +172,6 @@ struct InputAnalysis {
             try note(result, of: &stream)
         }
         let ending = finish(stream, reached)
-        silence = producer.silence
         secondsBefore += producer.seconds
         return ending
     }
@@ -242,7 +241,7 @@ struct InputAnalysis {
                         "\(deviceName ?? stream.name): left and right have opposite polarity and cancel each other in the mono mix: their "
                             + "difference is analysed; swap the wires of one channel, or invert it"))
             }
-            switch stream.producer.takeSilenceReport() {
+            switch silence?.takeReport() {
             case .silence(let seconds): report(.silence(input: deviceName ?? stream.name, seconds: seconds))
             case .sound(let seconds): report(.sound(input: deviceName ?? stream.name, seconds: seconds))
             case nil: break

@@ -1,5 +1,5 @@
 /// Detects long silence: before the first sound it points to the wrong device, later to a source that has failed. A pause is neither.
-struct SilenceDetector {
+final class SilenceDetector {
     /// Seconds of silence before it is reported: before the first sound, and after it.
     static let reportSeconds = (first: 5.0, later: 600.0)
     /// Deviations below are silence: -90 dB of full scale. A monitor of an output that plays nothing is exactly 0.
@@ -24,17 +24,19 @@ struct SilenceDetector {
     /// - Parameters:
     ///   - range: Half of the distance between the largest and the smallest sample: the largest magnitude without an offset.
     ///   - seconds: Their duration.
-    mutating func add(range: Float, seconds: Double) {
+    func add(range: Float, seconds: Double) {
         if range < Self.threshold {
             self.seconds += seconds
         } else {
             if isReported { ended = self.seconds }
-            (self.seconds, hasHeardSound, isReported) = (0, true, false)
+            self.seconds = 0
+            hasHeardSound = true
+            isReported = false
         }
     }
 
     /// What is to be reported now: the beginning and the end of a long silence, once.
-    mutating func takeReport() -> Report? {
+    func takeReport() -> Report? {
         if let ended = ended.take() { return .sound(ended) }
         guard !isReported, seconds >= (hasHeardSound ? Self.reportSeconds.later : Self.reportSeconds.first) else { return nil }
         isReported = true
