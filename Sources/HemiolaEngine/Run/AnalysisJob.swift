@@ -39,21 +39,8 @@ final class AnalysisJob {
         }
     }
 
-    /// Analyses the inputs of the pipeline as the only job of these sinks.
-    func run(for dispatcher: SinkDispatcher) {
-        while !dispatcher.isOver, let input = pipeline.nextInput() { analyze(input, for: dispatcher) }
-    }
-
-    /// Analyses inputs of the pipeline beside other jobs of the same sinks.
-    func run(in turns: InputTurns) {
-        while let (input, turn) = turns.next(of: pipeline) {
-            analyze(input, for: turn)
-            turn.finish()
-        }
-    }
-
     /// Analyses an input to its end and passes its streams and its end to the receiver.
-    private func analyze(_ input: Pipeline.Input, for receiver: any StreamReceiver) {
+    func analyze(_ input: Pipeline.Input, for receiver: any StreamReceiver) {
         let report: @Sendable (PipelineNotice) -> Void = { [report, inTurn = receiver.inTurn] notice in inTurn { report(notice) } }
         var analysis = InputAnalysis(input, of: self, for: receiver, report: report)
         let end = analysis.run()

@@ -58,20 +58,20 @@ final class InputTurns: @unchecked Sendable {
 
     /// Calls a function when an input has its turn.
     ///
-    /// - Parameter size: What waits with it, in bytes; 0: it never waits for room.
-    fileprivate func perform(_ number: Int, size: Int = 0, _ action: @escaping () -> Void) {
+    /// - Parameters:
+    ///   - size: What waits with it, in bytes; 0: it never waits for room.
+    ///   - isLast: Whether the input ends with it.
+    fileprivate func perform(_ number: Int, size: Int = 0, isLast: Bool = false, _ action: @escaping () -> Void) {
         condition.lock()
+        if number < current {
+            // A notice of a thread that had not ended with its input.
+            condition.unlock()
+            return action()
+        }
         while size > 0, !isOver, waiting[number]?.size ?? 0 >= Self.capacity { condition.wait() }
         waiting[number, default: Waiting()].actions.append(action)
         waiting[number]?.size += size
-        passOn()
-        condition.unlock()
-    }
-
-    /// Ends an input.
-    fileprivate func finish(_ number: Int) {
-        condition.lock()
-        waiting[number, default: Waiting()].isFinished = true
+        if isLast { waiting[number]?.isFinished = true }
         passOn()
         condition.unlock()
     }
@@ -116,6 +116,8 @@ final class InputTurn: StreamReceiver, Sendable {
     var inTurn: @Sendable (@escaping @Sendable () -> Void) -> Void { { [turns, number] in turns.perform(number, $0) } }
 
     func receive(_ item: StreamItem) {
+        var isLast = false
+        if case .inputEnd = item { isLast = true }
         let size =
             switch item {
             // Of size 0 it would never wait.
@@ -123,7 +125,7 @@ final class InputTurn: StreamReceiver, Sendable {
             case .events(let events): events.count * MemoryLayout<Event>.stride
             case .begin, .end, .inputEnd: 1
             }
-        turns.perform(number, size: size) { [dispatcher = turns.dispatcher] in
+        turns.perform(number, size: size, isLast: isLast) { [dispatcher = turns.dispatcher] in
             dispatcher.receive(item)
             dispatcher.refuseControls()
         }
@@ -131,5 +133,4 @@ final class InputTurn: StreamReceiver, Sendable {
 
     /// Controls concern the stream that is being written, not one that is analysed ahead.
     func applyControls(to stream: any StreamProducer) -> Bool { false }
-    func finish() { turns.finish(number) }
 }

@@ -130,10 +130,14 @@ extension Pipeline {
             isAtEnd =
                 RecordingPlayer(pipeline: self, setup: recording, dispatcher: dispatcher, directors: directors, report: report).play()
         } else if jobCount == 1 {
-            AnalysisJob(self, directors: directors, replay: replay, report: report).run(for: dispatcher)
+            let job = AnalysisJob(self, directors: directors, replay: replay, report: report)
+            while !dispatcher.isOver, let input = nextInput() { job.analyze(input, for: dispatcher) }
         } else {
             let turns = InputTurns(dispatcher, jobCount: jobCount)
-            _ = runJobs(jobCount, report) { [self] in AnalysisJob(self, replay: replay, report: report).run(in: turns) }
+            _ = runJobs(jobCount, report) { [self] in
+                let job = AnalysisJob(self, replay: replay, report: report)
+                while let (input, turn) = turns.next(of: self) { job.analyze(input, for: turn) }
+            }
         }
         if isAtEnd ?? !dispatcher.isOver { noteComplete() }
         inbox.close()

@@ -23,7 +23,7 @@ final class SinkDispatcher: StreamReceiver {
     private var reportedSkips: Set<Int> = []
     private var format = StreamFormat(sampleRate: 1, channelCount: 1)
     /// The replies to controls that were handled since the last batch, for the sinks that have submitted them.
-    private var replies: [(sink: Int, reply: @Sendable () -> Void)] = []
+    private var replies: [Int: [BoundedQueue.Reply]] = [:]
     /// Whether a control was handled since the last batch.
     private var hasHandledControls = false
 
@@ -95,7 +95,7 @@ final class SinkDispatcher: StreamReceiver {
         for entry in entries {
             hasHandledControls = true
             let answer = stream.apply(entry.control, from: entry.origin, preparations: entry.preparations)
-            if let reply = entry.reply { replies.append((entry.sink, { reply(answer) })) }
+            if let reply = entry.reply { replies[entry.sink, default: []].append { reply(answer) } }
         }
         return hasHandledControls
     }
@@ -104,11 +104,8 @@ final class SinkDispatcher: StreamReceiver {
     private func sendReplies() {
         hasHandledControls = false
         if replies.isEmpty { return }
-        for (index, sink) in sinks.enumerated() {
-            let own = replies.filter { $0.sink == index }.map(\.reply)
-            if !own.isEmpty { sink.queue.put(own) }
-        }
-        replies.removeAll(keepingCapacity: true)
+        for (sink, own) in replies { sinks[sink].queue.put(own) }
+        replies.removeAll()
     }
 
     /// Refuses all controls: streams that were analysed ahead cannot be changed.
