@@ -127,13 +127,13 @@ import Testing
         #expect(notices.count("warning") == 1, "the undeclared type is reported once")
     }
 
-    @Test func `long events: a block is passed on when they have 4 MiB`() async throws {
+    @Test func `long events: a block is passed on when they have 256 KiB`() async throws {
         let text = String(repeating: "x", count: 1 << 20)
         let lines = (0..<20).flatMap { number in
             [Self.batch(number), #"{"type":"other","t":\#((Double(number) + 0.5) * 1024 / 44_100),"text":"\#(text)"}"#]
         }
         try await replay([Self.header()] + lines + [Self.end(20_480)])
-        #expect(sink.streams[0].blocks.reduce(0, +) >= 20 && sink.streams[0].blocks.allSatisfy { $0 <= 8 })
+        #expect(sink.streams[0].blocks.reduce(0, +) >= 20 && sink.streams[0].blocks.allSatisfy { $0 == 1 })
         #expect(sink.streams[0].events.count == 20)
     }
 

@@ -20,10 +20,8 @@ final class RecordedStream: StreamProducer {
         var end: Int64 { frame + Int64(frameCount) }
     }
 
-    /// Length of the events' lines from which on further events get a batch of their own.
+    /// Length of the events' lines from which on further events get a batch of their own, and a block is passed on.
     private static let longestEvents = 1 << 18
-    /// Length of the events' lines in a block from which on it is passed on.
-    private static let longestBlock = 4 << 20
     /// Days without records from which on no samples are sent for them: those of a damaged recording would never end.
     private static let mostSilentDays = 30
 
@@ -38,9 +36,9 @@ final class RecordedStream: StreamProducer {
     /// The batch that further events may belong to, and whether its length is known.
     private var pending: Batch?
     private var hasLength = true
-    /// The batches that are complete, and produced when they are due: at most two.
-    private var ready: [Batch] = []
-    /// The end after them; nil: it was not read. Without a summary, the recording has no record of it.
+    /// The batch that is complete, and produced when it is due.
+    private var ready: Batch?
+    /// The end after it; nil: it was not read. Without a summary, the recording has no record of it.
     private var ending: Result<StreamSummary?, Problem>?
 
     /// The end of the last batch that was produced.
@@ -99,14 +97,14 @@ final class RecordedStream: StreamProducer {
     }
 
     func advance() throws(Problem) -> ReadResult {
-        while ready.isEmpty, ending == nil {
+        while ready == nil, ending == nil {
             do {
                 guard try read() else { return .idle }
             } catch {
                 end(.failure(error))
             }
         }
-        if let batch = ready.first { return try produce(batch) }
+        if let ready { return try produce(ready) }
         let recorded = try ending?.get() ?? StreamSummary(frames: position, batches: batchCount, reason: .endOfInput)
         let end = end(of: recorded)
         let missing = try missingFrames(before: end)
@@ -182,7 +180,7 @@ final class RecordedStream: StreamProducer {
         let isFull = pending.map { $0.byteCount + byteCount > Self.longestEvents && !$0.events.isEmpty } ?? true
         if isFull || end > limit && hasLength {
             completeBatch()
-            pending = Batch(number: batchCount + Int64(ready.count { $0.row != nil }), frame: max(readEnd, end), frameCount: 0)
+            pending = Batch(number: batchCount + (ready?.row == nil ? 0 : 1), frame: max(readEnd, end), frameCount: 0)
             hasLength = true
         }
         pending?.events.append(event)
@@ -195,7 +193,7 @@ final class RecordedStream: StreamProducer {
     private func completeBatch(before next: Int64? = nil) {
         guard var batch = pending.take() else { return }
         if !hasLength, let next, next > batch.frame { batch.frameCount = Int(min(Int64(batch.frameCount), next - batch.frame)) }
-        ready.append(batch)
+        ready = batch
     }
 
     private func end(_ ending: Result<StreamSummary?, Problem>, at frame: Int64? = nil) {
@@ -204,7 +202,7 @@ final class RecordedStream: StreamProducer {
     }
 
     /// The end of the last batch that was read.
-    private var readEnd: Int64 { ready.last?.end ?? position }
+    private var readEnd: Int64 { ready?.end ?? position }
 
     // MARK: - Time
 
@@ -241,7 +239,7 @@ final class RecordedStream: StreamProducer {
         // The events become part of the batch that ends with them.
         if missing > 0 { (batch.frame, batch.frameCount) = (position, Int(missing)) }
         let result = try add(batch)
-        if result != .idle { ready.removeFirst() }
+        if result != .idle { ready = nil }
         return result
     }
 
@@ -287,7 +285,7 @@ final class RecordedStream: StreamProducer {
         position = max(position, batch.end)
         if batch.row != nil { batchCount += 1 }
         blockBytes += batch.byteCount
-        if blocks.block.isFull || blockBytes > Self.longestBlock { flush() }
+        if blocks.block.isFull || blockBytes > Self.longestEvents { flush() }
         if let audio, audio.isAtEnd, audio.position < batch.end, !isEndReported {
             isEndReported = true
             warn("\(audio.name): ends at \(text(audio.position)) s, before the recording; the samples after it are silence")
