@@ -90,8 +90,8 @@ import Testing
         #expect(preparer.names.wait(for: 6))
         let entries = inbox.drain().entries.prefix(10)
         #expect(entries.map(\.control.name) == (0..<10).map { $0 % 2 == 0 ? "loadPreset" : "tap" })
-        #expect(entries.filter { $0.control != Control(.tap) }.map { $0.preparations.first?.value as? String } == (0..<5).map { "\($0)" })
-        #expect(entries.filter { $0.control != Control(.tap) }.allSatisfy { $0.preparations.map(\.director) == [3] })
+        #expect(entries.filter { $0.control != Control(.tap) }.map { $0.preparations[3] as? String } == (0..<5).map { "\($0)" })
+        #expect(entries.filter { $0.control != Control(.tap) }.allSatisfy { Array($0.preparations.keys) == [3] })
         #expect(!preparer.threads.value.contains(currentThread()) && preparer.threads.value.count >= 1)
     }
 

@@ -17,11 +17,8 @@ final class ControlInbox: Sendable {
     /// without a list in the inbox, and the newest list of the client with the most lists is removed.
     static let listCapacity = 4
 
-    /// The result of a preparer, for the director of that index.
-    struct Preparation: Sendable {
-        var director: Int
-        var value: any Sendable
-    }
+    /// The results of preparers, by the index of the director.
+    typealias Preparations = [Int: any Sendable]
 
     struct Entry: Sendable {
         var control: Control
@@ -30,7 +27,7 @@ final class ControlInbox: Sendable {
         /// The index of the sink that has submitted it.
         var sink: Int
         /// The results of the preparers. A prepared control is never removed: a preparer and its director receive the same controls.
-        var preparations: [Preparation] = []
+        var preparations: Preparations = [:]
         /// The number of the control in order of arrival.
         var number = 0
     }
@@ -59,7 +56,7 @@ final class ControlInbox: Sendable {
     private let waiting = Atomic<Int>(0)
 
     /// - Parameter capacity: Maximum number of controls per batch.
-    init(capacity: Int = ControlInbox.fileCapacity) {
+    init(capacity: Int) {
         self.capacity = capacity
     }
 
@@ -175,7 +172,7 @@ final class ControlInbox: Sendable {
         while let (taken, preparers) = update({ state in state.takeUnprepared().map { ($0, state.preparers) } }) {
             var entry = taken
             for (director, preparer) in preparers where preparer.isNeeded(for: entry.control) {
-                entry.preparations.append(Preparation(director: director, value: preparer.prepare(entry.control, from: entry.origin)))
+                entry.preparations[director] = preparer.prepare(entry.control, from: entry.origin)
             }
             let isTooLate = update { state in
                 state.preparing = nil

@@ -35,12 +35,12 @@ extension [PipelineDirector] {
     /// - Parameter reply: The reply of the analyzers; nil: none handles the control.
     /// - Returns: The reply of the first that has applied it, else a refusal; nil if nothing handles it.
     func handle(
-        _ control: StampedControl, _ preparations: [ControlInbox.Preparation], after reply: ControlReply? = nil
+        _ control: StampedControl, _ preparations: ControlInbox.Preparations, after reply: ControlReply? = nil
     ) -> ControlReply? {
         let name = control.control.name
         var reply = reply
         for (index, director) in enumerated() where director.controls.contains(name) {
-            let answer = director.handle(control, preparations.first { $0.director == index }?.value)
+            let answer = director.handle(control, preparations[index])
             if let answer, reply?.isDone != true { reply = answer }
         }
         return reply ?? first { $0.fallbackControls.contains(name) }?.handle(control, nil)

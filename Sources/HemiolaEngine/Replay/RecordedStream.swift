@@ -68,7 +68,7 @@ final class RecordedStream: StreamProducer {
     var seconds: Double { header.format.seconds(at: position) }
     var isBetweenBatches: Bool { true }
 
-    func apply(_ control: Control, from origin: String, preparations: [ControlInbox.Preparation]) -> ControlReply {
+    func apply(_ control: Control, from origin: String, preparations: ControlInbox.Preparations) -> ControlReply {
         let stamped = StampedControl(control, at: position, from: origin)
         let reply = player.directors.handle(stamped, preparations)
         events.append(stamped, after: reply, at: seconds)

@@ -8,10 +8,8 @@ struct RecordingPlayer {
     let directors: [PipelineDirector]
     let report: @Sendable (PipelineNotice) -> Void
 
-    /// Replays the recording to its end.
-    ///
-    /// - Returns: Whether the recording was replayed as far as it could be read.
-    func play() -> Bool {
+    /// Replays the recording to its end, or as far as it can be read.
+    func play() {
         let reader = setup.recording.take()
         var streamCount = 0
         do throws(Problem) {
@@ -22,15 +20,13 @@ struct RecordingPlayer {
                     streamCount += 1
                 case .record: throw Problem(reader.message("a record after the end of its stream"))
                 case .idle: break
-                case .end: return true
+                case .end: return
                 }
             }
-            return false
         } catch {
-            if error.remedy == .finish { return false }
+            if error.remedy == .finish { return }
             dispatcher.noteFailedInput()
             report(.inputFailed(input: reader.name, error))
-            return true
         }
     }
 

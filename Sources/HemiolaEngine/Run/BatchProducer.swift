@@ -157,7 +157,7 @@ final class BatchProducer: StreamProducer {
     /// it as a fallback handles it. The control has taken effect if at least one of them applied it.
     ///
     /// - Parameter preparations: The results of directors' preparers for this control.
-    func apply(_ control: Control, from origin: String, preparations: [ControlInbox.Preparation] = []) -> ControlReply {
+    func apply(_ control: Control, from origin: String, preparations: ControlInbox.Preparations = [:]) -> ControlReply {
         let start = clock - Int64(framesInBatch)
         let stamped = StampedControl(control, at: start, from: origin)
         var reply: ControlReply?

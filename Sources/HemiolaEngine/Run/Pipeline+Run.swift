@@ -125,10 +125,8 @@ extension Pipeline {
                 (director.director as? any PreparedDirector).map { (index, $0.preparer) }
             })
         let dispatcher = SinkDispatcher(self, sinks: sinks, inbox: inbox)
-        var isAtEnd: Bool?
         if let recording = self.replay {
-            isAtEnd =
-                RecordingPlayer(pipeline: self, setup: recording, dispatcher: dispatcher, directors: directors, report: report).play()
+            RecordingPlayer(pipeline: self, setup: recording, dispatcher: dispatcher, directors: directors, report: report).play()
         } else if jobCount == 1 {
             let job = AnalysisJob(self, directors: directors, replay: replay, report: report)
             while !dispatcher.isOver, let input = nextInput() { job.analyze(input, for: dispatcher) }
@@ -139,7 +137,7 @@ extension Pipeline {
                 while let (input, turn) = turns.next(of: self) { job.analyze(input, for: turn) }
             }
         }
-        if isAtEnd ?? !dispatcher.isOver { noteComplete() }
+        if !dispatcher.isOver { noteComplete() }
         inbox.close()
         return close(sinks, dispatcher.outcome, report)
     }

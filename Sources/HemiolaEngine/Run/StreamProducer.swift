@@ -14,7 +14,7 @@ protocol StreamProducer: AnyObject {
     /// - Returns: What was read; `.idle` after at most 100 ms without anything.
     func advance() throws(Problem) -> ReadResult
     /// Applies a control at the next batch, which includes its record when it has taken effect.
-    func apply(_ control: Control, from origin: String, preparations: [ControlInbox.Preparation]) -> ControlReply
+    func apply(_ control: Control, from origin: String, preparations: ControlInbox.Preparations) -> ControlReply
     /// Adds the report of lost batches to the next batch.
     func report(_ drop: DropReport)
     /// Removes the events that are to be written without a batch, because the next one may come much later, or never.
