@@ -27,7 +27,7 @@ final class AnalysisJob {
         var fault: Problem?
         do {
             for entry in pipeline.analyzerEntries {
-                slots.append(AnalyzerSlot(entry, try entry.analyzer.take(), mayLookAhead: pipeline.mayLookAhead))
+                slots.append(AnalyzerSlot(entry, try entry.analyzer.take()))
             }
         } catch {
             fault = error
@@ -59,14 +59,14 @@ final class AnalysisJob {
         var bank: SpectrumBank
 
         /// Whether there is an analyzer that looks ahead.
-        var looksAhead: Bool { slots.contains { $0.looksAhead } }
+        var looksAhead: Bool { slots.contains { $0.offline != nil } }
 
         /// Lets the analyzers that have looked ahead start over without that.
         mutating func giveUpLookAhead() throws(Problem) {
             let format = AnalysisFormat(header.format, batching: header.batching, seed: header.seed)
-            for index in slots.indices where slots[index].looksAhead {
+            for index in slots.indices where slots[index].offline != nil {
                 _ = try slots[index].analyzer.prepare(format)
-                slots[index].looksAhead = false
+                slots[index].offline = nil
                 header.analyzers[index].outputs.isCausal = true
             }
         }
@@ -95,8 +95,8 @@ final class AnalysisJob {
             slot.requests = requests.count..<requests.count + outputs.spectra.count
             slot.columns = width..<width + outputs.width
             slot.hasEvents = !outputs.events.isEmpty
-            slot.looksAhead = looksAhead && slot.offline != nil && pipeline.delivers(outputs, of: entry.name)
-            if slot.looksAhead { outputs.isCausal = false }
+            slot.offline = looksAhead && pipeline.delivers(outputs, of: entry.name) ? slot.analyzer as? any OfflineAnalyzer : nil
+            if slot.offline != nil { outputs.isCausal = false }
             requests += outputs.spectra
             width += outputs.width
             analyzers.append(entry.header(outputs))
@@ -126,10 +126,8 @@ struct AnalyzerSlot {
     /// The handler of its controls, and their names; nil when its plugin declares none.
     let handler: (any ControlHandler)?
     let controls: Set<String>
-    /// The analyzer, if it has a first pass and the pipeline may look ahead.
-    let offline: (any OfflineAnalyzer)?
-    /// Whether it looks ahead in this stream.
-    var looksAhead = false
+    /// The analyzer, if it looks ahead in this stream.
+    var offline: (any OfflineAnalyzer)?
     /// Its requests among all of the bank's.
     var requests: Range<Int> = 0..<0
     /// Its columns of the row.
@@ -137,12 +135,11 @@ struct AnalyzerSlot {
     /// Whether it has event outputs, so that its name must be set in the event list.
     var hasEvents = false
 
-    init(_ entry: Pipeline.AnalyzerEntry, _ analyzer: any Analyzer, mayLookAhead: Bool) {
+    init(_ entry: Pipeline.AnalyzerEntry, _ analyzer: any Analyzer) {
         name = entry.name
         self.analyzer = analyzer
         controls = Set(entry.about.controls.map(\.name))
         // A cast searches all conformances of the program, which takes longer than a batch.
         handler = controls.isEmpty ? nil : analyzer as? any ControlHandler
-        offline = mayLookAhead ? analyzer as? any OfflineAnalyzer : nil
     }
 }

@@ -141,7 +141,7 @@ final class BatchProducer: StreamProducer {
 
     /// Ends the first pass: the analyzers finish it, and the clock returns to the start.
     func finishFirstPass() {
-        for slot in slots where slot.looksAhead { slot.offline?.finishFirstPass() }
+        for slot in slots { slot.offline?.finishFirstPass() }
         bank.clear()
         polarity.reset()
         clock = 0
@@ -269,9 +269,7 @@ final class BatchProducer: StreamProducer {
     private func analyzeHopOfFirstPass() {
         let isLast = hopsInBatch == hopsPerBatch - 1
         let frames = takeHop()
-        for slot in slots where slot.looksAhead {
-            slot.offline?.analyzeFirstPass(hop(frames, requests: slot.requests))
-        }
+        for slot in slots { slot.offline?.analyzeFirstPass(hop(frames, requests: slot.requests)) }
         clock += Int64(frames)
         hopsInBatch = isLast ? 0 : hopsInBatch + 1
     }

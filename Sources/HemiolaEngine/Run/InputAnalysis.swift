@@ -87,7 +87,7 @@ struct InputAnalysis {
         defer { capture.close() }
         // Controls change beats while they are being found; those of a first pass are fixed.
         mayLookAhead =
-            pipeline.configuration.usesLookAhead ?? (pipeline.mayLookAhead && made is any RewindableCapture && job.replay.isEmpty)
+            pipeline.configuration.usesLookAhead ?? (!pipeline.isRealTime && made is any RewindableCapture && job.replay.isEmpty)
         for external in job.externals {
             external.analyzer.open(
                 AnalyzerContext(

@@ -153,9 +153,6 @@ public final class Pipeline: Sendable {
     /// Whether batches come as time passes.
     public var isRealTime: Bool { isLive || isPaced }
 
-    /// Whether analyzers may process an input in a first pass, if the input allows that.
-    var mayLookAhead: Bool { configuration.usesLookAhead ?? !isRealTime }
-
     /// Whether a sink receives something of an analyzer: values, events, or its values of the whole stream in the `end` record.
     func delivers(_ outputs: AnalyzerOutputs, of name: String) -> Bool {
         let types = outputs.events.map { catalog.event($0.name)?.name ?? RecordType.analyzerEvent.name }
