@@ -1,12 +1,5 @@
 public import Hemiola
 
-extension ControlType {
-    /// Switches all lights off, or on again.
-    public static let blackout = ControlType(
-        "blackout", "Switches all lights of the pipeline off, or on again.",
-        fields: [.boolean("on", default: .boolean(true), "True: dark; false: light again.")])
-}
-
 /// Handles the control `blackout`.
 final class BlackoutDirector: Director, ControlHandler {
     private let setDark: (Bool) -> Void

@@ -8,7 +8,7 @@ public final class PageDirector: Director, ControlHandler {
     /// The controls that it handles: fallback controls, which a preset cycler handles if there is one.
     public static let controls: [ControlType] = [
         .loadPreset, .setSpeed, .ready, .presetNames, .presetHandler, .presetRefused, .pageClosed, .speedHandler,
-        .keyHandler, .pageMessage,
+        .keyHandler, .pageMessage, .blackout,
     ]
 
     /// Duration of the transition to a requested preset in seconds: the same as the cycler's.
@@ -59,6 +59,8 @@ public final class PageDirector: Director, ControlHandler {
             add(PresetChange(name: control["name"].string ?? "", cut: .hard, blend: 0, reason: .page))
         // The bridge has read them.
         case .ready, .presetNames, .pageClosed, .presetRefused: break
+        // Pages read its record.
+        case .blackout: break
         default: return .unknown(control)
         }
         return .done

@@ -5,8 +5,8 @@ public import Hemiola
 extension ControlType {
     /// Loads the next preset of the list.
     public static let nextPreset = ControlType("nextPreset", "Loads the next preset of the list.")
-    /// Loads the preset before.
-    public static let previousPreset = ControlType("previousPreset", "Loads the preset before.")
+    /// Loads the previous preset.
+    public static let previousPreset = ControlType("previousPreset", "Loads the previous preset.")
     /// Loads a random preset.
     public static let randomPreset = ControlType("randomPreset", "Loads a random preset.")
     /// Loads the preset `name`.

@@ -105,10 +105,12 @@ def test_blackout_is_black_and_one_with_the_lights(start, show):
 
 
 def test_blackout_without_lights_is_black_and_freeze_keeps_the_picture(start, show):
-    page = show(start("noise"), "&bare&seed=7", size=(320, 180))
+    program = start("noise")
+    page = show(program, "&bare&seed=7", size=(320, 180))
     page.keyboard.press(".")
+    program.next("control", control="blackout", on=True)
     wait(page, DARK)
-    page.keyboard.press(".")
+    assert program.send("blackout", "false").returncode == 0
     wait(page, f"!{DARK}")
     first = picture(page)
     until(lambda: difference(picture(page), first) > 0.5, "a moving picture")

@@ -120,7 +120,7 @@ const picture = new Picture({ hemiola, stage, analysis, beats, panels, visibilit
 hemiola.addEventListener("control", ({ detail }) => detail.control === "blackout" && picture.black(detail.on !== false));
 function blackout() {
     picture.black(!picture.isDark);
-    // A pipeline without lights refuses.
+    // A replay refuses.
     hemiola.send({ type: "blackout", on: picture.isDark }).catch(() => {});
 }
 const freeze = () => picture.freeze(!picture.isFrozen);
