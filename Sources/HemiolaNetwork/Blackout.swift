@@ -1,4 +1,4 @@
-public import Hemiola
+internal import Hemiola
 
 /// Handles the control `blackout`.
 final class BlackoutDirector: Director, ControlHandler {

@@ -1,5 +1,4 @@
 public import Hemiola
-internal import Hemiola
 internal import HemiolaNetwork
 internal import HemiolaVisualizer
 
