@@ -34,7 +34,7 @@ import Testing
         #expect(folder.names == ["out.jsonl", "tone.wav"])
     }
 
-    @Test(arguments: ["web:page=none", "osc:map=none.yaml", "presets:list=none", "presets:skip=none"])
+    @Test(arguments: ["web:page=none", "osc:map=none.yaml", "presets:list=none"])
     func `file of a setting that does not exist: one error line, exit code 2, nothing is written`(sink: String) throws {
         let outcome = try Hemiola.run(["analyze", Hemiola.minuet, "--quiet", "-o", "new.jsonl", "--sink", sink], in: folder.path)
         #expect(outcome.status == 2 && outcome.errorLines.count == 1, "\(outcome.errors)")

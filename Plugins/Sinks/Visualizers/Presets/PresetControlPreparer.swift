@@ -17,7 +17,7 @@ final class PresetControlPreparer: ControlPreparer {
     private let library: Mutex<PresetLibrary>
 
     init(_ settings: ScheduleSettings) {
-        library = Mutex(PresetLibrary(userNames: settings.names, favourites: settings.favourites, skipped: settings.skipped))
+        library = Mutex(PresetLibrary(userNames: settings.names))
     }
 
     /// Restores the user's lists for a new schedule and invalidates the preparations made before.

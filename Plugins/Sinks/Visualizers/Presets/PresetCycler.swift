@@ -50,7 +50,7 @@ final class PresetCycler: DirectingSink {
             case let path?: path
             case nil: context.timing.isLive && !context.run.isReplay ? PersistedState.defaultPath() : nil
             }
-        try readLists()
+        try readList()
         // A plan is input for programs, so none is written to a terminal.
         if planPath.target.isTerminal || planPath.target.isStandardOutput && !context.records.mayUseStandardOutput { return }
         var context = context
@@ -114,32 +114,22 @@ final class PresetCycler: DirectingSink {
     private static let origin = "presets"
     private static let saveInterval = 1.0
 
-    // MARK: - Lists
+    // MARK: - The user's list
 
-    /// Reads the user's lists into the settings of the schedule.
-    private func readLists() throws(Problem) {
-        let listed = try names("list", at: settings.list)
-        schedule.favourites = try names("favourites", at: settings.favourites)
-        schedule.skipped = try names("skip", at: settings.skipped)
+    /// Reads the user's list into the settings of the schedule.
+    private func readList() throws(Problem) {
         // A visualizer may report its presets at any time, so that their absence is known at the end.
         guard settings.list != nil || !settings.names.isEmpty else {
             isWithoutPresets = settings.cycles
             return
         }
+        let listed: [String]
+        do { listed = try PresetList.names(at: settings.list) } catch { throw Problem("presets: \(error.message)", at: "list") }
         let names = PresetList.unique(listed + settings.names)
         schedule.names = names
         if names.isEmpty {
             warn("presets: \(settings.list ?? "names"): the list of presets is empty; there are no automatic changes")
         }
-        let list = PresetNames(names)
-        let known = Set(list.folded)
-        for name in PresetList.unique(schedule.favourites + schedule.skipped) where !known.contains(name.folded) {
-            warn("presets: \(list.notFoundMessage(name))")
-        }
-    }
-
-    private func names(_ key: String, at path: String?) throws(Problem) -> [String] {
-        do { return try PresetList.names(at: path) } catch { throw Problem("presets: \(error.message)", at: key) }
     }
 
     // MARK: - Persisted state

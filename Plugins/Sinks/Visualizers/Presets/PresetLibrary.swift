@@ -1,12 +1,11 @@
-/// The presets that can be loaded: those of the user's list that a page has, or of all pages; the subset for automatic changes; and both
-/// for each page. A preset that a page has refused is not one that it has.
+/// The presets that can be loaded: those of the user's list that a page has, or of all pages; and those of each page. A preset that a page
+/// has refused is not one that it has.
 struct PresetLibrary: Sendable {
     struct Page: Sendable {
         /// The origin of the page's controls.
         let origin: String
-        /// The presets that can be loaded in the page, and those of them for automatic changes.
+        /// The presets that can be loaded in the page.
         fileprivate(set) var known = PresetNames([])
-        fileprivate(set) var chosen = PresetNames([])
         /// The presets that the page has reported; empty: not known, it may have every preset.
         fileprivate var names: [String] = []
         fileprivate var available: Set<String> = []
@@ -29,25 +28,16 @@ struct PresetLibrary: Sendable {
 
     /// The user's list; nil: the pages' lists are used.
     private let userNames: [String]?
-    private let favourites: Set<String>
-    private let skipped: Set<String>
     /// In the order in which they connected.
     private var pages: [Page] = []
     /// Grows with every change.
     private(set) var revision = 0
-    /// All presets that can be loaded in a page, including the skipped ones.
+    /// All presets that can be loaded in a page.
     private(set) var known = PresetNames([])
-    /// The presets for automatic changes.
-    private(set) var chosen = PresetNames([])
 
-    /// - Parameters:
-    ///   - userNames: The user's list; nil: the pages' lists are used.
-    ///   - favourites: Automatic changes use these presets only, as far as they are in the list; empty: all.
-    ///   - skipped: Automatic changes never use these presets.
-    init(userNames: [String]?, favourites: [String] = [], skipped: [String] = []) {
+    /// - Parameter userNames: The user's list; nil: the pages' lists are used.
+    init(userNames: [String]?) {
         self.userNames = userNames
-        self.favourites = Set(favourites.map(\.folded))
-        self.skipped = Set(skipped.map(\.folded))
         update()
     }
 
@@ -120,24 +110,10 @@ struct PresetLibrary: Sendable {
         var names = userNames ?? PresetList.unique(pages.flatMap(\.names))
         if !pages.isEmpty { names.removeAll { name in !pages.contains { $0.has(name) } } }
         known = PresetNames(names, reusing: known)
-        chosen = chosen(of: known)
         for index in pages.indices {
             let names = known.names.filter(pages[index].has)
             // Pages with all presets share one list.
-            let isComplete = names.count == known.names.count
-            pages[index].known = isComplete ? known : PresetNames(names, reusing: known)
-            pages[index].chosen = isComplete ? chosen : chosen(of: pages[index].known)
+            pages[index].known = names.count == known.names.count ? known : PresetNames(names, reusing: known)
         }
-    }
-
-    /// The presets of a list that automatic changes use.
-    private func chosen(of list: PresetNames) -> PresetNames {
-        var indices = Array(list.names.indices)
-        if !skipped.isEmpty { indices.removeAll { skipped.contains(list.folded[$0]) } }
-        if !favourites.isEmpty {
-            let preferred = indices.filter { favourites.contains(list.folded[$0]) }
-            if !preferred.isEmpty { indices = preferred }
-        }
-        return indices.count == list.names.count ? list : PresetNames(indices.map { list.names[$0] }, reusing: list)
     }
 }

@@ -9,10 +9,6 @@ struct ScheduleSettings: Sendable, Equatable {
     var cycles = true
     /// The user's list; nil: the page's list is used.
     var names: [String]?
-    /// Automatic changes use these presets only, as far as they are in the list; empty: all.
-    var favourites: [String] = []
-    /// Automatic changes never use these presets.
-    var skipped: [String] = []
 }
 
 /// Chooses the preset and the speed: from the features of each batch, beats and controls to `preset` and `speed` events. It uses
@@ -67,7 +63,7 @@ struct PresetSchedule: Sendable {
     /// Whether the first preset is the one that a page shows: no list is set, and only requests change it.
     private let followsPage: Bool
     private let preparer: PresetControlPreparer
-    /// The presets that can be loaded, and those of automatic changes.
+    /// The presets that can be loaded.
     private(set) var library: PresetLibrary
     /// Events caused by controls since the last batch.
     private var pending: [PendingEvent] = []
@@ -91,7 +87,7 @@ struct PresetSchedule: Sendable {
         isSpeedPending = persisted.speed != nil
         isCycling = settings.cycles
         followsPage = settings.names == nil && !settings.cycles
-        order.replace(library.chosen)
+        order.replace(library.known)
     }
 
     /// Whether a page is connected.
@@ -104,7 +100,7 @@ struct PresetSchedule: Sendable {
 
     /// Seconds until the next change that can be foreseen; nil: there is none.
     private func nextIn(from time: Double) -> Double? {
-        let runs = isCycling && !isLocked && !library.chosen.isEmpty
+        let runs = isCycling && !isLocked && !library.known.isEmpty
         return runs ? timer.nextIn(from: time) : nil
     }
 
@@ -165,9 +161,9 @@ struct PresetSchedule: Sendable {
                 persistedPreset = nil
                 return name
             }
-            if !library.chosen.isEmpty { persistedPreset = nil }
+            if !library.known.isEmpty { persistedPreset = nil }
         }
-        return library.chosen.isEmpty || followsPage ? nil : order.next()
+        return library.known.isEmpty || followsPage ? nil : order.next()
     }
 
     private mutating func emitPending(at time: Double, into events: inout EventList) {
@@ -270,11 +266,11 @@ struct PresetSchedule: Sendable {
         var valid = preparation ?? preparer.preparation(for: control, from: origin)
         if valid.library.revision < library.revision { valid = preparer.preparation(for: control, from: origin) }
         library = valid.library
-        order.replace(library.chosen)
+        order.replace(library.known)
         pages = library.connectedPages.map { presets in
             var page = pages.first { $0.origin == presets.origin } ?? addedPage(presets)
             page.known = presets.known
-            page.order.replace(presets.chosen)
+            page.order.replace(presets.known)
             return page
         }
         return valid

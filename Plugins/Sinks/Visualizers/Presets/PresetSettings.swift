@@ -18,10 +18,7 @@ struct PresetSettings: PluginSettings {
     var list: String?
     var names: [String]
     var order: PresetOrder.Kind
-    var favourites: String?
-    var skipped: String?
     private var time: Double?
-    private var spread: Double?
     private var minimum: Double?
     private var maximum: Double?
     private var blend: Double?
@@ -45,15 +42,9 @@ struct PresetSettings: PluginSettings {
         names = read.texts(
             "names", "Preset names, added to those of list. Without list and names: the presets that the visualizer reports.")
         order = read.choice("order", default: PresetOrder.Kind.shuffle, "Order of the presets.")
-        favourites = read.text("favourites", "File or folder as for list: automatic changes use these presets only.")
-        skipped = read.text("skip", "File or folder as for list: automatic changes never use these presets.")
         time = read.seconds(
             "time_s", in: 0.1...86_400,
             "Time on a preset. Default: 15 (milkdrop: 16, projectm: 30). Modes bars and beats use it while the beat is not reliable.")
-        spread = read.seconds(
-            "spread_s", in: 0...3600,
-            "Random part of the time: milkdrop and timer add 0 to this, projectm takes it as the standard deviation. Default: 0 (milkdrop: 10, projectm: 1)."
-        )
         minimum = read.seconds("min_s", in: 0...86_400, "Minimum time on a preset. Default: 0 (projectm: 1, drop and segments: 8).")
         maximum = read.seconds("max_s", in: 0.1...86_400, "Maximum time on a preset. Default: unlimited (drop and segments: 60).")
         blend = read.seconds(
@@ -81,7 +72,7 @@ struct PresetSettings: PluginSettings {
     /// When presets change, with the defaults of the mode's original program.
     var timing: ChangeTiming {
         var timing = ChangeTiming(
-            duration: .uniform(time ?? 15, extra: spread ?? 0), minimum: minimum ?? 0, maximum: maximum, blend: blend ?? 1,
+            duration: .uniform(time ?? 15), minimum: minimum ?? 0, maximum: maximum, blend: blend ?? 1,
             requestBlend: blend ?? 1)
         switch mode {
         case .timer, .manual: break
@@ -89,11 +80,11 @@ struct PresetSettings: PluginSettings {
             timing.blend = blend ?? 2.7
             timing.requestBlend = blend ?? 1.7
             // MilkDrop's time starts at the end of the blend.
-            timing.duration = .uniform((time ?? 16) + timing.blend, extra: spread ?? 10)
+            timing.duration = .uniform((time ?? 16) + timing.blend, extra: 10)
         case .projectM:
             timing.blend = blend ?? 3
             timing.requestBlend = timing.blend
-            timing.duration = .normal(time ?? 30, deviation: spread ?? 1)
+            timing.duration = .normal(time ?? 30, deviation: 1)
             timing.minimum = minimum ?? 1
         case .bars, .beats:
             timing.duration = .uniform(time ?? 15)
@@ -137,9 +128,7 @@ struct PresetSettings: PluginSettings {
         } catch {
             problems += error.all
         }
-        for (key, path) in [
-            ("list", list), ("favourites", favourites), ("skip", skipped), ("state", state),
-        ] where path == "" {
+        for (key, path) in [("list", list), ("state", state)] where path == "" {
             problems.append(Problem("the path is empty; is a variable of the shell unset?", at: .key(key)))
         }
         let timing = timing

@@ -99,7 +99,7 @@ import Testing
         let late = preparer.preparation(for: second, from: "web/2")
         #expect(schedule.handle(first, from: "web/1", at: 0, preparation: early) == .done)
         #expect(schedule.handle(second, from: "web/2", at: 0, preparation: late) == .done)
-        #expect(schedule.library.chosen.names.sorted() == ["a", "x"])
+        #expect(schedule.library.known.names.sorted() == ["a", "x"])
     }
 
     @Test func `next file: the schedule goes on for a page, and begins anew without one`() {

@@ -183,7 +183,7 @@ import Testing
         var (schedule, batches) = (schedule(["a", "b", "c"]), BatchSequence())
         _ = schedule.step(&batches)
         #expect(schedule.handle(Control(.presetNames, .texts(["c", "b", "x"])), at: batches.time) == .done)
-        #expect(schedule.library.chosen.names == ["b", "c"])
+        #expect(schedule.library.known.names == ["b", "c"])
         // The page does not have "a", which is shown.
         #expect(schedule.run(&batches, until: 31).presets.map(\.name) == ["b", "c", "b"])
         guard case .refused = schedule.handle(Control(.presetNames, .texts(["x", "y"])), at: batches.time) else {
@@ -242,7 +242,7 @@ import Testing
         #expect(later.allSatisfy { !["p0", "p1"].contains($0.name) })
         // A new page may have the presets that an earlier page refused.
         _ = schedule.handle(Control(.ready, .texts(names(6))), at: batches.time)
-        #expect(schedule.library.chosen.names == names(6))
+        #expect(schedule.library.known.names == names(6))
     }
 
     @Test func `page refuses all presets: the control is refused and changes stop`() {
@@ -288,7 +288,7 @@ import Testing
         // The other page refuses it too: both show the same again.
         _ = schedule.handle(Control(.presetRefused, .text("a")), from: "web/1", at: batches.time)
         #expect(schedule.step(&batches).pagePresets.map(\.name) == ["b"])
-        #expect(schedule.library.chosen.names == ["b", "c"])
+        #expect(schedule.library.known.names == ["b", "c"])
         #expect(schedule.run(&batches, until: 100).pagePresets.isEmpty)
     }
 
@@ -339,12 +339,12 @@ import Testing
     @Test func `page disconnects: its presets are no longer chosen; those of the last page remain`() {
         var (schedule, batches) = pages(["a", "b"], ["x", "y"])
         _ = schedule.handle(Control(.pageClosed), from: "web/1", at: batches.time)
-        #expect(schedule.library.chosen.names == ["x", "y"])
+        #expect(schedule.library.known.names == ["x", "y"])
         _ = schedule.handle(Control(.pageClosed), from: "web/2", at: batches.time)
-        #expect(schedule.library.chosen.names == ["x", "y"])
+        #expect(schedule.library.known.names == ["x", "y"])
         #expect(schedule.run(&batches, until: 100).presets.allSatisfy { ["x", "y"].contains($0.name) })
         _ = schedule.handle(Control(.ready, .texts(["q"])), from: "web/3", at: batches.time)
-        #expect(schedule.library.chosen.names == ["q"])
+        #expect(schedule.library.known.names == ["q"])
     }
 
     @Test func `thousand pages: the oldest are forgotten`() {
@@ -367,18 +367,6 @@ import Testing
     }
 
     // MARK: - Favourites and persisted state
-
-    @Test func `favourites and skip match names regardless of case and accents`() {
-        var chosen = settings(["A", "B", "C", "Élan"])
-        chosen.favourites = ["a", "elan", "c", "nowhere"]
-        chosen.skipped = ["C"]
-        #expect(PresetSchedule(chosen, seed: 0).library.chosen.names == ["A", "Élan"])
-        // loadPreset ignores favourites and skip.
-        var schedule = PresetSchedule(chosen, seed: 0)
-        #expect(schedule.handle(Control(.loadPreset, .text("B")), at: 0) == .done)
-        chosen.favourites = ["nowhere"]
-        #expect(PresetSchedule(chosen, seed: 0).library.chosen.names == ["A", "B", "Élan"])
-    }
 
     @Test(arguments: [(64 << 10, true), (64 << 10 + 1, false)]) func `favourites of more than 128 KiB: refused`(length: Int, isDone: Bool) {
         var schedule = PresetSchedule(settings(), seed: 0)
