@@ -20,7 +20,7 @@ import Testing
 
     @Test func `change of the preset: a line for pages that are ready and have the preset`() throws {
         let command = try #require(commands("a").first)
-        #expect(command.line == "{\"type\":\"loadPresetByName\",\"name\":\"a\",\"blend_s\":1.500000}\n")
+        #expect(command.line == "{\"type\":\"loadPresetByName\",\"name\":\"a\",\"blend_s\":1.5}\n")
         var (known, lacking, unready) = (page(), page(presets: ["b"]), PageState("web/2", PagePresets()))
         #expect(known.step(to: command, at: 0) == .send)
         #expect(lacking.step(to: command, at: 0) == .none)
