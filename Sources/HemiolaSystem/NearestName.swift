@@ -2,7 +2,7 @@ extension String {
     /// The name among `names` that is most like this text, if one is like it at all.
     ///
     /// One with a single typing error, else one with this word: `musical-key` for `key`. Else the edit distance with transpositions (F. J.
-    /// Damerau, 1964), at most a third of the shorter length and one more, or a common start.
+    /// Damerau, 1964), at most a third of the length and one more, and less than the shorter length, or a common start.
     ///
     /// For messages about a name that does not exist: `did you mean chroma?`. Letters are compared without case. Takes the product of both
     /// lengths for each name.
@@ -13,7 +13,7 @@ extension String {
         var best: (name: String, distance: Int)?
         for name in names {
             let other = Array(name.lowercased())
-            let limit = 1 + Swift.min(typed.count, other.count) / 3
+            let limit = Swift.min(1 + Swift.max(typed.count, other.count) / 3, Swift.min(typed.count, other.count) - 1)
             // The difference in length is a lower bound of the distance.
             guard abs(typed.count - other.count) <= limit else { continue }
             let distance = Self.distance(typed, other)
