@@ -105,7 +105,7 @@ import Testing
             #expect(outcome.status == status, "\(outcome.errors)")
             return outcome.errors
         }
-        #expect(try resume([a, b], status: 0).contains("0 of 2 files have a row"))
+        #expect(try resume([a, b], status: 0).contains("0 of 2 files are done"))
         let first = try folder.text(of: table)
         #expect(try resume([a, b, c], status: 1).contains("2 of 3 files are done; 1 to analyse"))
         #expect(try folder.text(of: table).hasPrefix(first) && folder.text(of: table) != first)
