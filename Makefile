@@ -38,7 +38,7 @@ program: ## Build the program as it is installed, and print its path.
 window: ## Build hemiola-window, the native window for pages, and print its path.
 	packaging/build window
 
-test: ## Run the tests for every change, within 20 minutes; WHAT=STAGE runs one stage.
+test: ## Run the tests for every change, in about 20 minutes; WHAT=STAGE runs one stage.
 	scripts/test $(WHAT)
 
 release-check: ## Run all other checks: packages, documents, every window and page test; WHAT=PART runs one.
