@@ -23,10 +23,12 @@ extension WindowTests {
         for _ in 0..<5 { try fixture.key("ctrl+plus") }
         try window.wait(until: "1 / 1.61 of \(width) pixels") { abs(Double(try lastWidth()) - Double(width) / 1.61) < 8 }
         let zoomed = try lastWidth()
+        fixture.letWebKitDraw()
         // Ctrl and the wheel.
         try fixture.xdotool("mousemove", "640", "400")
         try fixture.xdotool("keydown", "ctrl", "click", "4", "keyup", "ctrl")
         try window.wait(until: "fewer than \(zoomed) pixels") { try lastWidth() < zoomed }
+        fixture.letWebKitDraw()
         // Full screen; Escape leaves it.
         try fixture.key("ctrl+0")
         try window.wait(until: "\(width) pixels") { try lastWidth() == width }
