@@ -43,8 +43,8 @@ final class OggReader {
         var isLast: Bool { fact(ogg_page_eos) != 0 }
         /// Whether the last packet ends on a later page: its last segment has 255 bytes.
         var goesOn: Bool { content.header[content.header_len - 1] == 255 && content.header_len > 27 }
-        /// The granule position at the end of the last packet that ends on this page; -1 where none ends.
-        var granule: Int64 { fact(ogg_page_granulepos) }
+        /// The granule position at the end of the last packet that ends on this page; -1 where none ends, or where no file can have it.
+        var granule: Int64 { max(-1, fact(ogg_page_granulepos)) }
         /// The packets that end on this page.
         var packetCount: Int64 { Int64(fact(ogg_page_packets)) }
         var serial: UInt32 { UInt32(bitPattern: fact(ogg_page_serialno)) }

@@ -462,6 +462,18 @@ extension Sequence<OggPageBytes> {
 
     // MARK: - Codecs and hostile files
 
+    @Test(arguments: codecs)
+    func `position that no file can have: as none`(codec: String) throws {
+        for index in [2, try pages(codec, frames: 20_000).count - 1] {
+            let files = try [Int64.min, .min + 792, -1].map { position in
+                var pages = try pages(codec, frames: 20_000)
+                pages[index].granule = position
+                return try decode(pages.file)
+            }
+            #expect(files.allSatisfy { $0.samples == files[2].samples && $0.gaps.map(\.gap) == files[2].gaps.map(\.gap) }, "page \(index)")
+        }
+    }
+
     @Test func `start of a file: its codec`() throws {
         for (codec, expected) in [("libvorbis", OggCodec.vorbis), ("libopus", .opus), ("flac", .flac), ("libspeex", nil)] {
             let arguments = codec == "libspeex" ? ["-ac", "1", "-ar", "16000"] : []

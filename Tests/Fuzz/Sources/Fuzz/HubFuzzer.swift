@@ -103,6 +103,8 @@ private final class HubFixture {
         advance()
         for number in clients.keys.sorted() { leave(number) }
         advance()
+        // What they have sent last refers to them.
+        for post in inbox.take() { post.reply?(.done) }
         _ = try? loop.syncShutdownGracefully()
     }
 
