@@ -186,7 +186,8 @@ extension WindowTests {
         let outcome = try fixture.run(windowPath, ["--hemiola", path, page])
         #expect(outcome.code == 1)
         #expect(
-            outcome.output.contains("\(path): \(reason); name the program with --hemiola, or a running one with --socket"),
+            outcome.output.hasPrefix("hemiola window: \(path): ")
+                && outcome.output.contains("(\(reason)); name the program with --hemiola, or a running one with --socket"),
             "\(outcome.output)")
         let left = try FileManager.default.contentsOfDirectory(atPath: "\(fixture.folder.path)/run")
             .filter { $0.hasPrefix("hemiola-window-") }
