@@ -192,6 +192,22 @@ import Testing
         #expect(longest < 1 && shortest > 1, "\(longest) s between two frames, \(shortest) s for 46")
     }
 
+    @Test(arguments: [(44_100, 256), (192_000, 256), (192_000, 1024), (48_000, 1024)])
+    func `a minute of batches of another length: 44 frames in every second at most`(rate: Int, length: Int) throws {
+        let network = VirtualNetwork()
+        let sink = try SinkPlugin.lights.make(settings: "192.0.2.1,protocol=ddp,pixels=1")
+        try sink.open(network.context("lights"))
+        try sink.begin(Self.header)
+        for number in 0..<60 * rate / length {
+            network.advance(by: Double(length) / Double(rate))
+            try sink.write(BatchBlock([batch(number)]))
+        }
+        let times = network.packets.map(\.time)
+        try sink.close()
+        let most = times.map { start in times.count { $0 >= start && $0 < start + 0.999 } }.max() ?? 0
+        #expect(most <= 44 && times.count > 20 * 60, "\(most) in a second, \(times.count) in a minute")
+    }
+
     @Test(arguments: [("", [String]()), (",strobe=true", ["strobe=true: lights can flash more than three times a second"])])
     func `strobe=true: a warning`(settings: String, expected: [String]) throws {
         let network = VirtualNetwork()
