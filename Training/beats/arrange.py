@@ -16,6 +16,9 @@ COMPING = PIANOS + GUITARS + ORGANS[:3] + MALLETS[:4] + (48, 50)
 
 KICK, SIDE_STICK, SNARE, CLAP, HAT, PEDAL_HAT, OPEN_HAT, CRASH, RIDE = 36, 37, 38, 39, 42, 44, 46, 49, 51
 TAMBOURINE, COWBELL, MARACAS, CONGA = 54, 56, 70, 63
+# The voices of `Arrangement.drums`; side stick and clap are snares. Other drums have none.
+VOICE_NAMES = ("kick", "snare", "hi-hat")
+VOICES = {35: 0, KICK: 0, SIDE_STICK: 1, SNARE: 1, CLAP: 1, 40: 1, HAT: 2, PEDAL_HAT: 2, OPEN_HAT: 2}
 # Drum patterns: meter, whether the beat's halves swing, and the hits in quarters of a beat for each instrument.
 GROOVES = {
     "rock": (4, False, {KICK: "x.......x.x.....", SNARE: "....x.......x...", HAT: "x.x.x.x.x.x.x.x."}),
@@ -43,13 +46,14 @@ GROOVES = {
 
 @dataclass
 class Arrangement:
-    """What is rendered. Times in seconds; `positions` as in Score. `delay`: whether labels are placed later than the note-ons, as
-    people mark them."""
+    """What is rendered. Times in seconds; `positions` as in Score; `drums` are rows of (time, voice, velocity). `delay`: whether labels
+    are placed later than the note-ons, as people mark them."""
     parts: list = field(default_factory=list)
     hits: list = field(default_factory=list)
     beats: np.ndarray = field(default_factory=lambda: np.zeros(0))
     positions: np.ndarray = field(default_factory=lambda: np.zeros(0, int))
     onsets: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    drums: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
     fonts: tuple = ()
     delay: bool = True
     has_onsets: bool = True
@@ -74,6 +78,12 @@ class Timing:
 
     def __call__(self, beats):
         return np.interp(beats, np.arange(len(self.times)), self.times)
+
+
+def drum_rows(times, pitches, velocities):
+    """Rows of `Arrangement.drums` for the notes that are a kick, a snare or a hi-hat."""
+    rows = [(time, VOICES[int(pitch)], velocity) for time, pitch, velocity in zip(times, pitches, velocities) if int(pitch) in VOICES]
+    return np.array(rows).reshape(-1, 3)
 
 
 def swung(beats, ratio):
@@ -189,7 +199,7 @@ def perform(rng, score, tempo, freedom, seconds, jitter, drum_volume=0.0, swing=
     main = str(rng.choice(fonts))
     is_mixed = rng.random() < 0.4
     transposition = int(rng.integers(-4, 5))
-    arrangement, onsets, used = Arrangement(), [], set()
+    arrangement, onsets, drums, used = Arrangement(), [], [], set()
     for track in score.tracks:
         notes = track.notes if track.is_drums else accented(rng, track.notes, meter)
         if not len(notes):
@@ -212,8 +222,11 @@ def perform(rng, score, tempo, freedom, seconds, jitter, drum_volume=0.0, swing=
         program = int(rng.choice([0, 0, 8, 16, 24, 25, 32, 40])) if track.is_drums else track.program
         arrangement.parts.append((rows, font, program, track.is_drums, np.clip(volume, 15, 127)))
         onsets.append(rows[rows[:, 3] > 25, 0])
+        if track.is_drums:
+            drums.append(drum_rows(rows[:, 0], rows[:, 2], rows[:, 3]))
         used.add(font)
     arrangement.onsets = np.concatenate(onsets) if onsets else np.zeros(0)
+    arrangement.drums = np.concatenate(drums) if drums else np.zeros((0, 3))
     arrangement.fonts = tuple(sorted(used))
     arrangement.beats, arrangement.positions = timing.times[:count], score.positions
     return arrangement

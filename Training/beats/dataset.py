@@ -12,6 +12,9 @@ from .model import TEMPI
 LABEL_DELAY = 2
 # The onset's label, in frames after the note-on.
 ONSET_DELAY = 1
+# The label of a drum, likewise. Softer strokes are neither drums nor none.
+DRUM_DELAY = 1
+LEAST_VELOCITY = 30
 
 
 class Excerpt:
@@ -21,6 +24,7 @@ class Excerpt:
         with np.load(path) as arrays:
             self.about = json.loads(str(arrays["about"]))
             self.beats, self.positions, self.onsets = arrays["beats"], arrays["positions"], arrays["onsets"]
+            self.drums = arrays["drums"] if "drums" in arrays.files else np.zeros((0, 3), np.float32)
             count = sum(name.startswith("bands") for name in arrays.files)
             self.variants = [(arrays[f"bands{index}"], float(arrays[f"hop{index}"])) for index in range(count)]
         self.path = Path(path)
@@ -86,9 +90,24 @@ def place_targets(count, beats, positions):
     return result
 
 
-def make_example(rng, excerpt, frames, speech, augmented=True):
+def drum_targets(count, drums, place):
+    """Targets and mask (3, frames) of kick, snare and hi-hat; `place` maps seconds to frames. Samples of clicks may be drums too."""
+    y, mask = np.zeros((2, 3, count), np.float32)
+    mask += 1
+    for voice in range(3):
+        rows = drums[drums[:, 1] == voice]
+        frames = place(rows[:, 0]) + DRUM_DELAY
+        is_loud = rows[:, 2] >= LEAST_VELOCITY
+        soft = np.round(frames[~is_loud]).astype(int)[:, None] + np.arange(-2, 3)
+        mask[voice, soft[(soft >= 0) & (soft < count)]] = 0
+        y[voice] = targets(count, frames[is_loud])
+    mask[y > 0] = 1
+    return y, mask
+
+
+def make_example(rng, excerpt, frames, speech, augmented=True, drums=False):
     """A random crop of an excerpt: (bands' input, onset activation, targets (3, frames), mask (3, frames), weights of the tempi,
-    places in the bar (frames))."""
+    places in the bar (frames)). The targets are onset, beat and downbeat, or kick, snare and hi-hat."""
     bands, hop = excerpt.variants[rng.integers(len(excerpt.variants))]
     rate = float(np.exp(rng.uniform(-0.08, 0.08))) if augmented and rng.random() < 0.4 else 1.0
     needed = int(frames * rate) + 2
@@ -114,16 +133,19 @@ def make_example(rng, excerpt, frames, speech, augmented=True):
         # Bars are unknown at some beats; nothing is known before the first and after the last beat but their absence near them.
         unknown = np.interp(np.arange(frames), beats, (excerpt.positions == 0).astype(float)) > 0
         mask[2] = ~unknown
+    if drums:
+        y, mask = drum_targets(frames, excerpt.drums, lambda seconds: (seconds / hop - first) / rate)
+        mask *= excerpt.style != "clicks"
     mask[:, length - LAG if length < frames else frames:] = 0
     places = place_targets(frames, beats, excerpt.positions)
     places[length:] = -1
     return x, onsets, y, mask, tempo_weights(beats[(beats >= 0) & (beats < length)]), places
 
 
-def batches(rng, excerpts, size, frames, augmented=True):
+def batches(rng, excerpts, size, frames, augmented=True, drums=False):
     """One epoch of batches, in random order. The last, smaller batch is left out."""
     speech = [excerpt.variants[0][0] for excerpt in excerpts if excerpt.about["piece"].startswith("speech/")]
     order = rng.permutation(len(excerpts))
     for start in range(0, len(order) - size + 1, size):
-        examples = [make_example(rng, excerpts[index], frames, speech, augmented) for index in order[start:start + size]]
+        examples = [make_example(rng, excerpts[index], frames, speech, augmented, drums) for index in order[start:start + size]]
         yield tuple(np.stack(column) for column in zip(*examples))

@@ -50,7 +50,7 @@ def to_file(network, bits=16):
     settings = network.settings
     if network.has_harmonic_input:
         raise ValueError("the harmonic input has no place in weights files of version 1: Hemiola cannot load this network")
-    data = struct.pack(HEADER, MAGIC, VERSION, int(network.is_causal), settings["bands"], model.CHANNELS, settings["width"], model.LAYERS,
+    data = struct.pack(HEADER, MAGIC, VERSION, int(network.is_causal), settings["bands"], model.CHANNELS, settings["width"], settings["blocks"],
                        int(network.has_onset_input), bits, network.onset_share)
     data += b"".join(values.astype("<f4").tobytes() for values in normalization(network))
     for layer in layers(network):
@@ -70,9 +70,9 @@ def from_file(data):
     """The network of a weights file, in evaluation mode."""
     header = struct.unpack_from(HEADER, data)
     magic, version, is_causal, bands, channels, width, count, has_onset_input, bits, onset_share = header
-    if magic != MAGIC or version != VERSION or channels != model.CHANNELS or count != model.LAYERS or bits not in (8, 16, 32):
+    if magic != MAGIC or version != VERSION or channels != model.CHANNELS or not 0 < count <= model.LAYERS or bits not in (8, 16, 32):
         raise ValueError("not a weights file of this version")
-    network = model.BeatNetwork(bands, width, bool(is_causal), onset_share, bool(has_onset_input)).eval()
+    network = model.BeatNetwork(bands, width, bool(is_causal), onset_share, bool(has_onset_input), blocks=count).eval()
     at = struct.calcsize(HEADER)
 
     def take(kind, size):

@@ -58,11 +58,11 @@ class BeatNetwork(nn.Module):
     """
 
     def __init__(self, bands=73, width=24, is_causal=True, onset_share=0.35, has_onset_input=True, has_harmonic_input=False,
-                 has_tempo_head=False, has_bar_head=False):
+                 has_tempo_head=False, has_bar_head=False, blocks=LAYERS):
         super().__init__()
         self.settings = {"bands": bands, "width": width, "is_causal": is_causal, "onset_share": onset_share,
                          "has_onset_input": has_onset_input, "has_harmonic_input": has_harmonic_input, "has_tempo_head": has_tempo_head,
-                         "has_bar_head": has_bar_head}
+                         "has_bar_head": has_bar_head, "blocks": blocks}
         self.is_causal, self.onset_share = is_causal, onset_share
         self.has_onset_input, self.has_harmonic_input = has_onset_input, has_harmonic_input
         self.normalization = nn.BatchNorm2d(2)
@@ -70,7 +70,7 @@ class BeatNetwork(nn.Module):
         self.second = nn.Conv2d(CHANNELS, CHANNELS, (3, 3), stride=(1, 2))
         rows = ((bands - 5) // 2 + 1 - 3) // 2 + 1
         self.entry = nn.Conv1d(CHANNELS * rows + int(has_onset_input) + PITCH_CLASSES * int(has_harmonic_input), width, 1)
-        self.blocks = nn.ModuleList(TemporalBlock(width, 2 ** index, is_causal) for index in range(LAYERS))
+        self.blocks = nn.ModuleList(TemporalBlock(width, 2 ** index, is_causal) for index in range(blocks))
         self.heads = nn.Conv1d(width, len(HEADS), 1)
         self.dropout = nn.Dropout2d(0.1)
         # Events are rare: a start near their frequency.
@@ -78,6 +78,12 @@ class BeatNetwork(nn.Module):
         # The heads of the training alone are last, so that they change no other initial weight.
         self.tempo_head = nn.Linear(width, len(TEMPI)) if has_tempo_head else None
         self.bar_head = nn.Conv1d(width, PLACES, 1) if has_bar_head else None
+
+    @torch.no_grad()
+    def copy_front(self, other):
+        """Takes over the normalization and the convolutions over bands."""
+        for name in ("normalization", "first", "second"):
+            getattr(self, name).load_state_dict(getattr(other, name).state_dict())
 
     def forward(self, x, onsets):
         return self.outputs(self.hidden(x, onsets), onsets)

@@ -73,7 +73,7 @@ def render_excerpt(index, seed, library, synthesizer, audio_path=None):
         keep &= (arrangement.beats > is_audible.min() - 0.1) & (arrangement.beats < is_audible.max() + 1.0)
     result = {
         "beats": arrangement.beats[keep].astype(np.float32), "positions": arrangement.positions[:len(keep)][keep].astype(np.int8),
-        "onsets": np.unique(np.round(is_audible, 3)).astype(np.float32),
+        "onsets": np.unique(np.round(is_audible, 3)).astype(np.float32), "drums": arrangement.drums.astype(np.float32),
     }
     for variant in range(VARIANTS):
         hop = HOP if variant == 0 else HOP * float(np.exp(rng.uniform(np.log(0.85), np.log(1.17))))

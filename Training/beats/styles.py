@@ -251,6 +251,8 @@ def song(rng, library):
         track = composed.tracks[role]
         if role == "drums":
             arrangement.hits += _sampled_drums(rng, library, track, timing, kick_level)
+            notes = track.notes
+            arrangement.drums = np.concatenate([arrangement.drums, arrange.drum_rows(timing(notes[:, 0]), notes[:, 2], notes[:, 3])])
         else:
             gain = bass_gain if role == "bass" else kick_level * rng.uniform(0.1, 0.35)
             arrangement.hits += _oscillated(rng, track, timing, role, gain)
@@ -258,6 +260,26 @@ def song(rng, library):
     arrangement.onsets = np.concatenate(onsets)
     arrangement.fonts = tuple(sorted({*arrangement.fonts, *(("one-shots",) if sequenced else ())}))
     return f"song/{name}-{rng.integers(1 << 30)}", arrangement
+
+
+def bass_line(rng, library):
+    """The bass of a song alone or with pads, from a soundfont or an oscillator: low attacks that are no drums."""
+    names = list(songs.GENRES)
+    while True:
+        composed = songs.compose(rng, names[rng.integers(len(names))], SECONDS)
+        if "bass" in composed.tracks:
+            break
+    timing = Timing(rng, len(composed.positions), composed.tempo, rng.choice(composed.genre.freedom), composed.genre.meter)
+    is_machine = rng.random() < 0.4
+    played = [track for role, track in composed.tracks.items() if role == "pad" or (role == "bass" and not is_machine)]
+    score = scores.Score(played, composed.positions, composed.tempo)
+    arrangement = arrange.perform(rng, score, composed.tempo, 0, SECONDS, rng.uniform(0, 0.006), timing=timing)
+    bass = composed.tracks["bass"]
+    if is_machine:
+        arrangement.hits = _oscillated(rng, bass, timing, "bass", rng.uniform(0.1, 0.5))
+        arrangement.onsets = np.concatenate([arrangement.onsets, timing(bass.notes[:, 0])])
+        arrangement.fonts = tuple(sorted({*arrangement.fonts, "one-shots"}))
+    return f"bass/{rng.integers(1 << 30)}", arrangement
 
 
 def _sampled_drums(rng, library, track, timing, level):
@@ -296,16 +318,17 @@ def electronic(rng, library):
     swing = float(rng.uniform(0.5, 0.58)) if rng.random() < 0.3 else 0.5
     arrangement = Arrangement(beats=timing.times[:count], positions=1 + np.arange(count) % 4)
     _, _, hits = arrange.GROOVES[rng.choice(patterns)]
-    onsets = []
+    onsets, drums = [], []
     entries = rng.permutation([0, 0, 0, 8, 16, 24])
-    layers = [(pattern, one_shot(rng, library, instrument), rng.uniform(0.3, 1)) for instrument, pattern in hits.items()]
-    layers.append(("".join(rng.choice(["x", "."], 16, p=[.25, .75])), one_shot(rng, library, None), rng.uniform(0.1, 0.5)))
-    for layer, (pattern, audio, gain) in enumerate(layers):
+    layers = [(pattern, one_shot(rng, library, instrument), rng.uniform(0.3, 1), instrument) for instrument, pattern in hits.items()]
+    layers.append(("".join(rng.choice(["x", "."], 16, p=[.25, .75])), one_shot(rng, library, None), rng.uniform(0.1, 0.5), -1))
+    for layer, (pattern, audio, gain, instrument) in enumerate(layers):
         for beat in np.arange(entries[layer % 6], count, 0.25):
             if pattern[int(beat * 4) % len(pattern)] != "." and rng.random() > 0.02:
                 time = float(timing(swung_quarter(beat, swing)))
                 arrangement.hits.append((time, audio, gain * rng.uniform(0.75, 1)))
                 onsets.append(time)
+                drums.append((time, instrument, 100))
     chords = arrange.random_chords(rng, count, 4)
     bass_patch = (rng.choice(["saw", "square", "sine", "fm"]), rng.uniform(2, 10), 0.004, rng.uniform(0.1, 0.8), rng.choice([0, 0.003]))
     chord_patch = (rng.choice(["saw", "square", "fm", "sine"]), rng.uniform(2, 8), rng.choice([0.004, 0.02, 0.2]), rng.uniform(0.15, 2), 0.004)
@@ -332,6 +355,7 @@ def electronic(rng, library):
                 arrangement.hits += [(time, note(60 + pitch % 12, length, chord_patch), chord_gain) for pitch in chord]
                 onsets.append(time)
     arrangement.onsets = np.array(onsets)
+    arrangement.drums = arrange.drum_rows(*zip(*drums)) if drums else arrangement.drums
     arrangement.fonts = ("one-shots",)
     return f"electronic/{kind}-{rng.integers(1 << 30)}", arrangement
 
@@ -469,5 +493,5 @@ def beatless(rng, library):
 
 
 # Each style and its share.
-STYLES = {song: 0.42, lead_sheet: 0.11, pop: 0.11, lieder: 0.08, quartet: 0.05, drums: 0.06, electronic: 0.03, freedoom: 0.03, clicks: 0.02,
+STYLES = {song: 0.39, bass_line: 0.03, lead_sheet: 0.11, pop: 0.11, lieder: 0.08, quartet: 0.05, drums: 0.06, electronic: 0.03, freedoom: 0.03, clicks: 0.02,
           metronome: 0.03, beatless: 0.06}

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from . import dataset, export
-from .model import BeatNetwork, widened
+from .model import LAYERS, BeatNetwork, widened
 from .render import pause_while_present
 
 FRAMES = 2000
@@ -53,7 +53,7 @@ def save(path, state):
 
 
 @torch.no_grad()
-def validation_loss(network, excerpts, limit=64):
+def validation_loss(network, excerpts, limit=64, drums=False):
     """The heads' mean losses on the first 20 s of unchanged excerpts."""
     if not excerpts:
         return torch.zeros(3)
@@ -64,7 +64,7 @@ def validation_loss(network, excerpts, limit=64):
     for excerpt in chosen[:limit]:
         clean = copy.copy(excerpt)
         clean.variants = excerpt.variants[:1]
-        columns = dataset.make_example(rng, clean, FRAMES, None, augmented=False)
+        columns = dataset.make_example(rng, clean, FRAMES, None, augmented=False, drums=drums)
         x, onsets, y, mask, _, _ = (torch.from_numpy(column)[None] for column in columns)
         total.append(loss_of(network(x, onsets), y, mask))
     return torch.stack(total).mean(dim=0)
@@ -78,9 +78,12 @@ def main():
     parser.add_argument("--left-out-font", help="soundfont kept for validation")
     parser.add_argument("--whole-file", action="store_true", help="train the variant that looks ahead")
     parser.add_argument("--from", dest="start", metavar="FILE",
-                        help="begin with the weights of a weights file, whose variant and onset settings stay; --width may be larger")
+                        help="begin with the weights of a weights file, whose variant and onset settings stay; --width may be larger; "
+                             "with --drums: with those of its convolutions over bands")
     parser.add_argument("--rate", type=float, default=RATE, help="highest learning rate (default 5e-3; 5e-4 is right after --from)")
     parser.add_argument("--width", type=int, help="hidden values (default 24, or those of --from)")
+    parser.add_argument("--drums", action="store_true", help="learn kick, snare and hi-hat in place of onset, beat and downbeat")
+    parser.add_argument("--blocks", type=int, default=LAYERS, help="number of dilated convolutions (default 9)")
     parser.add_argument("--onset-share", type=float, default=0.35)
     parser.add_argument("--no-onset-input", action="store_true")
     parser.add_argument("--harmonic-input", action="store_true", help="the change of 12 pitch classes as input; Hemiola does not load it yet")
@@ -110,7 +113,7 @@ def main():
 
     training, validation = read_excerpts()
     torch.manual_seed(options.seed)
-    if options.start:
+    if options.start and not options.drums:
         network = export.from_file(Path(options.start).read_bytes())
         if network.is_causal == options.whole_file:
             parser.error(f"--from {options.start}: the network is {'causal' if network.is_causal else 'for whole files'}")
@@ -119,7 +122,9 @@ def main():
     else:
         network = BeatNetwork(width=options.width or 24, is_causal=not options.whole_file, onset_share=options.onset_share,
                               has_onset_input=not options.no_onset_input, has_harmonic_input=options.harmonic_input,
-                              has_tempo_head=options.tempo_head, has_bar_head=options.bar_head)
+                              has_tempo_head=options.tempo_head, has_bar_head=options.bar_head, blocks=options.blocks)
+        if options.start:
+            network.copy_front(export.from_file(Path(options.start).read_bytes()))
     average = copy.deepcopy(network)
     optimizer = torch.optim.AdamW(network.parameters(), lr=options.rate, weight_decay=1e-3)
     step, epoch, seconds = 0, 0, 0.0
@@ -144,7 +149,7 @@ def main():
         if options.start:
             # A weights file holds the normalization's result, not the statistics of its input.
             network.normalization.eval()
-        for batch in dataset.batches(rng, training, BATCH, FRAMES, not options.no_augmentation):
+        for batch in dataset.batches(rng, training, BATCH, FRAMES, not options.no_augmentation, options.drums):
             pause_while_present(options.pause_file)
             x, onsets, y, mask, tempi, places = map(torch.from_numpy, batch)
             rate = options.rate * min(1, (step + 1) / 200) * 0.5 * (1 + math.cos(math.pi * min(1, step / options.steps)))
@@ -152,7 +157,7 @@ def main():
                 group["lr"] = rate
             hidden = network.hidden(x, onsets)
             loss = loss_of(network.outputs(hidden, onsets), y, mask)
-            total = (loss * HEAD_WEIGHTS).sum()
+            total = loss.sum() if options.drums else (loss * HEAD_WEIGHTS).sum()
             if network.tempo_head is not None:
                 total = total + TEMPO_WEIGHT * tempo_loss(network.tempo(hidden), tempi)
             if network.bar_head is not None:
@@ -182,7 +187,7 @@ def main():
         save(options.checkpoint, progress())
         mean = torch.stack(losses).mean(dim=0)
         losses = []
-        measured = validation_loss(average.eval(), validation)
+        measured = validation_loss(average.eval(), validation, drums=options.drums)
         print(f"epoch {epoch} step {step} {seconds:.0f} s: training onset {mean[0]:.4f} beat {mean[1]:.4f} downbeat {mean[2]:.4f}; "
               f"validation {measured[0]:.4f} {measured[1]:.4f} {measured[2]:.4f}", flush=True)
 
