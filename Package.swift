@@ -224,7 +224,7 @@ let libraries: [Target] = [
     // Ableton Link's C++ headers, compiled into the program where they are installed.
     data("CAbletonLink"),
     // The weights of the beat networks.
-    data("CBeatWeights", exclude: ["DATA.md", "beats-causal.bin", "beats-whole-file.bin"]),
+    data("CBeatWeights", exclude: ["DATA.md", "beats-causal.bin", "beats-whole-file.bin", "drums.bin"]),
     // The commit and the compiler, which packaging/build records in the program.
     data("CBuildRecord"),
     cLibrary("CCairo", isLoadedOnDemand: true),

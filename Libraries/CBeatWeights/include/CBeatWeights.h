@@ -18,6 +18,9 @@ cbeatweights_file cbeatweights_causal(void);
 /// The network for whole files.
 cbeatweights_file cbeatweights_whole_file(void);
 
+/// The network of kick, snare and hi-hat, which reads no frame after the current one.
+cbeatweights_file cbeatweights_drums(void);
+
 /// A convolution over `taps` frames: `rows` rows of 8 · `vectors` outputs, each computed from `run` consecutive values of these frames. `run`
 /// is even, and the runs of neighbouring rows begin `step` values apart.
 typedef struct {

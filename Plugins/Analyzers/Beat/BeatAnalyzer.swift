@@ -5,18 +5,20 @@ internal import Hemiola
 /// - Complexity: one transform and O(bins + states / 8) every 10 ms; no allocation.
 final class BeatAnalyzer: OfflineAnalyzer, ControlHandler {
     private let space: BeatStateSpace
+    private let hasDrums: Bool
     private var outputs = BeatOutputs()
     /// One value, so that a batch needs one access to the object's storage.
     private var stream: BeatStream
 
     init(_ settings: BeatSettings) throws(Problem) {
         space = BeatStateSpace(frameSeconds: BandFilter.hopSeconds, tempi: try settings.tempi())
-        stream = BeatStream(space, sampleRate: Double(BandFilter.sampleRate))
+        hasDrums = settings.hasDrums
+        stream = BeatStream(space, sampleRate: Double(BandFilter.sampleRate), hasDrums: hasDrums)
     }
 
     func prepare(_ format: AnalysisFormat) throws(Problem) -> AnalyzerOutputs {
-        stream = BeatStream(space, sampleRate: Double(format.sampleRate))
-        var declared = outputs.declare()
+        stream = BeatStream(space, sampleRate: Double(format.sampleRate), hasDrums: hasDrums)
+        var declared = outputs.declare(hasDrums: hasDrums)
         declared.latencyFrames = Int64((stream.halfWindow * stream.sampleRate).rounded())
         return declared
     }
@@ -49,12 +51,21 @@ final class BeatAnalyzer: OfflineAnalyzer, ControlHandler {
 /// Tempo and phase at a time.
 struct BeatState {
     var beatsPerMinute: Double
-    /// The beat phase and the bar phase, 0…1; the latter is nil while it is unknown.
+    /// The beat phase, 0…1.
     var phase: Double
-    var barPhase: Double?
+    /// nil while the bar is unknown.
+    var bar: BarState?
     /// 0…1.
     var confidence: Double
     var hypotheses: TempoHypotheses
+}
+
+/// The bar at a time.
+struct BarState {
+    /// 0…1.
+    var phase: Double
+    /// Its length in seconds.
+    var duration: Double
 }
 
 /// The analysis of a stream.
@@ -83,14 +94,17 @@ private struct BeatStream {
     private var onsetCount: Int64 = 0
     private var tempi = TempoSections()
     private var secondTempo = SecondTempo()
+    /// nil: no drums are wanted.
+    private var drums: (detector: DrumDetector, pattern: DrumPattern)?
 
-    init(_ space: BeatStateSpace, sampleRate: Double) {
+    init(_ space: BeatStateSpace, sampleRate: Double, hasDrums: Bool) {
         self.sampleRate = sampleRate
         onsetFilter = BandFilter(.onsets(nyquist: sampleRate / 2))
         periodicOnsets = PeriodicOnsets(space)
         metronomeBars = MetronomeBars(space)
         tracker = BeatTracker(space)
         start = StreamStart(sampleRate: sampleRate)
+        if hasDrums { drums = (DrumDetector(filter), DrumPattern()) }
     }
 
     mutating func process(_ hop: borrowing Hop, _ outputs: BeatOutputs, into row: inout FeatureRow, events: inout EventList) {
@@ -98,13 +112,16 @@ private struct BeatStream {
         if frameCount < StreamStart.frameCount { start.add(hop) }
         for first in stride(from: 0, to: spectra.count, by: BeatNetwork.groupSize) {
             let group = first..<min(first + BeatNetwork.groupSize, spectra.count)
-            if timeline == nil {
+            if timeline == nil || drums != nil {
                 for index in group {
                     filter.advance(spectra.magnitude(index))
+                    drums?.detector.add(filter, as: index - first)
+                    guard timeline == nil else { continue }
                     metronomeBars.listen(to: filter, as: index - first)
                     network.add(filter)
                 }
-                network.run()
+                drums?.detector.run()
+                if timeline == nil { network.run() }
             }
             for index in group {
                 let center = spectra.center(of: index) / sampleRate
@@ -126,6 +143,7 @@ private struct BeatStream {
                     }
                 }
                 while let beat = timeline?.next(before: end + BeatTracker.leadTime) { emit(beat, &events) }
+                if drums != nil { emitDrums(of: index - first, at: center, &events) }
             }
         }
         let now = Double(hop.frame + Int64(hop.frameCount)) / sampleRate
@@ -134,6 +152,21 @@ private struct BeatStream {
         outputs.write(
             state,
             onsetStrength: picker.averageStrength > 0 ? strength / picker.averageStrength : 0, into: &row)
+    }
+
+    /// Reports the strokes of a frame of the group, and those that are expected soon.
+    private mutating func emitDrums(of index: Int, at center: Double, _ events: inout EventList) {
+        let now = center + halfWindow
+        drums?.pattern.advance(timeline == nil ? tracker.bar(at: now) : timeline?.state(at: now)?.bar)
+        for voice in DrumVoice.allCases {
+            if let stroke = drums?.detector.stroke(of: voice, in: index) {
+                let isExpected = drums?.pattern.add(stroke, age: now - center) ?? false
+                events.append(Event(at: center, .drum, .text(voice.name), .number(stroke.strength), .boolean(isExpected)))
+            }
+            while let next = drums?.pattern.next(voice, within: BeatTracker.leadTime) {
+                events.append(Event(at: now + next.seconds, .expectedDrum, .text(voice.name), .number(next.strength)))
+            }
+        }
     }
 
     /// Counts the first frames, and reports the onset with which the stream begins as soon as it is known.
@@ -181,6 +214,7 @@ private struct BeatStream {
             onsetFilter.reset()
             filter.reset()
         }
+        drums?.detector.reset()
         frameCount = StreamStart.frameCount
     }
 

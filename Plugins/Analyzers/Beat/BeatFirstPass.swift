@@ -287,9 +287,11 @@ struct BeatTimeline: Sendable {
         let period = min(end - beat.time, 120 / beat.beatsPerMinute)
         let phase = (time - beat.time) / period
         guard phase < 1 else { return nil }
-        var bar: Double?
-        if let position = beat.position, let meter = beat.meter { bar = (Double(position - 1) + phase) / Double(meter) }
+        var bar: BarState?
+        if let position = beat.position, let meter = beat.meter {
+            bar = BarState(phase: (Double(position - 1) + phase) / Double(meter), duration: Double(meter) * period)
+        }
         return BeatState(
-            beatsPerMinute: beat.beatsPerMinute, phase: phase, barPhase: bar, confidence: beat.confidence, hypotheses: beat.hypotheses)
+            beatsPerMinute: beat.beatsPerMinute, phase: phase, bar: bar, confidence: beat.confidence, hypotheses: beat.hypotheses)
     }
 }

@@ -6,7 +6,7 @@ extension AnalyzerPlugin {
         PluginDescription(
             "beat", "Onsets, tempo and beats; steady beats are emitted before they occur.", version: 7,
             declares: .init(
-                records: [.onset, .beat],
+                records: [.onset, .beat, .drum, .expectedDrum],
                 controls: [.tap, .lockTempo, .tempoRange, .halveTempo, .doubleTempo, .setDownbeat, .nudge, .resetTempo])),
         settings: BeatSettings.self
     ) { settings throws(Problem) in
@@ -18,10 +18,12 @@ extension AnalyzerPlugin {
 struct BeatSettings: PluginSettings {
     var slowest: Double
     var fastest: Double
+    var hasDrums: Bool
 
     init(_ read: inout SettingReader) {
         slowest = read.number("min_bpm", default: 30, in: 20...200, "Slowest tempo, in BPM.")
         fastest = read.number("max_bpm", default: 240, in: 60...300, "Fastest tempo, in BPM; at least 1.5 times min_bpm.")
+        hasDrums = read.boolean("drums", default: false, "Whether strokes of kick, snare and hi-hat are reported too.")
     }
 
     /// The tempo range, in BPM.
@@ -31,6 +33,26 @@ struct BeatSettings: PluginSettings {
         }
         return slowest...fastest
     }
+}
+
+extension RecordType {
+    /// A stroke of a drum, with `drums=true`.
+    static let drum = RecordType(
+        "drum", "A stroke of a drum kit.",
+        fields: [
+            .choice("voice", of: DrumVoice.allCases.map(\.name), "The drum."),
+            .number("strength", minimum: 0, "The strength of the attack; 1 is typical of the drum."),
+            .boolean("expected", "Whether it was announced, as expected_drum."),
+            .emittedTime,
+        ])
+    /// A stroke that the last two bars had at this place, announced ahead.
+    static let expectedDrum = RecordType(
+        "expected_drum", "A stroke at a place of the bar where the last two bars had it, announced as beats are; it need not come.",
+        fields: [
+            .choice("voice", of: DrumVoice.allCases.map(\.name), "The drum."),
+            .number("strength", minimum: 0, "The strength of the last one."),
+            .emittedTime, .timeUntilEvent,
+        ])
 }
 
 extension ControlType {
@@ -86,7 +108,7 @@ struct BeatOutputs {
     private var candidates = FeatureHandle(offset: 0, count: 0)
     private var weights = FeatureHandle(offset: 0, count: 0)
 
-    mutating func declare() -> AnalyzerOutputs {
+    mutating func declare(hasDrums: Bool) -> AnalyzerOutputs {
         var outputs = AnalyzerOutputs()
         // Spectra have the same rate for all streams, so that the beats do not depend on the sample rate of the stream.
         spectrum = outputs.request(
@@ -106,6 +128,10 @@ struct BeatOutputs {
             Feature("candidate_weight", .ratio, count: TempoHypotheses.count, in: 0...1, "The probabilities of candidate_bpm."))
         outputs.add(EventOutput("onset", .none, "A note or stroke begins."))
         outputs.add(EventOutput("beat", .beatsPerMinute, "A beat, usually reported before it sounds."))
+        if hasDrums {
+            outputs.add(EventOutput("drum", .none, "A stroke of kick, snare or hi-hat."))
+            outputs.add(EventOutput("expected_drum", .none, "A stroke that is expected soon."))
+        }
         return outputs
     }
 
@@ -116,7 +142,7 @@ struct BeatOutputs {
         guard let state else { return }
         row[tempo] = Float(state.beatsPerMinute)
         row[phase] = Float(state.phase)
-        if let bar = state.barPhase { row[barPhase] = Float(bar) }
+        if let bar = state.bar { row[barPhase] = Float(bar.phase) }
         for rank in 0..<TempoHypotheses.count where state.hypotheses.intervals[rank] > 0 {
             row[candidates, rank] = 60 / (state.hypotheses.intervals[rank] * Float(BandFilter.hopSeconds))
             row[weights, rank] = state.hypotheses.weights[rank]

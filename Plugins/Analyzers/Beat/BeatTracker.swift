@@ -97,12 +97,18 @@ struct BeatTracker: Sendable {
         guard let beatsPerMinute else { return nil }
         let beats = (moment - beatOffset - nextTime) / period
         let phase = beats - beats.rounded(.down)
-        let lastBeat = nextTime + beats.rounded(.down) * period
-        let position = bar.position(stepsAhead: steps(to: lastBeat))
         return BeatState(
-            beatsPerMinute: beatsPerMinute, phase: phase,
-            barPhase: position.map { (Double($0.position - 1) + phase) / Double($0.meter) }, confidence: confidence,
+            beatsPerMinute: beatsPerMinute, phase: phase, bar: bar(at: moment), confidence: confidence,
             hypotheses: decoder.hypotheses())
+    }
+
+    /// The bar at a time; nil while it is unknown.
+    func bar(at moment: Double) -> BarState? {
+        guard isKnown else { return nil }
+        let beats = (moment - beatOffset - nextTime) / period
+        guard let place = bar.position(stepsAhead: steps(to: nextTime + beats.rounded(.down) * period)) else { return nil }
+        return BarState(
+            phase: (Double(place.position - 1) + beats - beats.rounded(.down)) / Double(place.meter), duration: Double(place.meter) * period)
     }
 
     /// The number of beats from the last evaluated beat to a time.

@@ -32,6 +32,8 @@ struct NetworkWeights: Sendable {
     /// The network for live audio, and the network for whole files, which are compiled into the program.
     static func causal() -> NetworkWeights { decode(cbeatweights_causal()) }
     static func wholeFile() -> NetworkWeights { decode(cbeatweights_whole_file()) }
+    /// The causal network whose outputs are kick, snare and hi-hat, likewise.
+    static func drums() -> NetworkWeights { decode(cbeatweights_drums()) }
 
     private static func decode(_ file: cbeatweights_file) -> NetworkWeights {
         do {
@@ -49,7 +51,7 @@ struct NetworkWeights: Sendable {
         let (causal, bands, channels) = (try reader.integer(), try reader.integer(), try reader.integer())
         let (width, blocks, onsetInputs) = (try reader.integer(), try reader.integer(), try reader.integer())
         reader.bits = try reader.integer()
-        guard causal <= 1, bands == BandFilter.bandCount, channels == 8, (1...256).contains(width), blocks == 9, onsetInputs <= 1,
+        guard causal <= 1, bands == BandFilter.bandCount, channels == 8, (1...256).contains(width), (1...9).contains(blocks), onsetInputs <= 1,
             [8, 16, 32].contains(reader.bits)
         else { throw Problem("unsupported dimensions; export the network again") }
         isCausal = causal == 1

@@ -8,6 +8,19 @@ import Testing
 
 @testable import BeatAnalyzer
 
+/// The networks that are compiled into the program, in the order of the test vectors.
+private enum Network: CaseIterable {
+    case causal, wholeFile, drums
+
+    var weights: NetworkWeights {
+        switch self {
+        case .causal: .causal()
+        case .wholeFile: .wholeFile()
+        case .drums: .drums()
+        }
+    }
+}
+
 /// The test vectors of `python -m beats.export vectors`: input and outputs of the reference in Training.
 private struct Vectors {
     /// Band amplitudes of each frame.
@@ -17,8 +30,8 @@ private struct Vectors {
     var levels: [[Float]] = []
     var increases: [[Float]] = []
     var onsets: [Float] = []
-    /// Onset, beat and downbeat of each frame, of the causal network and of the network for whole files.
-    var outputs: [Bool: [[Float]]] = [:]
+    /// The outputs of each frame, by network.
+    var outputs: [Network: [[Float]]] = [:]
 
     init() throws {
         let url = try #require(Bundle.module.url(forResource: "vectors", withExtension: "bin"))
@@ -31,7 +44,7 @@ private struct Vectors {
         let (frames, bands) = (integer(), integer())
         try #require(bands == BandFilter.bandCount)
         step = integer()
-        let networks = integer()
+        try #require(integer() == Network.allCases.count)
         for _ in 0..<frames {
             amplitudes.append(bytes.prefix(bands).map { $0 == 0 ? 0 : Float(pow(10, (0.4 * Double($0) - 100) / 20)) })
             bytes.removeFirst(bands)
@@ -41,9 +54,9 @@ private struct Vectors {
             increases.append(floats(bands))
         }
         onsets = floats(frames)
-        for _ in 0..<networks {
-            let isCausal = integer() == 1
-            outputs[isCausal] = (0..<frames).map { _ in floats(3) }
+        for network in Network.allCases {
+            try #require((integer() == 1) == network.weights.isCausal)
+            outputs[network] = (0..<frames).map { _ in floats(3) }
         }
         try #require(bytes.isEmpty)
     }
@@ -142,18 +155,13 @@ private struct Vectors {
         return outputs
     }
 
-    private static func weights(isCausal: Bool) -> NetworkWeights {
-        isCausal ? .causal() : .wholeFile()
-    }
-
-    @Test(arguments: [true, false])
-    func `test vectors: the outputs are those of PyTorch, from the first to the last frame`(isCausal: Bool) throws {
+    @Test(arguments: Network.allCases)
+    fileprivate func `test vectors: the outputs are those of PyTorch, from the first to the last frame`(_ kind: Network) throws {
         let vectors = try Vectors()
-        let weights = Self.weights(isCausal: isCausal)
-        #expect(weights.isCausal == isCausal)
+        let weights = kind.weights
         var network = BeatNetwork(weights)
-        #expect(network.delay == (isCausal ? 0 : 1024))
-        let expected = try #require(vectors.outputs[isCausal])
+        #expect(network.delay == (kind == .wholeFile ? 1024 : 0))
+        let expected = try #require(vectors.outputs[kind])
         for (frame, output) in Self.outputs(&network, vectors.amplitudes[...]).enumerated() {
             for (value, reference) in zip([output.onset, output.beat, output.downbeat], expected[frame]) {
                 #expect(abs(value - reference) < 1e-4, "frame \(frame)")
@@ -163,10 +171,10 @@ private struct Vectors {
         }
     }
 
-    @Test(arguments: [true, false])
-    func `after reset and finish: the same outputs again`(isCausal: Bool) throws {
+    @Test(arguments: Network.allCases)
+    fileprivate func `after reset and finish: the same outputs again`(_ kind: Network) throws {
         let amplitudes = try Vectors().amplitudes
-        var network = BeatNetwork(Self.weights(isCausal: isCausal))
+        var network = BeatNetwork(kind.weights)
         let first = Self.outputs(&network, amplitudes[..<40])
         #expect(Self.outputs(&network, amplitudes[..<40]).map(\.beat) == first.map(\.beat))
         var filter = BandFilter()
@@ -180,10 +188,10 @@ private struct Vectors {
         #expect(again.map(\.onset) == first.map(\.onset) && again.map(\.downbeat) == first.map(\.downbeat))
     }
 
-    @Test(arguments: [true, false])
-    func `groups of one to four frames: the same outputs`(isCausal: Bool) throws {
+    @Test(arguments: [Network.causal, .wholeFile])
+    fileprivate func `groups of one to four frames: the same outputs`(_ kind: Network) throws {
         let amplitudes = try Vectors().amplitudes[..<400]
-        var network = BeatNetwork(Self.weights(isCausal: isCausal))
+        var network = BeatNetwork(kind.weights)
         let single = Self.outputs(&network, amplitudes, groups: [1])
         #expect(single.contains { $0.beat > 0.5 })
         for groups in [[2], [3, 2], [4], [1, 4, 3]] {
