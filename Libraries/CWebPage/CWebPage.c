@@ -13,6 +13,8 @@ cwebpage_file cwebpage_file_at(unsigned number) {
 #include EMBED
 #define PAGE_FILE "analysis/colour.js"
 #include EMBED
+#define PAGE_FILE "analysis/drums.js"
+#include EMBED
 #define PAGE_FILE "analysis/fft.js"
 #include EMBED
 #define PAGE_FILE "analysis/harmony.js"

@@ -2,6 +2,7 @@
 
 import { AudioAnalysis } from "../analysis/audio.js";
 import { BeatClock } from "../analysis/beats.js";
+import { DrumLights } from "../analysis/drums.js";
 import { closeDrawer, addDrawer, openDrawer } from "./drawers.js";
 import { element, onClick, showMessage } from "./dom.js";
 import { connectKeyboard } from "./keys.js";
@@ -76,6 +77,7 @@ onClick("retry", () => stage.retry());
 
 const analysis = new AudioAnalysis();
 const beats = new BeatClock();
+const drums = new DrumLights();
 const visibility = new Visibility(options);
 const wakeLock = new WakeLock();
 const status = new StatusView(hemiola, options, (kind) => wakeLock.set(kind === "live"));
@@ -95,23 +97,30 @@ addDrawer("presets", "presets-button", () => element("search"), () => {
 });
 addDrawer("settings", "settings-button", () => element("delay"));
 
-/** Batches are sent only to a page that shows them. */
+/** Batches are sent only to a page that shows them. A run without drums does not know their records. */
 function subscribe() {
-    hemiola.subscribe(["pushSamples", "beat", "preset", "device", "control", "end", ...(panels.needsBatches ? ["batch"] : [])]);
+    const known = hemiola.hello?.records.map(({ name }) => name) ?? [];
+    hemiola.subscribe([
+        "pushSamples", "beat", "preset", "device", "control", "end", ...["drum", "expected_drum"].filter((name) => known.includes(name)),
+        ...(panels.needsBatches ? ["batch"] : []),
+    ]);
 }
 subscribe();
 hemiola.addEventListener("hello", () => {
     analysis.reset();
     analysis.setSampleRate(hemiola.sampleRate || 44100);
     beats.reset();
+    drums.reset();
+    subscribe();
 });
 hemiola.addEventListener("samples", ({ detail }) => analysis.history.add(detail.samples, detail.frame));
 hemiola.addEventListener("beat", ({ detail }) => beats.add(detail));
+for (const type of ["drum", "expected_drum"]) hemiola.addEventListener(type, ({ detail }) => drums.add(detail));
 
 presets.loadFirst(options.preset);
 connectFiles(user, presets);
 
-const picture = new Picture({ hemiola, stage, analysis, beats, panels, visibility, speed, isSlow, fixed: options.size !== null }, (frame) => {
+const picture = new Picture({ hemiola, stage, analysis, beats, drums, panels, visibility, speed, isSlow, fixed: options.size !== null }, (frame) => {
     status.setSilent(frame.silent);
     tempo.show(frame.beat.bpm);
 });

@@ -8,7 +8,7 @@ import { pixelRatio } from "../panels/surface.js";
 const PLAIN_MILLISECONDS = 25;
 
 export class Picture {
-    /** `parts`: hemiola, stage, analysis, beats, panels, visibility, speed, isSlow, fixed; `drawn(frame)` is called after each picture. */
+    /** `parts`: hemiola, stage, analysis, beats, drums, panels, visibility, speed, isSlow, fixed; `drawn(frame)` is called after each picture. */
     constructor(parts, drawn) {
         this.parts = parts;
         this.drawn = drawn;
@@ -44,7 +44,7 @@ export class Picture {
 
     draw() {
         requestAnimationFrame(() => this.draw());
-        const { hemiola, stage, analysis, beats, panels, visibility, speed, isSlow } = this.parts;
+        const { hemiola, stage, analysis, beats, drums, panels, visibility, speed, isSlow } = this.parts;
         const now = performance.now();
         this.interval += 0.1 * (Math.min(100, now - this.lastRequest) - this.interval);
         this.lastRequest = now;
@@ -57,6 +57,7 @@ export class Picture {
         this.lastPicture = now;
         const frame = analysis.update(hemiola.connected ? time : NaN, dt, speed.speed, isSlow);
         beats.describe(beatTime, frame.beat);
+        frame.drums = drums.at(beatTime);
         if (!hemiola.connected) frame.silent = true;
         if (!this.isFrozen) stage.render(frame);
         if (visibility.isVisible) panels.draw(frame);

@@ -1,5 +1,6 @@
-// Rhythm: a dial with the beats of the bar, and the meters for bass, mid and treble.
+// Rhythm: a dial with the beats of the bar and, where the run has them, the drums; and the meters for bass, mid and treble.
 
+import { VOICES } from "../analysis/drums.js";
 import { setText } from "../app/dom.js";
 import { Surface, theme } from "./surface.js";
 
@@ -53,6 +54,13 @@ class BeatDial extends Surface {
         if (active && pulse > 0.35) context.fillStyle = theme.beat;
         else if (active) context.fillStyle = theme.text;
         context.fillText(active ? String(beat.bar ?? "•") : "–", x, y + radius * 0.04);
+        if (!frame.drums || slow) return;
+        // Kick, snare and hi-hat, from left to right.
+        VOICES.forEach((voice, index) => {
+            const place = x + (index - 1) * radius * 0.28;
+            this.arc(context, place, y + radius * 0.55, radius * 0.05, 0, TURN, theme.track, 1);
+            this.arc(context, place, y + radius * 0.55, radius * 0.05, 0, TURN, theme.beat, frame.drums[voice]);
+        });
     }
 
     arc(context, x, y, radius, start, end, colour, alpha) {

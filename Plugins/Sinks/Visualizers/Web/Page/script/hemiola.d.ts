@@ -48,6 +48,20 @@ export interface HemiolaBeat extends HemiolaMessage {
     confidence: number;
 }
 
+/** A stroke of a drum, in a run with `beat:drums=true`: heard, or expected and announced before its time `t`. */
+export interface HemiolaDrum extends HemiolaMessage {
+    type: "drum" | "expected_drum";
+    /** Stream time in seconds. */
+    t: number;
+    voice: "kick" | "snare" | "hihat";
+    /** 1 is typical of the drum. */
+    strength: number;
+    /** Of `drum`: whether it was announced. */
+    expected?: boolean;
+    /** Of `expected_drum`: seconds from this message to the stroke. */
+    due_in_s?: number;
+}
+
 /** First message of a connection, and of every new stream. */
 export interface HemiolaHello extends HemiolaMessage {
     type: "hello";
@@ -68,6 +82,8 @@ export interface HemiolaEventMap {
     samples: CustomEvent<HemiolaSamples>;
     hello: CustomEvent<HemiolaHello>;
     beat: CustomEvent<HemiolaBeat>;
+    drum: CustomEvent<HemiolaDrum>;
+    expected_drum: CustomEvent<HemiolaDrum>;
     /** A control that was handled, with its fields. */
     control: CustomEvent<HemiolaMessage & { control: string }>;
     delay: CustomEvent<{ delay: number }>;
