@@ -283,6 +283,16 @@ import Testing
         #expect(pulse.count == 1 && pulse.light(at: 10.8) == 1)
     }
 
+    @Test func `drums: the letter of each shows while it sounds`() {
+        var pulse = BeatPulse()
+        Self.addBeats(to: &pulse)
+        for (voice, time) in [("kick", 1.0), ("hihat", 1), ("snare", 1.5)] { pulse.add(drum: voice, at: time) }
+        pulse.advance(to: 11)
+        #expect(pulse.dots(at: 11.05, Self.plain) == "# K.H" && pulse.dots(at: 11.15, Self.plain) == "# ...")
+        pulse.advance(to: 11.5)
+        #expect(pulse.dots(at: 11.55, Self.plain) == "# .S.")
+    }
+
     // MARK: - Notices
 
     @Test func `notices of devices and silence: device names for users`() {

@@ -10,7 +10,7 @@ struct LiveState: Sendable {
     private static let noticeTime = 2.0
     /// The events that it reads. Some are declared by plugins: only their names are used here.
     static let events: [RecordType] =
-        [.beat, .control, .device, .gap, .dropped] + ["preset", "musical_key"].map { RecordType($0, "", fields: []) }
+        [.beat, .control, .device, .gap, .dropped] + ["preset", "musical_key", "drum", "expected_drum"].map { RecordType($0, "", fields: []) }
 
     /// The display name of the source.
     var name = ""
@@ -110,6 +110,8 @@ struct LiveState: Sendable {
             dropped += Int64(drop.batches)
         } else if let beat = Beat(event) {
             beats.add(beat, at: event.time)
+        } else if event.type.name == "expected_drum" || event.type.name == "drum" && event["expected"].flag == false {
+            if let voice = event["voice"].string { beats.add(drum: voice, at: event.time) }
         } else if event.type.name == "preset" {
             preset = event["name"].string
         } else if event.type.name == "musical_key" {
@@ -151,13 +153,22 @@ struct BeatPulse: Sendable {
     private(set) var beatsPerBar: Int?
     /// Beats since the stream began.
     private(set) var count = 0
+    /// Announced strokes, and when each drum was heard last; none before the first stroke.
+    private var strokes: [(time: Double, voice: String)] = []
+    private var heard: [String: Double] = [:]
 
     mutating func add(_ beat: Beat, at time: Double) {
         guard announced.count < Self.capacity else { return }
         announced.append((time, beat))
     }
 
-    /// Lights up the beats that are due.
+    /// Adds a stroke of a drum: kick, snare or hihat.
+    mutating func add(drum voice: String, at time: Double) {
+        guard strokes.count < Self.capacity else { return }
+        strokes.append((time, voice))
+    }
+
+    /// Lights up the beats and drums that are due.
     ///
     /// - Parameters:
     ///   - now: The monotonic clock.
@@ -168,6 +179,11 @@ struct BeatPulse: Sendable {
             if next.beat.position == 1, let position = last?.beat.position, position > 1 { beatsPerBar = position }
             last = (max(due - lead, now - 1), next.beat)
             count += 1
+        }
+        strokes.removeAll { stroke in
+            guard let due = clock.time(of: stroke.time), due - lead <= now else { return false }
+            heard[stroke.voice] = max(due - lead, now - 1)
+            return true
         }
     }
 
@@ -187,9 +203,17 @@ struct BeatPulse: Sendable {
         return max(0, 1 - max(0, now - last.time) / 0.2)
     }
 
-    /// The beats of the bar as dots, of which the current one is filled, and bigger while it lights up: `○●○○`; nil: no beat yet.
+    /// The beats of the bar as dots, of which the current one is filled, and bigger while it lights up, and where the run has drums the
+    /// letters of those that sound: `○●○○ K·H`; nil: no beat yet.
     func dots(at now: Double, _ style: TerminalStyle) -> String? {
         guard last != nil else { return nil }
+        let drums = [("kick", "K"), ("snare", "S"), ("hihat", "H")].map { voice, letter in
+            now - (heard[voice] ?? -.infinity) < 0.1 ? letter : style.usesUnicode ? "·" : "."
+        }
+        return beatDots(at: now, style) + (heard.isEmpty ? "" : " " + drums.joined())
+    }
+
+    private func beatDots(at now: Double, _ style: TerminalStyle) -> String {
         let isLit = light(at: now) > 0
         let (current, other) = style.usesUnicode ? (isLit ? "●" : "•", "○") : (isLit ? "#" : "*", ".")
         guard let position, let count = beatsPerBar, position <= count, count <= 12 else { return isLit ? current : other }
