@@ -1,3 +1,5 @@
+internal import Hemiola
+
 /// Momentary, short-term and integrated loudness, and loudness range, as in EBU Tech 3341 and 3342, from energies of 10 ms.
 ///
 /// Windows move in steps of 10 ms, gating blocks (400 ms) and blocks of the loudness range (3 s) in steps of 100 ms.

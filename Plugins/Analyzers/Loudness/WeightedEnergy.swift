@@ -1,5 +1,4 @@
 internal import CEBUR128
-internal import Glibc
 internal import Hemiola
 
 extension SharedLibrary {
@@ -54,17 +53,6 @@ struct WeightedEnergy: ~Copyable {
         _ = ebur128_loudness_window(state, 10, &loudness)
         return Loudness.energy(loudness)
     }
-}
-
-/// Conversion between energy and loudness as in ITU-R BS.1770: −0.691 + 10·log₁₀(energy).
-enum Loudness {
-    private static let offset = -0.691
-
-    /// The loudness in LUFS; −∞ for energy 0.
-    static func of(_ energy: Double) -> Double { offset + 10 * log10(energy) }
-
-    /// The energy of a loudness in LUFS; 0 for −∞.
-    static func energy(_ loudness: Double) -> Double { pow(10, (loudness - offset) / 10) }
 }
 
 /// The weight of a channel in the sum of energies, by ITU-R BS.1770-4, table 4.

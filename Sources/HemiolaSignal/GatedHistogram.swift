@@ -1,10 +1,12 @@
+internal import Glibc
+
 /// The energies of measurement blocks above the absolute gate, as a histogram by loudness: memory does not grow with the stream.
 ///
 /// Bins are 0.01 LU wide. Means are exact, because each bin also has the sum of its energies; only the relative gate is rounded to a
 /// bin, and percentiles to 0.01 LU.
-struct GatedHistogram {
+public struct GatedHistogram: Sendable {
     /// The absolute gate, in LUFS.
-    static let absoluteGate = -70.0
+    public static let absoluteGate = -70.0
     private static let binsPerUnit = 100.0
     /// Bins up to +30 LUFS. The last one also has all louder blocks.
     private static let binCount = 10_000
@@ -16,8 +18,11 @@ struct GatedHistogram {
     /// One more than the highest bin in use.
     private var end = 0
 
-    /// Adds a block, unless it is below the absolute gate.
-    mutating func add(_ energy: Double) {
+    /// A histogram without blocks.
+    public init() {}
+
+    /// Adds the energy of a block, unless it is below the absolute gate.
+    public mutating func add(_ energy: Double) {
         let loudness = Loudness.of(energy)
         guard loudness >= Self.absoluteGate else { return }
         let bin = min(Int(min((loudness - Self.absoluteGate) * Self.binsPerUnit, 1e9)), Self.binCount - 1)
@@ -29,7 +34,7 @@ struct GatedHistogram {
     }
 
     /// Removes all blocks. No allocation.
-    mutating func removeAll() {
+    public mutating func removeAll() {
         for bin in 0..<end {
             counts[bin] = 0
             sums[bin] = 0
@@ -46,7 +51,7 @@ struct GatedHistogram {
     }
 
     /// The mean loudness of the blocks above both gates, in LUFS: integrated loudness as in ITU-R BS.1770-4. nil without blocks.
-    func gatedLoudness(relativeGate offset: Double) -> Double? {
+    public func gatedLoudness(relativeGate offset: Double) -> Double? {
         guard count > 0 else { return nil }
         var (total, blocks) = (0.0, 0)
         for bin in firstBin(relativeGate: offset)..<end {
@@ -58,7 +63,7 @@ struct GatedHistogram {
 
     /// The difference between two percentiles of the blocks above both gates, in LU: loudness range as in EBU Tech 3342. nil without
     /// blocks.
-    func range(relativeGate offset: Double, from low: Double, to high: Double) -> Double? {
+    public func range(relativeGate offset: Double, from low: Double, to high: Double) -> Double? {
         guard count > 0 else { return nil }
         let first = firstBin(relativeGate: offset)
         var blocks = 0
@@ -76,4 +81,15 @@ struct GatedHistogram {
         while counts[lowest] == 0 { lowest += 1 }
         return Double(bin - lowest) / Self.binsPerUnit
     }
+}
+
+/// Conversion between energy and loudness as in ITU-R BS.1770: −0.691 + 10·log₁₀(energy).
+public enum Loudness {
+    private static let offset = -0.691
+
+    /// The loudness in LUFS; −∞ for energy 0.
+    public static func of(_ energy: Double) -> Double { offset + 10 * log10(energy) }
+
+    /// The energy of a loudness in LUFS; 0 for −∞.
+    public static func energy(_ loudness: Double) -> Double { pow(10, (loudness - offset) / 10) }
 }
