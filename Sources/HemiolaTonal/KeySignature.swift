@@ -30,6 +30,21 @@ public struct KeySignature: Sendable, Hashable {
         }
     }
 
+    /// The key in Camelot's notation, `8B` for C major and `8A` for A minor: a fifth up is the next number of 12.
+    public static func camelot(ofKey key: Int) -> String {
+        "\(hour(ofKey: key, ofC: 8))\(key < 12 ? "B" : "A")"
+    }
+
+    /// The key in Open Key notation, `1d` for C major and `1m` for A minor: a fifth up is the next number of 12.
+    public static func openKey(ofKey key: Int) -> String {
+        "\(hour(ofKey: key, ofC: 1))\(key < 12 ? "d" : "m")"
+    }
+
+    /// The place of a key on a circle of fifths with 12 places, 1…12.
+    private static func hour(ofKey key: Int, ofC first: Int) -> Int {
+        (KeySignature(ofKey: key).sharps + first + 11) % 12 + 1
+    }
+
     /// The name of a pitch class in music with this signature: those of the major scale, the raised fourth, and the lowered second,
     /// third, sixth and seventh. Outside the scale no note has a name beyond G flat and A sharp.
     ///

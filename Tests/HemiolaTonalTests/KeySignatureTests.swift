@@ -22,6 +22,18 @@ import Testing
         #expect(notes.firstIndex(of: name).map { KeySignature(ofKey: $0).sharps } == sharps)
     }
 
+    @Test(arguments: [
+        (0, "8B", "1d"), (7, "9B", "2d"), (5, "7B", "12d"), (1, "3B", "8d"), (6, "2B", "7d"), (11, "1B", "6d"), (21, "8A", "1m"),
+        (12, "5A", "10m"), (13, "12A", "5m"), (20, "1A", "6m"), (15, "2A", "7m"),
+    ])
+    func `key in the notations of DJ programs`(key: Int, camelot: String, openKey: String) {
+        #expect(KeySignature.camelot(ofKey: key) == camelot && KeySignature.openKey(ofKey: key) == openKey)
+    }
+
+    @Test func `notations of DJ programs: another name for each key`() {
+        #expect(Set((0..<24).map(KeySignature.camelot)).count == 24 && Set((0..<24).map(KeySignature.openKey)).count == 24)
+    }
+
     @Test(arguments: ["", "A", "H major", "A dorian", "Cx minor", "C sharp minor"])
     func `no key: no signature`(name: String) {
         #expect(KeySignature(named: name) == nil)

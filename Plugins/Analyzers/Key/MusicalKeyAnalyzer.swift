@@ -199,6 +199,8 @@ final class MusicalKeyAnalyzer: OfflineAnalyzer {
         let key = whole.estimate()
         return [SummaryValue("key", text: key.map(names.label))] + SummaryValue.category("tonic", key?.tonic, labels: PitchClass.names)
             + SummaryValue.category("mode", key?.mode, labels: MusicalKeyNames.modes) + [
+                SummaryValue("camelot", text: key.map { KeySignature.camelot(ofKey: $0.key) }),
+                SummaryValue("open_key", text: key.map { KeySignature.openKey(ofKey: $0.key) }),
                 SummaryValue("confidence", key.map { Double($0.confidence) } ?? .nan, .ratio),
                 SummaryValue("status", Double(whole.status.rawValue), .none),
             ]
