@@ -144,6 +144,17 @@ public struct StreamSummary: Sendable, Equatable {
         self.reason = reason
     }
 
+    /// A number that an analyzer has for the whole stream; nil: it has none.
+    ///
+    /// - Parameters:
+    ///   - analyzer: The analyzer's name in the pipeline.
+    ///   - name: The name of the value.
+    public func number(_ analyzer: String, _ name: String) -> Double? {
+        let value = sections.first { $0.analyzer == analyzer }?.values.first { $0.name == name }?.value
+        guard case .feature(let number, _)? = value, number.isFinite else { return nil }
+        return number
+    }
+
     public static func == (one: Self, other: Self) -> Bool {
         one.frames == other.frames && one.batches == other.batches && one.nonFinite == other.nonFinite
             && one.dropped.elementsEqual(other.dropped, by: ==) && one.sections == other.sections && one.reason == other.reason

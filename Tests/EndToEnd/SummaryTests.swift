@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [[], ["-o", "-"], ["-o", "{stem}.csv"], ["-o", "t.csv.zst"]])
+    @Test(arguments: [[], ["-o", "-"], ["-o", "{stem}.csv"], ["-o", "t.csv.zst"], ["-o", "t.csv", "--select", "replaygain"]])
     func `--resume without one table that can be added to: refused`(options: [String]) throws {
         try folder.writeTone("a.wav", frames: 2048)
         let outcome = try Hemiola.run(["analyze", "--summary", "--resume", "a.wav"] + options, in: folder.path)

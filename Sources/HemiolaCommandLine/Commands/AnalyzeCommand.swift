@@ -95,6 +95,9 @@ struct AnalyzeCommand: PipelineCommand {
         let output = options.writing.output
         let table = try SummaryTable(output)
         let selection = try builder.assemble().summary
+        if selection?.hasAlbumGain == true {
+            throw Failure("--resume: an album gain needs all songs of a folder; select replaygain.track_gain_db, or leave out --resume")
+        }
         let columns = selection.flatMap { $0.isComplete ? $0.columns.map(\.name) : nil }
         let rows = try table.currentFiles(columns: columns)
         let count = builder.configuration.captures.count

@@ -46,15 +46,35 @@ public struct SummaryRecord: Sendable {
         public var barCount: Int64
         /// The time of the first beat, in seconds; nil without a beat.
         public var firstBeat: Double?
+        /// The number of beats in most bars; nil without a bar.
+        public var beatsPerBar: Int?
 
         /// The beats of a stream.
-        public init(beatsPerMinute: Double?, tempoCount: Int, beatCount: Int64, barCount: Int64, firstBeat: Double?) {
+        public init(
+            beatsPerMinute: Double?, tempoCount: Int, beatsPerBar: Int?, beatCount: Int64, barCount: Int64, firstBeat: Double?
+        ) {
             self.beatsPerMinute = beatsPerMinute
             self.tempoCount = tempoCount
+            self.beatsPerBar = beatsPerBar
             self.beatCount = beatCount
             self.barCount = barCount
             self.firstBeat = firstBeat
         }
+    }
+
+    /// Gains and peaks of ReplayGain 2.0, for the tags of the same names. A gain in decibels brings the loudness to −18 LUFS; a peak is the
+    /// true peak, 1 at full scale.
+    public struct ReplayGain: Sendable, Hashable {
+        /// Those of the stream; nil: in silence, or not measured.
+        public var trackGain, trackPeak: Double?
+        /// Those of all songs of a folder together; nil: in silence, or not measured.
+        public var albumGain, albumPeak: Double?
+
+        /// Values that are not known yet.
+        public init() {}
+
+        /// The gain of a loudness in LUFS.
+        public static func gain(ofLoudness loudness: Double) -> Double { -18 - loudness }
     }
 
     /// The value of the key `type`.
@@ -72,6 +92,8 @@ public struct SummaryRecord: Sendable {
     public var lostFrames: Int64
     /// The beats; nil when no analyzer of the pipeline detects beats.
     public var rhythm: Rhythm?
+    /// The gains; without values when the pipeline does not measure the loudness.
+    public var replayGain = ReplayGain()
     /// The statistics of the features that are written, in the order of the row.
     public var statistics: [Statistics]
 
@@ -119,6 +141,9 @@ extension SummaryRecord {
         .init(
             "rhythm", .object(rhythmTable.fields), "The beats; all null when no analyzer detects beats.",
             { .object(rhythmTable.members(of: $0.rhythm)) }),
+        .init(
+            "replaygain", .object(replayGainTable.fields), "ReplayGain 2.0; null without the analyzer loudness, and in silence.",
+            { .object(replayGainTable.members(of: $0.replayGain)) }),
         .init("summaries", .object([]), "The values of each analyzer for the whole stream.", { $0.end.sectionObject }),
         .init("features", .object([]), "The statistics of each feature over all batches.", { .object($0.features) }),
         .init("reason", RecordSchema.reason, "Why the stream ends.", { .text($0.end.reason.rawValue) }),
@@ -137,12 +162,30 @@ extension SummaryRecord {
             "tempo_sections", .integer, isNullable: true,
             "The number of parts with a tempo of their own: parts of 16 beats or more whose tempi differ by more than 4 %.",
             { $0.map { .integer($0.tempoCount) } }),
+        .init(
+            "time_signature", .integer, isNullable: true, "The number of beats in most bars.", { $0?.beatsPerBar.map { .integer($0) } }),
         .init("beats", .integer, isNullable: true, "The number of beats.", { $0.map { .integer(Int($0.beatCount)) } }),
         .init("bars", .integer, isNullable: true, "The number of downbeats.", { $0.map { .integer(Int($0.barCount)) } }),
         .init(
             "first_beat_s", .number, unit: .seconds, isNullable: true, "The time of the first beat.",
             { .number($0?.firstBeat ?? .nan, in: .seconds) }),
     ])
+
+    private static let replayGainTable = RecordTable<ReplayGain>(rows: [
+        gain("track_gain_db", "The gain to the reference loudness.", \.trackGain), peak("track_peak", "The true peak.", \.trackPeak),
+        gain("album_gain_db", "The gain of all songs of its folder; null unless it is selected.", \.albumGain),
+        peak("album_peak", "The largest true peak of the songs of its folder; null unless it is selected.", \.albumPeak),
+    ])
+
+    private typealias GainRow = RecordTable<ReplayGain>.Row
+
+    private static func gain(_ name: String, _ summary: String, _ value: @escaping @Sendable (ReplayGain) -> Double?) -> GainRow {
+        .init(name, .number, unit: "dB", isNullable: true, summary, { .number(value($0) ?? .nan, in: "dB") })
+    }
+
+    private static func peak(_ name: String, _ summary: String, _ value: @escaping @Sendable (ReplayGain) -> Double?) -> GainRow {
+        .init(name, .number, unit: .amplitude, isNullable: true, summary, { .number(value($0) ?? .nan, in: .amplitude) })
+    }
 
     /// Why the input was not analysed whole. A live stream has no other end than an interruption.
     private var error: String? {

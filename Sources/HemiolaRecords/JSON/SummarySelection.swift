@@ -127,6 +127,9 @@ public struct SummarySelection: Sendable {
         return isWhole(path) || paths.contains { $0.hasPrefix(path + ".") }
     }
 
+    /// Whether a value is selected by name that needs all songs of a folder.
+    public var hasAlbumGain: Bool { !isAll && ["replaygain.album_gain_db", "replaygain.album_peak"].contains(where: contains) }
+
     /// Whether everything at a path is selected. The error always is.
     private func isWhole(_ path: String) -> Bool {
         guard let paths else { return true }

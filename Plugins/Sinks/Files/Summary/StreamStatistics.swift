@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Hemiola
 
 /// The statistics of a stream: of each selected feature, and of the beats. Memory does not depend on the length of the stream.
@@ -29,6 +30,9 @@ struct StreamStatistics: Sendable {
     private var beatCount: Int64 = 0
     private var barCount: Int64 = 0
     private var firstBeat: Double?
+    /// The number of bars by their number of beats, and the place of the last beat in its bar.
+    private var bars: [Int: Int] = [:]
+    private var lastPosition: Int?
     private var lostFrames: Int64 = 0
 
     /// - Parameter selection: The features that are needed; nil: all.
@@ -69,7 +73,11 @@ struct StreamStatistics: Sendable {
             lostFrames = min(lostFrames + (Gap(event)?.frames ?? 0), StreamFormat.lastFrame)
         } else if let beat = Beat(event) {
             beatCount += 1
-            if beat.position == 1 { barCount += 1 }
+            if beat.position == 1 {
+                barCount += 1
+                if let lastPosition { bars[lastPosition, default: 0] += 1 }
+            }
+            lastPosition = beat.position
             firstBeat = min(firstBeat ?? event.time, event.time)
             tempi.add(event.time, beatsPerMinute: beat.beatsPerMinute)
         }
@@ -130,10 +138,14 @@ struct StreamStatistics: Sendable {
         var rhythm: SummaryRecord.Rhythm?
         if hasBeats {
             rhythm = SummaryRecord.Rhythm(
-                beatsPerMinute: tempi.mainTempo, tempoCount: tempi.tempi.count, beatCount: beatCount, barCount: barCount,
+                beatsPerMinute: tempi.mainTempo, tempoCount: tempi.tempi.count,
+                beatsPerBar: bars.max { ($0.value, $0.key) < ($1.value, $1.key) }?.key, beatCount: beatCount, barCount: barCount,
                 firstBeat: firstBeat)
         }
-        return SummaryRecord(
+        var record = SummaryRecord(
             header: header, end: end, lostFrames: lostFrames, rhythm: rhythm, statistics: statistics)
+        record.replayGain.trackGain = end.number("loudness", "integrated_lufs").map(SummaryRecord.ReplayGain.gain(ofLoudness:))
+        record.replayGain.trackPeak = end.number("loudness", "true_peak_dbtp").map { pow(10, $0 / 20) }
+        return record
     }
 }

@@ -10,12 +10,18 @@ final class SummaryDocument: Document {
     private var text: SummaryText?
     private var hasHeader = false
     private var stream: StreamStatistics?
+    /// Whether songs can wait for others: the file has all of them.
+    private let hasAlbums: Bool
+    private var album: Album?
+    private let run: RunScope
     /// The analyzers of the stream, and inputs that failed before it, while the columns are not known.
     private var analyzers: [StreamHeader.Analyzer] = []
     private var failures: [InputEnd] = []
 
-    init(_ file: OutputFile, _ format: SummaryFormat, _ context: SinkContext) {
+    init(_ file: OutputFile, _ format: SummaryFormat, hasAlbums: Bool, _ context: SinkContext) {
         self.file = file
+        self.hasAlbums = hasAlbums
+        run = context.run
         self.format = format
         selection = context.records.summary
     }
@@ -25,10 +31,17 @@ final class SummaryDocument: Document {
         analyzers = stream.analyzers
         self.stream = StreamStatistics(stream, selection)
         try writeFailures()
+        guard hasAlbums, selection?.hasAlbumGain == true else { return }
+        if album?.folder != Album.folder(of: stream) {
+            try finishAlbum()
+            album = Album(stream)
+        }
+        album?.begin(stream)
     }
 
     func write(_ batch: borrowing Batch) {
         stream?.add(batch)
+        album?.add(batch)
     }
 
     func write(_ event: Event) {
@@ -40,7 +53,7 @@ final class SummaryDocument: Document {
         stream = nil
         if selection == nil { selection = SummarySelection(analyzers, summary.sections) }
         try writeFailures()
-        if let selection { try write(selection.members(of: record), selection) }
+        try write(.song(record))
     }
 
     func write(failure: InputEnd) throws(Problem) -> Bool {
@@ -52,12 +65,32 @@ final class SummaryDocument: Document {
     func finish() throws(Problem) {
         if selection == nil { selection = SummarySelection([], []) }
         try writeFailures()
+        if !run.isComplete { album?.giveUp() }
+        try finishAlbum()
     }
 
     private func writeFailures() throws(Problem) {
-        guard let selection else { return }
-        for failure in failures { try write(selection.members(of: failure), selection) }
+        guard selection != nil else { return }
+        for failure in failures { try write(.failure(failure)) }
         failures = []
+    }
+
+    private func finishAlbum() throws(Problem) {
+        let rows = album?.takeRows() ?? []
+        album = nil
+        for row in rows { try write(row) }
+    }
+
+    /// Writes a row, or lets it wait for the other songs of its folder.
+    private func write(_ row: Album.Row) throws(Problem) {
+        album?.add(row)
+        guard let selection, album?.waits != true else { return }
+        for row in album?.takeRows() ?? [row] {
+            switch row {
+            case .song(let record): try write(selection.members(of: record), selection)
+            case .failure(let failure): try write(selection.members(of: failure), selection)
+            }
+        }
     }
 
     private func write(_ members: [JSONValue.Member], _ selection: SummarySelection) throws(Problem) {

@@ -20,7 +20,9 @@ extension SinkPlugin {
                 format == .csv ? .table : .lines, appends: settings.appends, flush: flush, compression: settings.compression,
                 level: settings.level)
             let template = try options.template(settings.path, at: "path", isNumbered: false)
-            return DocumentFile(template, options) { files, context in SummaryDocument(files[0], format, context) }
+            return DocumentFile(template, options) { files, context in
+                SummaryDocument(files[0], format, hasAlbums: !template.isPerInput, context)
+            }
         })
 }
 

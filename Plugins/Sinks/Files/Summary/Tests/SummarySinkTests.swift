@@ -184,12 +184,95 @@ import Testing
         try run(sink(folder("a.jsonl")), select: ["rhythm"], events: beats, streams: [(Self.header(), Self.rows([1]))])
         let record = try records("a.jsonl")[0]
         #expect(value(record, "rhythm.bpm") as? Double == 128 && value(record, "rhythm.tempo_sections") as? Int == 2)
+        #expect(value(record, "rhythm.time_signature") as? Int == 4)
+    }
+
+    @Test func `bars of several lengths: that of most bars; an upbeat, a passage without bars and the last bar do not count`() throws {
+        let positions = [3, 1, 2, 3, 1, 2, 3, nil, nil, 1, 2, 3, 4, 1, 2, 3, 1, 2].map { $0 as Int? }
+        let beats = positions.enumerated().map { Self.beat(at: 0.5 * Double($0), 120, $1) }
+        try run(sink(folder("a.jsonl")), select: ["rhythm"], events: beats, streams: [(Self.header(), Self.rows([1]))])
+        #expect(value(try records("a.jsonl")[0], "rhythm.time_signature") as? Int == 3)
+    }
+
+    // MARK: - ReplayGain
+
+    /// The rows of songs of one loudness each, and of inputs that failed.
+    ///
+    /// - Parameter songs: Path, momentary loudness of all batches, true peak; no loudness: the input failed.
+    private func gains(
+        _ songs: [(path: String, loudness: Float?, peak: Double)], select items: [String] = ["replaygain"], path: String = "a.jsonl",
+        batch: Int = 1024, isComplete: Bool = true
+    ) throws -> [[String: Any]] {
+        var outputs = AnalyzerOutputs()
+        _ = outputs.add(Feature("momentary_lufs", .loudness, "Loudness of the last 400 ms."))
+        let analyzer = StreamHeader.Analyzer(name: "loudness", id: "loudness", version: 1, parameters: [], outputs: outputs)
+        let values = ["integrated_lufs", "true_peak_dbtp"].map { SummaryValue($0, .nan, .loudness) }
+        var selection = SummarySelection([analyzer], [StreamSummary.Section(analyzer: "loudness", values: values)])
+        if !items.isEmpty { try selection.select(items) }
+        let sink = try sink(folder(path))
+        try sink.open(
+            SinkContext(name: "summary", records: RecordChoice(summary: selection), run: RunScope(isComplete: { isComplete })))
+        for song in songs {
+            guard let loudness = song.loudness else {
+                try sink.end(InputEnd(file: song.path, error: "\(song.path): is empty", streamCount: 0))
+                continue
+            }
+            let format = StreamFormat(sampleRate: 44_100, channelCount: 1)
+            try sink.begin(
+                StreamHeader(
+                    source: StreamSource(format: format, kind: "file", name: "a.flac"), file: song.path, isLive: false,
+                    batching: try #require(Batching(batchFrames: batch)), seed: 0, analyzers: [analyzer]))
+            for block in Self.blocks(Array(repeating: [loudness], count: 100)) { try sink.write(block) }
+            let numbers = [
+                SummaryValue("integrated_lufs", Double(loudness), .loudness), SummaryValue("true_peak_dbtp", song.peak, .truePeak),
+            ]
+            let section = StreamSummary.Section(analyzer: "loudness", values: numbers)
+            try sink.end(StreamSummary(frames: 102_400, batches: 100, sections: [section], reason: .endOfInput))
+            try sink.end(InputEnd(file: song.path, error: nil, streamCount: 1))
+        }
+        try sink.close()
+        return try records("a.jsonl")
+    }
+
+    @Test func `gains: of each song, and of the songs of a folder that follow one another, in the order of the inputs`() throws {
+        let rows = try gains([
+            ("x/1.flac", -10, -6.0206), ("x/2.flac", nil, 0), ("x/3.flac", -10, 0), ("y/1.flac", -20, -20), ("y/2.flac", -50, -.infinity),
+        ])
+        #expect(rows.map { $0["file"] as? String } == ["x/1.flac", "x/2.flac", "x/3.flac", "y/1.flac", "y/2.flac"])
+        func values(_ key: String) -> [Double?] { rows.map { value($0, "replaygain.\(key)") as? Double } }
+        #expect(values("track_gain_db") == [-8, nil, -8, 2, 32] && values("track_peak") == [0.5, nil, 1, 0.1, nil])
+        // The second song of y is below the relative gate.
+        #expect(values("album_gain_db") == [-8, nil, -8, 2, 2] && values("album_peak") == [1, nil, 1, 0.1, 0.1])
+    }
+
+    @Test(arguments: [
+        ([], "a.jsonl", 1024), (["replaygain.track_gain_db"], "a.jsonl", 1024), (["replaygain"], "{stem}.jsonl", 1024),
+        (["replaygain"], "a.jsonl", 8192),
+    ])
+    func `gain of a folder: none unless it is selected, where each song has a file, and with batches of more than 100 ms`(
+        items: [String], path: String, batch: Int
+    ) throws {
+        let rows = try gains([("x/a.flac", -10, 0)], select: items, path: path, batch: batch)
+        #expect(rows.count == 1 && value(rows[0], "replaygain.track_gain_db") as? Double == -8)
+        #expect(value(rows[0], "replaygain.album_gain_db") == nil)
+    }
+
+    @Test func `interrupted run: no gain of the last folder, of which not all songs were analysed`() throws {
+        let rows = try gains([("x/1.flac", -10, 0), ("y/1.flac", -20, 0)], isComplete: false)
+        #expect(rows.map { value($0, "replaygain.album_gain_db") as? Double } == [-8, nil])
+        #expect(value(rows[1], "replaygain.track_gain_db") as? Double == 2)
+    }
+
+    @Test func `folder of more than 1000 songs: no gain, and no row waits for the last one`() throws {
+        let rows = try gains((0...1001).map { ("x/\($0).flac", $0 < 2 ? -10 : nil, 0) })
+        #expect(rows.count == 1002 && rows.allSatisfy { value($0, "replaygain.album_gain_db") == nil })
+        #expect(rows.last?["file"] as? String == "x/1001.flac")
     }
 
     @Test func `no analyzer of beats: null beats`() throws {
         try run(sink(folder("a.jsonl")), streams: [(Self.header(detectsBeats: false), Self.rows([1]))])
         let rhythm = try #require(records("a.jsonl")[0]["rhythm"] as? [String: Any])
-        #expect(rhythm.keys.sorted() == ["beats", "bars", "bpm", "first_beat_s", "tempo_sections"].sorted())
+        #expect(rhythm.keys.sorted() == ["beats", "bars", "bpm", "first_beat_s", "tempo_sections", "time_signature"].sorted())
         #expect(rhythm.values.allSatisfy { $0 is NSNull })
     }
 
@@ -254,15 +337,15 @@ import Testing
         #expect(
             try folder.text(of: "a.csv") == """
                 file,schema,hemiola,duration_s,sample_rate,channels,frames,lost_frames,non_finite,tags.title,tags.artist,tags.album,\
-                tags.track,tags.genre,tags.year,rhythm.bpm,rhythm.tempo_sections,rhythm.beats,rhythm.bars,rhythm.first_beat_s,features.levels.rms_db.mean,\
+                tags.track,tags.genre,tags.year,rhythm.bpm,rhythm.tempo_sections,rhythm.time_signature,rhythm.beats,rhythm.bars,rhythm.first_beat_s,features.levels.rms_db.mean,\
                 features.levels.rms_db.stdev,features.levels.rms_db.p10,features.levels.rms_db.p50,features.levels.rms_db.p90,\
                 features.levels.rms_db.nulls,features.levels.channel_rms_db.mean[0],features.levels.channel_rms_db.mean[1],\
                 features.levels.channel_rms_db.stdev[0],features.levels.channel_rms_db.stdev[1],features.levels.channel_rms_db.p10[0],\
                 features.levels.channel_rms_db.p10[1],features.levels.channel_rms_db.p50[0],features.levels.channel_rms_db.p50[1],\
                 features.levels.channel_rms_db.p90[0],features.levels.channel_rms_db.p90[1],features.levels.channel_rms_db.nulls,reason,error
-                a.flac,2,\(HemiolaVersion.current),0.04644,44100,2,2048,0,0,"A ""title"", long",Ünï,,,,1998,,0,0,0,,2.0,1.0,1.0,1.0,3.0,0,\
+                a.flac,2,\(HemiolaVersion.current),0.04644,44100,2,2048,0,0,"A ""title"", long",Ünï,,,,1998,,0,,0,0,,2.0,1.0,1.0,1.0,3.0,0,\
                 2.0,1.0,1.0,1.0,1.0,0.0,1.0,0.0,3.0,2.0,0,end-of-input,
-                "b, ""c"".flac",2,\(HemiolaVersion.current),0.04644,44100,2,2048,0,0,"A ""title"", long",Ünï,,,,1998,,0,0,0,,2.0,1.0,1.0,1.0,\
+                "b, ""c"".flac",2,\(HemiolaVersion.current),0.04644,44100,2,2048,0,0,"A ""title"", long",Ünï,,,,1998,,0,,0,0,,2.0,1.0,1.0,1.0,\
                 3.0,0,2.0,1.0,1.0,1.0,1.0,0.0,1.0,0.0,3.0,2.0,0,end-of-input,
 
                 """)
