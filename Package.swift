@@ -111,6 +111,7 @@ let plugins: [[Target]] = [
         tests: ["FileCapture", "LevelsAnalyzer", "HemiolaEngine"]),
     plugin("BeatsSink", at: "Sinks/Files/Beats", uses: ["HemiolaFiles", "HemiolaMIDI", "HemiolaPCM"]),
     plugin("CSVSink", at: "Sinks/Files/CSV", uses: ["HemiolaFiles"], tests: ["HemiolaVisualizer"]),
+    plugin("CuesSink", at: "Sinks/Files/Cues", uses: ["HemiolaFiles"], tests: ["LoudnessAnalyzer", "SilenceAnalyzer", "HemiolaEngine"]),
     plugin("JSONLinesSink", at: "Sinks/Files/JSONLines", uses: ["HemiolaFiles"], tests: ["AllocationCounter", "HemiolaVisualizer"]),
     plugin("HemiolaPictures", at: "Sinks/Files/Picture", uses: ["HemiolaFiles", "HemiolaTonal", "CCairo"]),
     plugin("NotesSink", at: "Sinks/Files/Notes", uses: ["HemiolaFiles", "HemiolaMIDI", "HemiolaTonal"]),

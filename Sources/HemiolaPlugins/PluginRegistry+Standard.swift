@@ -5,6 +5,7 @@ internal import CSVSink
 internal import ChordAnalyzer
 internal import ChromaAnalyzer
 internal import ConstantQAnalyzer
+internal import CuesSink
 internal import ExecAnalyzer
 internal import ExecCapture
 internal import ExecSink
@@ -38,7 +39,7 @@ extension PluginRegistry {
             .levels, .loudness, .silence, .spectrum, .visualizer, .beat, .constantQ, .chroma, .musicalKey, .chords, .pitch, .structure,
             .vamp, .exec,
         ],
-        sinks: ([.audio, .beats, .csv, .exec, .jsonLines, .midi, .notes, .picture, .presets, .summary] + network.sinks)
+        sinks: ([.audio, .beats, .csv, .cues, .exec, .jsonLines, .midi, .notes, .picture, .presets, .summary] + network.sinks)
             .sorted { $0.about.id < $1.about.id },
         controls: ([.midi] + network.controls).sorted { $0.about.id < $1.about.id },
         defaultAnalyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer"), PluginSpec("beat")],
