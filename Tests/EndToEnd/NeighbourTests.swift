@@ -15,4 +15,9 @@ import Testing
     @Test(.needs(.program("liquidsoap"))) func `Liquidsoap plays songs from cue to cue, crossfaded, at one loudness`() throws {
         #expect(try run("liquidsoap").lines.last?.contains("expected -18.0") == true)
     }
+
+    @Test(.needs(.python(module: "beets")), .needs(.program("loudgain")))
+    func `beets writes tempo, key and the gains of loudgain into tags`() throws {
+        #expect(try run("beets").lines.count == 3)
+    }
 }

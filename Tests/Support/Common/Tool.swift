@@ -46,7 +46,7 @@ public enum Tool: Sendable, Hashable {
     /// The installed modules of those that tests use. Computed once.
     private static let pythonModules: Set<String> = {
         let names = [
-            "duckdb", "jams", "jsonschema", "mido", "numpy", "pandas", "polars", "pyarrow", "sacn", "xml",
+            "beets", "duckdb", "jams", "jsonschema", "mido", "numpy", "pandas", "polars", "pyarrow", "sacn", "xml",
         ]
         let question = "import importlib.util as u, sys; print(*[n for n in sys.argv[1:] if u.find_spec(n)])"
         guard let python = location(of: python),
