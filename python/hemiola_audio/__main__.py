@@ -1,4 +1,4 @@
-"""python -m hemiola_audio to-parquet song.jsonl [-o song.parquet]"""
+"""python -m hemiola_audio to-parquet song.jsonl [-o song.parquet]; python -m hemiola_audio mcp FOLDER"""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def output_path(source: Path) -> Path:
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs the command. Returns its exit code: 0 success, 1 the input is unusable or incomplete, 2 invalid arguments, 3 output failed."""
-    parser = argparse.ArgumentParser(prog="python -m hemiola_audio", description="Tools for the records of Hemiola.")
+    parser = argparse.ArgumentParser(prog="python -m hemiola_audio", description="Tools for the records of Hemiola, and for agents.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     command = commands.add_parser(
         "to-parquet",
@@ -58,7 +58,37 @@ def main(arguments: list[str] | None = None) -> int:
     )
     command.add_argument("records", type=Path, metavar="RECORDS", help="a file of `hemiola analyze` or `hemiola listen`")
     command.add_argument("-o", "--output", type=Path, metavar="PATH", help="the file for the batches; default: RECORDS with .parquet")
+    tools = commands.add_parser(
+        "mcp",
+        help="serve tools to an agent",
+        description="Serves tools to an agent by the Model Context Protocol, on standard input and output: measure a file, a folder, or what "
+        "this computer plays, and draw a picture. Needs the package mcp: pip install 'hemiola-audio[mcp]'.",
+    )
+    tools.add_argument("folders", type=Path, nargs="+", metavar="FOLDER", help="a folder whose files, also below it, may be read")
+    tools.add_argument("--capture", metavar="SPEC", help="hear this capture plugin, as --capture of hemiola; default: what this computer plays")
     options = parser.parse_args(arguments)
+    if "folders" in options:
+        return serve(options.folders, options.capture)
+    return to_parquet(options)
+
+
+def serve(folders: list[Path], capture: str | None) -> int:
+    """Serves tools until standard input ends. Returns the exit code: 0 success, 2 invalid arguments."""
+    for folder in folders:
+        if not folder.is_dir():
+            print(f"hemiola_audio: {folder}: no such folder", file=sys.stderr)
+            return 2
+    try:
+        from ._mcp import server
+    except ImportError as fault:
+        print(f"hemiola_audio: {fault}; install the tools for agents: pip install 'hemiola-audio[mcp]'", file=sys.stderr)
+        return 2
+    server(folders, capture).run()
+    return 0
+
+
+def to_parquet(options: argparse.Namespace) -> int:
+    """Converts records to Parquet. Returns the exit code of the command."""
     source: Path = options.records
     target: Path = options.output or output_path(source)
 
