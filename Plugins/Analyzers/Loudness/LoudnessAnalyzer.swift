@@ -7,10 +7,21 @@ extension AnalyzerPlugin {
         PluginDescription(
             "loudness", "Momentary, short-term and integrated loudness, loudness range and true peak (EBU R 128, ITU-R BS.1770-4).",
             version: 1, uses: .init(libraries: [.ebur128])),
-        settings: NoSettings.self
-    ) { _ throws(Problem) in
+        settings: LoudnessSettings.self
+    ) { settings throws(Problem) in
         if let fault = WeightedEnergy.load() { throw Problem(fault) }
-        return LoudnessAnalyzer()
+        return LoudnessAnalyzer(settings)
+    }
+}
+
+/// The settings of the loudness analyzer.
+struct LoudnessSettings: PluginSettings {
+    /// Whether a single channel counts twice.
+    var isDualMono: Bool
+
+    init(_ read: inout SettingReader) {
+        isDualMono = read.boolean(
+            "dual_mono", default: false, "Measure a mono file as two loudspeakers play it: 3.01 LU more. Other files do not change.")
     }
 }
 
@@ -18,6 +29,7 @@ extension AnalyzerPlugin {
 ///
 /// - Complexity: O(channels) per frame, and O(300) every 10 ms; no allocation.
 final class LoudnessAnalyzer: Analyzer {
+    private let settings: LoudnessSettings
     private var weighted: WeightedEnergy?
     private var programme = ProgrammeLoudness()
     private var truePeaks: TruePeakMeter?
@@ -36,8 +48,12 @@ final class LoudnessAnalyzer: Analyzer {
     private var truePeak = FeatureHandle(offset: 0, count: 0)
     private var channelTruePeak = FeatureHandle(offset: 0, count: 0)
 
+    init(_ settings: LoudnessSettings) {
+        self.settings = settings
+    }
+
     func prepare(_ stream: AnalysisFormat) throws(Problem) -> AnalyzerOutputs {
-        weighted = try WeightedEnergy(stream.format)
+        weighted = try WeightedEnergy(stream.format, isDualMono: settings.isDualMono)
         truePeaks = TruePeakMeter(stream.format, maximumFrames: stream.hopFrames)
         stepFrames = stream.sampleRate / 100
         batchPeaks = Array(repeating: 0, count: stream.channelCount)

@@ -19,14 +19,16 @@ struct WeightedEnergy: ~Copyable {
     }
 
     /// Requires a successful ``load()``.
-    init(_ format: StreamFormat) throws(Problem) {
+    ///
+    /// - Parameter isDualMono: Whether the channel of a mono stream counts twice.
+    init(_ format: StreamFormat, isDualMono: Bool) throws(Problem) {
         channelCount = format.channelCount
         state = ebur128_init(UInt32(format.channelCount), UInt(format.sampleRate), Int32(EBUR128_MODE_M.rawValue))
         guard let state else {
             throw Problem(
                 "libebur128 cannot process \(format.channelCount) channels at \(format.sampleRate) Hz; leave out the analyzer loudness")
         }
-        for (channel, weight) in ChannelWeight.weights(of: format).enumerated() {
+        for (channel, weight) in ChannelWeight.weights(of: format, isDualMono: isDualMono).enumerated() {
             guard ebur128_set_channel(state, UInt32(channel), Int32(weight.position.rawValue)) == Int32(EBUR128_SUCCESS.rawValue) else {
                 throw Problem("libebur128 rejects the position of channel \(channel); leave out the analyzer loudness")
             }
@@ -61,11 +63,14 @@ enum ChannelWeight: Equatable {
     case one
     /// 1.41, +1.5 dB: azimuth 60° to 120° without elevation.
     case surround
+    /// 2: the channel of a mono stream that two loudspeakers play.
+    case dualMono
     /// 0: low-frequency effects.
     case excluded
 
     /// The weight of each channel. Channels without known positions count alike.
-    static func weights(of format: StreamFormat) -> [ChannelWeight] {
+    static func weights(of format: StreamFormat, isDualMono: Bool) -> [ChannelWeight] {
+        if isDualMono, format.channelCount == 1 { return [.dualMono] }
         guard let positions = format.channelMap?.positions else { return Array(repeating: .one, count: format.channelCount) }
         let hasSides = positions.contains(.sideLeft) || positions.contains(.sideRight)
         return positions.map { position in
@@ -84,6 +89,7 @@ enum ChannelWeight: Equatable {
         switch self {
         case .one: EBUR128_LEFT
         case .surround: EBUR128_LEFT_SURROUND
+        case .dualMono: EBUR128_DUAL_MONO
         case .excluded: EBUR128_UNUSED
         }
     }

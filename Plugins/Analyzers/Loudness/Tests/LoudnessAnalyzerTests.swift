@@ -17,6 +17,15 @@ import Testing
         #expect(output.summary("range_lu") < 0.1)
     }
 
+    @Test func `dual_mono: the loudness of mono is that of the same signal in two channels; stereo is as without it`() throws {
+        let mono = try measure(tone([(-20, 4)], channelCount: 1), settings: "dual_mono=true", channelCount: 1)
+        let stereo = try measure(tone([(-20, 4)]))
+        #expect(try measure(tone([(-20, 4)]), settings: "dual_mono=true").summary == stereo.summary)
+        for name in ["integrated_lufs", "max_momentary_lufs", "max_short_term_lufs", "true_peak_dbtp"] {
+            #expect(abs(mono.summary(name) - stereo.summary(name)) < 1e-6, "\(name)")
+        }
+    }
+
     @Test func `32 channels: the sum of their energies`() throws {
         let output = try measure(tone([(-40, 2)], channelCount: 32), channelCount: 32)
         #expect(abs(output.summary("integrated_lufs") - (-43.01 + 10 * log10(32))) <= 0.1)

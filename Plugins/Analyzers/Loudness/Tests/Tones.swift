@@ -24,10 +24,12 @@ func tone(_ parts: [Part], sampleRate: Int = 48_000, channelCount: Int = 2) -> [
 
 /// The output of the analyzer for interleaved samples.
 func measure(
-    _ samples: [Float], sampleRate: Int = 48_000, channelCount: Int = 2, map: ChannelMap? = nil, batchFrames: Int = 1024
+    _ samples: [Float], settings: String = "", sampleRate: Int = 48_000, channelCount: Int = 2, map: ChannelMap? = nil,
+    batchFrames: Int = 1024
 ) throws -> AnalyzerHarness.Output {
     let format = StreamFormat(sampleRate: sampleRate, channelCount: channelCount, channelMap: map)
-    let harness = try AnalyzerHarness(.loudness, format: AnalysisFormat(format, batching: Batching(batchFrames: batchFrames)!))
+    let harness = try AnalyzerHarness(
+        .loudness, settings: settings, format: AnalysisFormat(format, batching: Batching(batchFrames: batchFrames)!))
     return harness.process(samples)
 }
 
