@@ -11,6 +11,8 @@ extension FieldMap {
     public static let maxEntryCount = 1024
     /// The longest destination, in bytes.
     static let maxDestinationLength = 255
+    /// The largest `every`.
+    static let maxInterval = 1_000_000
 
     /// Reads the map that the setting `map` of a plugin names: a file, or a built-in map.
     ///
@@ -111,7 +113,7 @@ extension FieldMap {
 
 /// Reads one entry and collects its problems.
 private struct EntryReader {
-    private static let keys = ["from", "value", "to", "when", "where", "scale", "type"]
+    private static let keys = ["from", "value", "to", "when", "where", "every", "scale", "type"]
 
     let direction: FieldMap.Direction
     let title: String
@@ -173,11 +175,12 @@ private struct EntryReader {
                     : "a value needs when: RECORD, the record with which it is sent")
         }
         let conditions = conditions(nodes["where"], trigger)
+        let interval = interval(nodes["every"])
         let scale = scale(nodes["scale"])
         let type = type(nodes["type"])
         guard let destination = destination(nodes["to"]), let source, let trigger, problems.isEmpty else { return nil }
         return FieldMap.Entry(
-            source, to: destination, when: trigger, scale: scale, type: type, where: conditions,
+            source, to: destination, when: trigger, scale: scale, type: type, where: conditions, every: interval,
             place: "\(title):\(place.line):\(place.column): \(path)")
     }
 
@@ -272,6 +275,18 @@ private struct EntryReader {
         let names = FieldMap.Entry.ValueType.allCases.map(\.rawValue).joined(separator: ", ")
         report("\(node.shown) is not a type; use one of \(names)", "type", at: node.place)
         return nil
+    }
+
+    private mutating func interval(_ node: YAMLNode?) -> Int {
+        guard let node else { return 1 }
+        if direction == .input {
+            report("a control is submitted each time; every is for what is sent", "every", at: node.place)
+        } else if case .value(.integer(let number)) = node.content, (1...FieldMap.maxInterval).contains(number) {
+            return number
+        } else {
+            report("\(node.shown) is not a whole number from 1 to \(FieldMap.maxInterval)", "every", at: node.place)
+        }
+        return 1
     }
 
     private mutating func conditions(

@@ -5,6 +5,7 @@ internal import HemiolaSystem
 ///
 ///     - {from: beat.phase, to: /show/phase, scale: [0, 1, 0, 127], type: int}
 ///     - {from: position, to: /show/beat, when: beat}
+///     - {value: 1, to: /show/bars, when: beat, where: {position: 1}, every: 4}
 ///
 /// A map has no names of its own: `from`, `when` and `where` name declared features, records and fields, and `to` is what the output makes
 /// of it, for example an OSC address. ``FieldRoutes`` resolves the names for a stream.
@@ -104,13 +105,15 @@ public struct FieldMap: Sendable, Hashable {
         public var type: ValueType?
         /// All of them have to be met. Only for records.
         public var conditions: [Condition]
+        /// 1: it is sent each time; 2: the first and every second time after it, and so on.
+        public var interval: Int
         /// The path of the entry and its place in the file, for messages: `map.yaml:3:3: [2]`; empty if it is from no file.
         public var place: String
 
         /// An entry from its parts.
         public init(
             _ source: Source, to destination: String, when trigger: Trigger = .batch, scale: Scale? = nil, type: ValueType? = nil,
-            where conditions: [Condition] = [], place: String = ""
+            where conditions: [Condition] = [], every interval: Int = 1, place: String = ""
         ) {
             self.source = source
             self.destination = destination
@@ -118,6 +121,7 @@ public struct FieldMap: Sendable, Hashable {
             self.scale = scale
             self.type = type
             self.conditions = conditions
+            self.interval = interval
             self.place = place
         }
     }

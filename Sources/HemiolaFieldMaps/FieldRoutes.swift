@@ -27,6 +27,9 @@ public struct FieldRoutes: Sendable {
         var last: [ParameterValue] = []
         /// For records: the places of fields and what they have to be.
         var conditions: [(slot: Int, value: ParameterValue)] = []
+        var interval: Int
+        /// How often its value was there since it was sent last; 0: it is sent the next time.
+        var count = 0
     }
 
     private var batchRoutes: [Route] = []
@@ -76,6 +79,7 @@ public struct FieldRoutes: Sendable {
                 if batchRoutes[index].last == values { continue }
                 batchRoutes[index].last = values
             }
+            guard batchRoutes[index].isDue() else { continue }
             receive(batchRoutes[index].entry, values)
         }
         scratch = values
@@ -85,9 +89,10 @@ public struct FieldRoutes: Sendable {
     /// Gives the values that are sent with an event, in the order of the map. Features are those of the last batch that was passed to
     /// `forEachValue(of:_:)`.
     public mutating func forEachValue(of event: Event, _ receive: Receiver) {
-        guard let routes = recordRoutes[event.type.name] else { return }
+        guard var routes = recordRoutes[event.type.name] else { return }
         var values: [ParameterValue] = []
-        for route in routes {
+        for index in routes.indices {
+            let route = routes[index]
             guard route.conditions.allSatisfy({ event[$0.slot].isSame(as: $0.value) }) else { continue }
             var isThere = false
             if case .feature = route.input {
@@ -95,8 +100,9 @@ public struct FieldRoutes: Sendable {
             } else {
                 isThere = route.read(event, into: &values)
             }
-            if isThere { receive(route.entry, values) }
+            if isThere, routes[index].isDue() { receive(route.entry, values) }
         }
+        recordRoutes[event.type.name] = routes
     }
 }
 
@@ -112,7 +118,7 @@ extension FieldRoutes {
             }
             record = type
         }
-        var route = Route(entry: index, input: .constant(.none), scale: entry.scale, type: entry.type)
+        var route = Route(entry: index, input: .constant(.none), scale: entry.scale, type: entry.type, interval: entry.interval)
         route.onlyChanges = entry.trigger == .change
         switch entry.source {
         case .constant(let value): route.input = .constant(value)
@@ -200,6 +206,15 @@ extension ParameterValue {
 // MARK: - Values
 
 extension FieldRoutes.Route {
+    /// Counts a value.
+    ///
+    /// - Returns: Whether it is sent.
+    fileprivate mutating func isDue() -> Bool {
+        let isDue = count == 0
+        count = count + 1 == interval ? 0 : count + 1
+        return isDue
+    }
+
     /// Reads the values of a row.
     ///
     /// - Returns: Whether all of them exist.

@@ -103,6 +103,21 @@ import Testing
         #expect(try values(text, rows: [], events: [other, Self.beat]) == ["x 1"])
     }
 
+    @Test func `every: the first of the records that meet the condition, and each second after it; batches and changes too`() throws {
+        let text = """
+            - {from: position, to: beats, when: beat, every: 2}
+            - {from: bpm, to: bars, when: beat, where: {position: 1}, every: 2}
+            """
+        let beats = (0..<9).map { Beat(beatsPerMinute: Double(100 + $0), position: $0 % 3 + 1, confidence: 0.5).event(at: Double($0)) }
+        #expect(
+            try values(text, rows: [], events: beats) == [
+                "beats 1", "bars 100.0", "beats 3", "beats 2", "beats 1", "bars 106.0", "beats 3",
+            ])
+        let levels = "- {from: levels.rms_db, to: a, every: 3}\n- {from: levels.rms_db, to: b, when: change, every: 2}"
+        let rows: [[Float]] = [-9, -9, .nan, -8, -7, -7].map { [$0, 120, 0, 0, 0, 0] }
+        #expect(try values(levels, rows: rows) == ["a -9.0", "b -9.0", "a -7.0", "b -7.0"])
+    }
+
     @Test(arguments: [
         ("a: 1", "m:1:1: a field map is a list of entries, for example: - {from: beat.phase, to: /hemiola/phase}"),
         ("", "m: a field map is a list of entries, for example: - {from: beat.phase, to: /hemiola/phase}"),
@@ -126,6 +141,8 @@ import Testing
         ("- {from: beat.phase, to: /a, type: text}", "m:1:3: [0].type: a feature is a number; use float or int"),
         ("- {from: 'visualizer.bars[3]', to: /a}", "m:1:3: [0].from: visualizer.bars has 3 values, of which the first is [0]"),
         ("- {from: beat.phase, to: /a, where: {position: 1}}", "m:1:37: [0].where: where needs when: RECORD, whose fields it names"),
+        ("- {from: beat.phase, to: /a, every: 0}", "m:1:37: [0].every: \"0\" is not a whole number from 1 to 1000000"),
+        ("- {from: beat.phase, to: /a, every: x}", "m:1:37: [0].every: \"x\" is not a whole number from 1 to 1000000"),
         ("- beat.phase", "m:1:3: [0]: \"beat.phase\" is not an entry; write {from: ANALYZER.FEATURE, to: DESTINATION}"),
         (
             "- {from: &a beat.phase, to: /a}",
