@@ -68,6 +68,8 @@ final class MQTTConnection: @unchecked Sendable {
     private var total = 0
     private var lost = 0
     private var lostBefore = 0
+    /// What is sent each time that the connection is made.
+    private var announcement: MessageGroup?
     /// Losses that were not reported, and whether those of the current outage have a record.
     private var unreported = (batches: 0, events: 0)
     private var hasRecordOfOutage = false
@@ -139,6 +141,16 @@ final class MQTTConnection: @unchecked Sendable {
         if let fault { throw fault }
     }
 
+    /// Sends messages now, or when the connection is made, and again each time that it is made: the broker may have lost them.
+    func announce(_ group: MessageGroup) {
+        condition.locked {
+            announcement = group
+            guard phase == .connected else { return }
+            enqueue(group)
+            publishWaiting()
+        }
+    }
+
     /// Publishes what waits, within three seconds, and ends the connection in order. A thread that then still resolves a name ends later.
     ///
     /// - Throws: Why the sink could not work. With QoS 1 and 2, every message is to arrive.
@@ -194,6 +206,7 @@ final class MQTTConnection: @unchecked Sendable {
             let losses = lost == lostBefore ? "" : "; messages not sent: \(lost - lostBefore)"
             let information = phase == .lost && !isClosing ? "\(context.name): connected to \(broker)\(losses)" : nil
             (phase, wasConnected, lostBefore) = (.connected, true, lost)
+            if let announcement { enqueue(announcement, isFirst: true) }
             enqueue(status("online"), isFirst: true)
             publishWaiting()
             hasRecordOfOutage = false
@@ -265,7 +278,7 @@ final class MQTTConnection: @unchecked Sendable {
     }
 
     private func status(_ status: String) -> MessageGroup {
-        MessageGroup([MessageGroup.Message(topic: statusTopic, payload: Array(status.utf8))])
+        MessageGroup([MessageGroup.Message(topic: statusTopic, payload: Array(status.utf8), isRetained: true)])
     }
 
     private func enqueue(_ group: MessageGroup, isFirst: Bool = false) {
@@ -293,8 +306,7 @@ final class MQTTConnection: @unchecked Sendable {
     /// Passes a message to the library, which copies it. With QoS 1 and 2 it is sent also after the connection was lost.
     private func publish(_ message: MessageGroup.Message) {
         let quality = Int32(settings.qualityOfService)
-        // The broker always keeps the status.
-        let isRetained = settings.retains || message.topic == statusTopic
+        let isRetained = settings.retains || message.isRetained
         let code = mosquitto_publish(client, nil, message.topic, Int32(message.payload.count), message.payload, quality, isRetained)
         if code == 0 || code == CMOSQUITTO_NO_CONN && quality > 0 { unpublished += 1 } else { lose(MessageGroup([message])) }
     }

@@ -26,6 +26,7 @@ struct MQTTSettings: PluginSettings {
     var interval: Double
     var qualityOfService: Int
     var retains: Bool
+    var isDiscovered: Bool
     var user: String?
     var passwordFile: String?
     var tls: Bool
@@ -45,6 +46,8 @@ struct MQTTSettings: PluginSettings {
         qualityOfService = read.integer(
             "qos", default: 0, in: 0...2, "Quality of service: 0 at most once, 1 at least once, 2 exactly once.")
         retains = read.boolean("retain", default: false, "The broker keeps the last message of each topic for later subscribers.")
+        isDiscovered = read.boolean(
+            "discovery", default: true, "Home Assistant shows level, tempo, key and sound of the run, and has beats as triggers.")
         user = read.text("user", "User name. Default: the variable HEMIOLA_MQTT_USER, if it is set.")
         passwordFile = read.text(
             "password_file", "File with the password in its first line. Default: the variable HEMIOLA_MQTT_PASSWORD, if it is set.")
@@ -118,6 +121,10 @@ final class MQTTPublisher: Sink {
 
     func begin(_ stream: StreamHeader) throws(Problem) {
         encoder = try MessageEncoder(stream, settings, map: map, selection: selection)
+        // With a map, nothing is published under the topics that are announced.
+        if settings.isDiscovered, map == nil, let messages = HomeAssistant(settings).messages(for: stream, selection) {
+            connection?.announce(messages)
+        }
         try add { $0.header() }
     }
 

@@ -6,6 +6,8 @@ struct MessageGroup {
     struct Message {
         var topic: String
         var payload: [UInt8]
+        /// Whether the broker keeps it for later subscribers, although the setting `retain` is false.
+        var isRetained = false
     }
 
     let messages: [Message]

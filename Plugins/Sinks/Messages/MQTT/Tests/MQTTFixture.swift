@@ -61,7 +61,10 @@ final class MQTTFixture {
     private var number: Int64 = 0
 
     /// Opens the sink, and begins a stream.
-    init(_ settings: String, select items: [String] = [], clock: any MonotonicClock = .system) async throws {
+    init(
+        _ settings: String, select items: [String] = [], clock: any MonotonicClock = .system,
+        stream: StreamHeader = .test(isLive: true, analyzers: [("levels", outputs)])
+    ) async throws {
         sink = try SinkPlugin.mqtt.make(settings: settings)
         let reports = reports
         try sink.open(
@@ -70,7 +73,7 @@ final class MQTTFixture {
                 timing: SinkTiming(isLive: true, clock: clock),
                 controls: ControlPort(submit: { _, _, _ in }, report: { reports.drop($0) }),
                 messages: SinkMessages(warn: { reports.warn($0) }, inform: { text, _ in reports.inform(text) })))
-        try sink.begin(.test(isLive: true, analyzers: [("levels", Self.outputs)]))
+        try sink.begin(stream)
     }
 
     /// Writes a batch of 1024 frames.

@@ -116,6 +116,89 @@ import Testing
         #expect(try broker.subscribe(Self.status).next().payload == "offline")
     }
 
+    // MARK: - Home Assistant
+
+    /// A stream with the values that Home Assistant is told of.
+    private static let stream = {
+        var (levels, beat, silence, key) = (AnalyzerOutputs(), AnalyzerOutputs(), AnalyzerOutputs(), AnalyzerOutputs())
+        _ = levels.add(Feature("rms_db", .decibels, "The level."))
+        _ = beat.add(Feature("bpm", .beatsPerMinute, "The tempo."))
+        _ = silence.add(Feature("silent", .ratio, "1: silent."))
+        _ = key.add(Feature("confidence", .ratio, "The probability."))
+        return StreamHeader.test(
+            isLive: true, analyzers: [("levels", levels), ("beat", beat), ("silence", silence), ("musical_key", key)])
+    }()
+
+    /// The topics and the contents of the next messages for Home Assistant, in the order of their topics.
+    private func announcements(_ count: Int, to subscriber: MQTTSubscriber) throws -> [(topic: String, content: [String: Any])] {
+        try (0..<count).map { _ in
+            let message = try subscriber.next()
+            let content = try JSONSerialization.jsonObject(with: Data(message.payload.utf8)) as? [String: Any]
+            return (message.topic, try #require(content))
+        }.sorted { $0.topic < $1.topic }
+    }
+
+    @Test(arguments: [
+        (batches: "fields", level: "hemiola/levels/rms_db", value: "value_json"), ("record", "hemiola/batch", "value_json.levels.rms_db"),
+    ])
+    func `discovery: a device with the values that are published, kept by the broker, and sent again to one that has lost them`(
+        batches: String, level: String, value: String
+    ) async throws {
+        let broker = try MQTTBroker()
+        let fixture = try await MQTTFixture("127.0.0.1:\(broker.port),every_ms=0,batches=\(batches)", stream: Self.stream)
+        #expect(try broker.subscribe(Self.status).next().payload == "online")
+        for isRestarted in [false, true] {
+            if isRestarted {
+                broker.kill()
+                #expect(fixture.reports.wait { !$0.warnings.isEmpty })
+                try broker.start()
+                #expect(fixture.reports.wait { !$0.information.isEmpty })
+            }
+            let found = try announcements(6, to: broker.subscribe("homeassistant/#"))
+            #expect(
+                found.map(\.topic)
+                    == ["binary_sensor/hemiola/sound", "device_automation/hemiola/beat", "device_automation/hemiola/downbeat"].map {
+                        "homeassistant/\($0)/config"
+                    } + ["key", "level", "tempo"].map { "homeassistant/sensor/hemiola/\($0)/config" })
+            for content in found.map(\.content) {
+                #expect((content["device"] as? [String: Any])?["identifiers"] as? [String] == ["hemiola-hemiola"])
+                #expect((content["automation_type"] == nil) == (content["availability_topic"] as? String == Self.status))
+            }
+            #expect(Set(found.compactMap { $0.content["unique_id"] as? String }).count == 4)
+            #expect(found[0].content["device_class"] as? String == "sound")
+            #expect(
+                found[1].content["topic"] as? String == "hemiola/beat"
+                    && found[3].content["state_topic"] as? String == "hemiola/musical_key")
+            #expect(found[4].content["state_topic"] as? String == level)
+            #expect(found[4].content["value_template"] as? String == "{{ \(value) }}")
+            #expect(found[4].content["unit_of_measurement"] as? String == "dB")
+        }
+        // The topics are those of the values.
+        let subscriber = try broker.subscribe(level)
+        try fixture.write([-20.5, 120, 0, 0.5])
+        #expect(try subscriber.next().topic == level)
+        try fixture.sink.close()
+    }
+
+    @Test(arguments: ["discovery=false", "batches=none", "prefix=k\u{fc}che/1"])
+    func `discovery: only what is published, under a name of letters and digits`(settings: String) async throws {
+        let broker = try MQTTBroker()
+        let subscriber = try broker.subscribe("#")
+        let fixture = try await MQTTFixture(
+            "127.0.0.1:\(broker.port),\(settings)", select: ["beat", "levels.rms_db"], stream: Self.stream)
+        try fixture.sink.close()
+        var topics: [String] = []
+        while topics.last?.hasSuffix("/status") != true || topics.count < 2 { topics.append(try subscriber.next().topic) }
+        let expected =
+            switch settings {
+            case "discovery=false": [String]()
+            case "batches=none": ["device_automation/hemiola/beat", "device_automation/hemiola/downbeat"]
+            default:
+                ["sensor/k_c3_bcche_2f1/level", "device_automation/k_c3_bcche_2f1/beat", "device_automation/k_c3_bcche_2f1/downbeat"]
+            }
+        #expect(topics.filter { !$0.hasSuffix("/status") } == expected.map { "homeassistant/\($0)/config" })
+    }
+
     // MARK: - Outages
 
     @Test func `broker is killed and started again, QoS 0: the outage is reported, losses are counted, later messages arrive`()
@@ -186,7 +269,7 @@ import Testing
         }
         let losses = fixture.reports.lost
         let end = text ?? fixture.reports.warnings.last ?? ""
-        #expect(end.hasPrefix("mqtt: \(losses.batches + losses.events) of 3004 messages were not sent to "), "\(end) \(losses)")
+        #expect(end.hasPrefix("mqtt: \(losses.batches + losses.events) of 3005 messages were not sent to "), "\(end) \(losses)")
         #expect((text == nil) == (qos == 0))
     }
 
@@ -263,7 +346,7 @@ import Testing
         let subscriber = try broker.subscribe("hemiola/levels/rms_db")
         while try subscriber.next().payload != "1200.0" {}
         let error = #expect(throws: Problem.self) { try fixture.sink.close() }
-        #expect(error?.message == "mqtt: 200 of 1203 messages were not sent to 127.0.0.1:\(broker.port)")
+        #expect(error?.message == "mqtt: 200 of 1205 messages were not sent to 127.0.0.1:\(broker.port)")
     }
 
     @Test(arguments: [0, 2]) func `broker that does not read when the sink is closed: the sink closes, and counts what it has not sent`(
