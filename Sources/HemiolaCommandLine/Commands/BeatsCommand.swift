@@ -19,7 +19,8 @@ struct BeatsCommand: PipelineCommand {
               hemiola beats *.flac --tempo
               hemiola beats music --output-dir beats --format json --resume
 
-            Formats: text, audacity (label track), json, jams, midi (tempo map and clicks), rekordbox (XML collection). \
+            Formats: text, audacity (label track), json, jams, midi (tempo map and clicks), rekordbox (XML collection), \
+            xtiming (timing tracks of xLights: beats, bars and sections), edl (markers on them for DaVinci Resolve; needs --fps). \
             Default: by the extension of the output path, else text. Details: hemiola plugins beats.
 
             Placeholders in the output path: {stem} (input file name without extension), {name} (file name), {dir} (folder), \
@@ -46,6 +47,9 @@ struct BeatsCommand: PipelineCommand {
         completion: .list(Self.endings.map(\.key)))
     var format: String?
 
+    @Option(help: ArgumentHelp("Frame rate of the timeline for which the markers of edl are, as in 25 or 29.97.", valueName: "rate"))
+    var fps: Double?
+
     @Flag(
         help: """
             Print the tempo of each file in BPM, and not its beats; where it changes, all tempi. A file without a tempo has -. Of several files, the name and a tab precede it.
@@ -55,6 +59,7 @@ struct BeatsCommand: PipelineCommand {
     /// The formats, and the extensions of their files below `--output-dir`.
     private static let endings: KeyValuePairs = [
         "text": "beats", "audacity": "txt", "json": "json", "jams": "jams", "midi": "mid", "rekordbox": "xml",
+        "xtiming": "xtiming", "edl": "edl",
     ]
 
     @OptionGroup(title: "Many files") var corpus: CorpusOptions
@@ -94,6 +99,7 @@ struct BeatsCommand: PipelineCommand {
         var sink = PluginSpec("beats")
         sink.settings["path"] = output.map { .text($0) }
         sink.settings["format"] = (tempo ? "tempo" : format).map { .text($0) }
+        sink.settings["fps"] = fps.map { .number($0) }
         try builder.addSink(sink, output: output)
         return builder
     }
@@ -114,8 +120,10 @@ struct BeatsCommand: PipelineCommand {
         if output != nil { throw Failure("--output-dir and --output exclude each other: the results are in the folder") }
         if tempo { throw Failure("--output-dir and --tempo exclude each other; write one table of all songs with --tempo -o FILE") }
         let format = format ?? "text"
+        var sink = PluginSpec("beats", settings: ["format": .text(format)])
+        sink.settings["fps"] = fps.map { .number($0) }
         return CorpusRun(
-            builder: try analysis(with: registry), input: input, sink: PluginSpec("beats", settings: ["format": .text(format)]),
+            builder: try analysis(with: registry), input: input, sink: sink,
             ending: Self.endings.first { $0.key == format }?.value ?? format, hasHeader: false, resumes: corpus.resume)
     }
 }

@@ -5,6 +5,8 @@ internal import HemiolaFiles
 final class BeatDocument: Document {
     private let file: OutputFile
     private let format: BeatFormat
+    /// The frame rate of an EDL.
+    private let frameRate: FrameRate?
     /// Whether several inputs can follow one another as lines, so that their names are needed.
     private let namesInputs: Bool
     private let warn: @Sendable (String) -> Void
@@ -12,10 +14,13 @@ final class BeatDocument: Document {
     /// The tracks of a Rekordbox file, which states their number before the first.
     private var collection = RekordboxCollection()
 
-    init(_ file: OutputFile, _ format: BeatFormat, isPerInput: Bool, warn: @escaping @Sendable (String) -> Void) {
+    init(
+        _ file: OutputFile, _ format: BeatFormat, _ frameRate: FrameRate?, isPerInput: Bool, warn: @escaping @Sendable (String) -> Void
+    ) {
         self.file = file
         self.warn = warn
         self.format = format
+        self.frameRate = frameRate
         namesInputs = format.isLinewise && !isPerInput
     }
 
@@ -33,6 +38,9 @@ final class BeatDocument: Document {
     }
 
     func write(_ event: Event) {
+        if format.hasSections, event.type.name == BeatTrack.section.name {
+            track?.sections.append((event.time, event["label"].string))
+        }
         guard let beat = Beat(event) else { return }
         // With the digits of a record, so that a replay writes the same file.
         track?.beats.append(((event.time * 1e6).rounded() / 1e6, beat))
@@ -59,6 +67,10 @@ final class BeatDocument: Document {
         case .json: file.buffer.appendJSON(track, duration: duration)
         case .jams: file.buffer.appendJAMS(track, duration: duration)
         case .midi: file.buffer.append(bytes: MIDIFile(beats: track.positions).bytes)
+        case .xtiming: file.buffer.append(bytes: Array(XLightsTracks(track.marks(until: duration)).document.utf8))
+        case .edl:
+            let list = frameRate.map { MarkerList(track.marks(until: duration), title: TrackPath(header.inputPath).stem, $0) }
+            file.buffer.append(bytes: Array((list?.document ?? "").utf8))
         case .rekordbox:
             collection.add(header, duration: (header.source.start ?? 0) + duration, beats: track.positionsInRekordbox)
         }

@@ -2,8 +2,13 @@ internal import Hemiola
 
 /// The beats of one stream.
 struct BeatTrack {
+    /// The record with which the analyzer `structure` begins a section.
+    static let section = RecordType("segment", "A segment of music begins.", fields: [])
+
     let header: StreamHeader
     var beats: [(time: Double, beat: Beat)] = []
+    /// The sections, where the format has them. Without look-ahead they have no label.
+    var sections: [(time: Double, label: String?)] = []
 
     init(_ header: StreamHeader) {
         self.header = header

@@ -18,7 +18,7 @@ struct RekordboxCollection {
         let tags = header.source.tags
         let grid = TempoMap(beats)
         var children = grid.sections.map { section in
-            Self.element(
+            XML.element(
                 "TEMPO", indent: 6,
                 [
                     ("Inizio", Self.text(section.time, decimals: 3)), ("Bpm", Self.text(section.beatsPerMinute, decimals: 2)),
@@ -28,11 +28,11 @@ struct RekordboxCollection {
         // On the grid, which the player shows, and not where the beat was detected.
         if let downbeat = grid.firstDownbeat ?? beats.first(where: { $0.position == 1 })?.time {
             children.append(
-                Self.element(
+                XML.element(
                     "POSITION_MARK", indent: 6,
                     [("Name", "First downbeat"), ("Type", "0"), ("Start", Self.text(downbeat, decimals: 3)), ("Num", "-1")]))
         }
-        tracks += Self.element(
+        tracks += XML.element(
             "TRACK", indent: 4,
             [
                 ("TrackID", String(count)), ("Name", tags.title ?? path.stem), ("Artist", tags.artist ?? ""), ("Album", tags.album ?? ""),
@@ -68,32 +68,5 @@ struct RekordboxCollection {
         var buffer = JSONBuffer(capacity: 32)
         buffer.append(fixed: number, decimals: decimals)
         return buffer.text
-    }
-
-    /// An element with attributes and child elements, each on a line.
-    private static func element(
-        _ name: String, indent: Int, _ attributes: [(name: String, value: String?)], _ children: [String] = []
-    ) -> String {
-        let space = String(repeating: " ", count: indent)
-        let texts = attributes.map { name, value in value.map { " \(name)=\"\(escaped($0))\"" } ?? "" }
-        let start = "\(space)<\(name)" + texts.joined()
-        return children.isEmpty ? "\(start)/>\n" : "\(start)>\n\(children.joined())\(space)</\(name)>\n"
-    }
-
-    /// The value of an attribute. A character that XML 1.0 does not allow is replaced by U+FFFD.
-    private static func escaped(_ text: String) -> String {
-        text.unicodeScalars.map { scalar in
-            switch scalar {
-            case "&": "&amp;"
-            case "<": "&lt;"
-            case ">": "&gt;"
-            case "\"": "&quot;"
-            // Readers replace white space other than spaces in attributes, unless it is escaped.
-            case "\t", "\n", "\r": "&#\(scalar.value);"
-            case "\0"..<" ", "\u{fffe}", "\u{ffff}": "\u{fffd}"
-            case _ where scalar.isUnsafeForReaders: "&#\(scalar.value);"
-            default: String(scalar)
-            }
-        }.joined()
     }
 }

@@ -45,7 +45,9 @@ enum OutputSinks {
             plugin("summary", "/dev/null,format=csv"), plugin("json-lines", "/dev/null"),
             plugin("notes", "/dev/null"),
         ],
-        ["text", "audacity", "jams", "json", "midi", "rekordbox"].map { plugin("beats", "/dev/null,format=\($0)") },
+        ["text", "audacity", "jams", "json", "midi", "rekordbox", "xtiming", "edl,fps=25"].map {
+            plugin("beats", "/dev/null,format=\($0)")
+        },
         [{ LiveLineSink(Console(output: { _ in })) }, { InstrumentSink() }, plugin("presets", "mode=beats")],
     ]
 

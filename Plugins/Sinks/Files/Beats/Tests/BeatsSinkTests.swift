@@ -207,7 +207,7 @@ import Testing
         try sink.close()
     }
 
-    @Test(arguments: ["text", "audacity", "json", "jams", "midi"])
+    @Test(arguments: ["text", "audacity", "json", "jams", "midi", "xtiming"])
     func `interrupted run from files: an old file is unchanged, and no document is written`(format: String) throws {
         try folder.write("old", to: "a")
         try interrupt(sink(folder("a"), format: format), live: false)
@@ -257,7 +257,7 @@ import Testing
         #expect(throws: Problem.self) { try sink("{stm}.beats") }
     }
 
-    @Test(arguments: ["text", "audacity", "json", "jams", "midi"]) func `no beats: a valid empty file`(format: String) throws {
+    @Test(arguments: ["text", "audacity", "json", "jams", "midi", "xtiming"]) func `no beats: a valid empty file`(format: String) throws {
         let sink = try sink(folder("a"), format: format)
         try sink.open(SinkContext(name: "beats"))
         try sink.begin(header())

@@ -5,7 +5,7 @@ import Hemiola
 import TestSupport
 import Testing
 
-/// The documents, read by an XML parser, and the packages mido and jams.
+/// The documents, read by an XML parser, and the packages mido, jams and OpenTimelineIO.
 @Suite struct LibraryFormatTests {
     private let folder: TemporaryFolder
 
@@ -19,8 +19,9 @@ import Testing
             isLive: false, batching: .standard, seed: 0, analyzers: [])
     }
 
-    private func sink(_ path: String, format: String? = nil) throws -> any Sink {
+    private func sink(_ path: String, format: String? = nil, settings: [String: ParameterValue] = [:]) throws -> any Sink {
         var spec = PluginSpec("beats", primary: .text(path))
+        spec.settings.merge(settings) { $1 }
         spec.settings["format"] = format.map { .text($0) }
         return try SinkPlugin.beats.make(SinkPlugin.beats.about.values(from: spec))
     }
@@ -60,6 +61,82 @@ import Testing
             }
         }
         return events
+    }
+
+    // MARK: - xLights and editors
+
+    private static func section(_ label: ParameterValue, at time: Double) -> Event {
+        Event(at: time, RecordType("segment", "A segment begins.", fields: [.text("label", nullable: true, "Its label.")]), label)
+    }
+
+    /// Reads the file as `SequenceFile::ProcessXTiming` of xLights does.
+    private static let readTimings = """
+        import sys, xml.etree.ElementTree as tree
+        root = tree.parse(sys.argv[1]).getroot()
+        assert root.tag == "timings"
+        for timing in root.findall("timing"):
+            print(timing.get("name"))
+            for layer in timing.findall("EffectLayer"):
+                for effect in layer.findall("Effect"):
+                    print(ascii(effect.get("label")), int(effect.get("starttime")), int(effect.get("endtime")))
+        """
+
+    @Test func `xtiming: a track of sections, of bars and of beats, each until the next`() throws {
+        let beats = [(0.5, nil), (1, 1), (1.5, 2), (1.8, 1)].map { time, position in
+            Event(at: time, Beat(beatsPerMinute: 120, position: position, confidence: 1))
+        }
+        try run(sink(folder("a.xtiming")), [header("a.wav")], [Self.section(.text("A<\u{e9}"), at: 0), Self.section(.none, at: 1)] + beats)
+        // The last beat would be longer than the song, which has two seconds.
+        #expect(
+            try python(Self.readTimings, [folder("a.xtiming")]) == [
+                "Sections", "'A<\\xe9' 0 1000", "'2' 1000 2000", "Bars", "'1' 1000 1800", "'2' 1800 2000", "Beats", "'' 500 1000",
+                "'1' 1000 1500", "'2' 1500 1800", "'1' 1800 2000",
+            ])
+    }
+
+    /// The title, and the frames of the markers with their names and colours.
+    private static let readMarkers = """
+        import sys, opentimelineio
+        timeline = opentimelineio.adapters.read_from_file(sys.argv[1], adapter_name="cmx_3600", rate=int(sys.argv[2]))
+        print(timeline.name)
+        for clip in timeline.find_clips():
+            place, = clip.metadata["cmx_3600"]["comments"]
+            assert clip.duration().value == 1
+            print(int(clip.range_in_parent().start_time.value), place)
+        """
+
+    @Test(arguments: [(fps: "25", count: "25", frames: [0, 5, 15, 25]), ("29.97", "30", [0, 6, 18, 30])])
+    func `edl: a marker on each frame with a section, a bar or a beat, as DaVinci Resolve has them`(
+        fps: String, count: String, frames: [Int]
+    ) throws {
+        let beats = [(0.2, 1), (0.6, 2), (1, 1)].map { time, position in
+            Event(at: time, Beat(beatsPerMinute: 150, position: position, confidence: 1))
+        }
+        let sections = [Self.section(.text("A"), at: 0), Self.section(.text("B|\n"), at: 1)]
+        try run(sink(folder("a.edl"), settings: ["fps": .number(Double(fps)!)]), [header("music/a.wav")], sections + beats)
+        #expect(
+            try python(Self.readMarkers, [folder("a.edl"), count]) == [
+                "a", "\(frames[0]) |C:ResolveColorRed |M:Section A |D:1", "\(frames[1]) |C:ResolveColorBlue |M:Bar 1 |D:1",
+                "\(frames[2]) |C:ResolveColorCyan |M:Beat 2 |D:1", "\(frames[3]) |C:ResolveColorRed |M:Section B/\\n |D:1",
+            ])
+        #expect(try folder.text(of: "a.edl").contains("\n001  001      V     C        01:00:00:00 01:00:00:01 01:00:00:00 01:00:00:01\n"))
+    }
+
+    @Test func `edl, a long piece at 59,94 frames a second: each marker within half a frame of its beat`() throws {
+        let beats = Self.beats([(128.5, 8000, 4)])
+        try run(sink(folder("a.edl"), settings: ["fps": .number(59.94)]), [header("a.wav")], beats)
+        let frames = try python(Self.readMarkers, [folder("a.edl"), "60"]).dropFirst().map { try #require(Double($0.prefix { $0 != " " })) }
+        #expect(frames.count == beats.count)
+        // The first event is at the beginning of the timeline of OpenTimelineIO.
+        let first = (beats[0].time * 60_000 / 1001).rounded()
+        for (frame, beat) in zip(frames, beats) { #expect(abs((frame + first) / 60_000 * 1001 - beat.time) < 0.0084) }
+    }
+
+    @Test func `edl without a frame rate, with one that does not exist, a frame rate without an edl: errors that say what to do`() {
+        for (path, fps, text) in [("a.edl", nil, "--fps 25"), ("a.edl", 23.5, "29.97"), ("a.jams", 25.0, "leave out fps")] {
+            let error = #expect(throws: Problem.self) { try sink(folder(path), settings: ["fps": fps.map { .number($0) } ?? .none]) }
+            #expect(error?.message.contains(text) == true, "\(String(describing: error))")
+        }
     }
 
     // MARK: - Rekordbox
