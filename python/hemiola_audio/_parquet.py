@@ -24,6 +24,9 @@ from ._records import BATCH_PREFIX, SUMMARY_PREFIX, Feature, Record, decode, fea
 HEADER_KEY = b"hemiola.header"
 """The key of the header, as JSON, in the metadata of tables and files."""
 
+HUGGINGFACE_KEY = b"huggingface"
+"""The key under which `datasets` of Hugging Face looks for the types of columns that Arrow does not have."""
+
 SCHEMA = 2
 """The version of the records that are read."""
 
@@ -37,7 +40,10 @@ class _Batches:
     """Parses batch lines. The columns are those of the first header."""
 
     def __init__(self, header: Record, metadata: dict[bytes, bytes]) -> None:
-        described = batch_columns(features_of(header), with_file="file" in header)
+        features = features_of(header)
+        described = batch_columns(features, with_file="file" in header)
+        if classes := _classes(features):
+            metadata = {**metadata, HUGGINGFACE_KEY: _json({"info": {"features": classes}})}
         self._options = pyarrow.json.ParseOptions(
             explicit_schema=pyarrow.schema([(name, arrow_type(column)) for name, column in described.items()]),
             unexpected_field_behavior="error",
@@ -215,7 +221,16 @@ def _split_header(lines: Iterator[bytes]) -> tuple[Record, Iterator[bytes]]:
 
 
 def _metadata(header: Record) -> dict[bytes, bytes]:
-    return {HEADER_KEY: json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()}
+    return {HEADER_KEY: _json(header)}
+
+
+def _classes(features: dict[str, Feature]) -> Record:
+    """The numbers of categories as `ClassLabel` of `datasets`, which knows the label of each."""
+    return {f"{name}_number": {"names": feature.labels, "_type": "ClassLabel"} for name, feature in features.items() if feature.labels}
+
+
+def _json(value: Record) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def _parts(lines: Iterator[bytes]) -> Iterator[list[bytes]]:

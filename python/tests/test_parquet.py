@@ -130,6 +130,52 @@ def test_readers(minuet: Path, tmp_path: Path) -> None:
     assert polars.read_parquet(events).filter(polars.col("type") == "onset").height == len(result.onsets)
 
 
+def test_datasets_knows_the_labels_of_categories(song: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    datasets = pytest.importorskip("datasets")
+    path = tmp_path / "song.parquet"
+    result = analyze(song, analyzers=["levels", "musical-key"])
+    result.to_parquet(path)
+    loaded = datasets.load_dataset("parquet", data_files=str(path), split="train", cache_dir=str(tmp_path / "cache"))
+    feature = loaded.features["musical_key.tonic_number"]
+    assert isinstance(feature, datasets.ClassLabel) and tuple(feature.names) == result.features["musical_key.tonic"].labels
+    assert {(row["musical_key.tonic_number"], row["musical_key.tonic"]) for row in loaded if row["musical_key.tonic"]} == {
+        (index, name) for index, name in enumerate(feature.names) if name in loaded["musical_key.tonic"]
+    }
+    assert loaded.features["levels.rms_db"] == datasets.Value("float64") and loaded.num_rows == len(result.events("batch"))
+    result = analyze(song, analyzers="levels")
+    result.to_parquet(path)
+    assert b"huggingface" not in pyarrow.parquet.read_metadata(path).metadata
+
+
+READ_SAMPLES = """
+import json, sys, webdataset
+for sample in webdataset.WebDataset(sys.argv[1], shardshuffle=False).decode():
+    print(json.dumps([sample["__key__"], len(sample.get("flac") or sample["wav"]), sample["json"]["rhythm"]["bpm"]]))
+"""
+
+
+def test_webdataset_joins_songs_and_summaries_of_one_run(song: Path, minuet: Path, tmp_path: Path) -> None:
+    pytest.importorskip("webdataset")
+    folder = tmp_path / "music"
+    folder.mkdir()
+    for source in (song, minuet):
+        (folder / source.name).write_bytes(source.read_bytes())
+    sinks = ["--sink", "summary:{dir}/{stem}.json,select=bpm+key", "--sink", f"summary:{tmp_path}/songs.jsonl,select=bpm+key"]
+    run_program("analyze", *sorted(folder.iterdir()), *sinks)
+    assert main(["to-parquet", str(tmp_path / "songs.jsonl")]) == 0
+    subprocess.run(["tar", "--sort=name", "-cf", tmp_path / "music.tar", "-C", tmp_path, "music"], check=True)
+    # In a process of its own, because it leaves the archive open.
+    samples = subprocess.run(
+        [sys.executable, "-c", READ_SAMPLES, tmp_path / "music.tar"], check=True, capture_output=True, text=True
+    ).stdout.splitlines()
+    tempi = pyarrow.parquet.read_table(tmp_path / "songs.parquet")["rhythm.bpm"].to_pylist()
+    assert [json.loads(sample) for sample in samples] == [
+        ["music/minuet", minuet.stat().st_size, tempi[0]],
+        ["music/song", song.stat().st_size, tempi[1]],
+    ]
+
+
 def test_pandas_a_column_per_value_of_a_list(song: Path) -> None:
     pytest.importorskip("pandas")
     result = analyze(song, analyzers=["levels", "spectrum:bands=0,mfcc=13", "chroma"])
