@@ -101,6 +101,29 @@ extension [UInt8] {
             return textLength
         }
     }
+
+    /// The bytes of Base64, with or without padding; nil: it is none.
+    package init?(base64 text: String) {
+        self = []
+        reserveCapacity(text.utf8.count / 4 * 3)
+        var (bits, count) = (0, 0)
+        for byte in text.utf8 where byte != UInt8(ascii: "=") {
+            let value: Int
+            switch byte {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"): value = Int(byte) - 65
+            case UInt8(ascii: "a")...UInt8(ascii: "z"): value = Int(byte) - 71
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = Int(byte) + 4
+            case UInt8(ascii: "+"): value = 62
+            case UInt8(ascii: "/"): value = 63
+            default: return nil
+            }
+            (bits, count) = (bits << 6 & 0xffff | value, count + 6)
+            if count >= 8 {
+                count -= 8
+                append(UInt8(truncatingIfNeeded: bits >> count))
+            }
+        }
+    }
 }
 
 private let base64Alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)

@@ -175,6 +175,35 @@ public final class RunningProgram {
         }
     }
 
+    /// Writes bytes to the program's standard input, as fast as it reads them.
+    ///
+    /// - Parameter seconds: The longest time in which it reads nothing.
+    /// - Returns: Whether it was given all of them.
+    public func write(_ bytes: [UInt8], within seconds: Double) -> Bool {
+        bytes.withUnsafeBytes { bytes in
+            var rest = UnsafeRawBufferPointer(bytes)[...]
+            while !rest.isEmpty {
+                guard case .bytes(let count) = write(UnsafeRawBufferPointer(rebasing: rest), within: seconds) else { return false }
+                rest = rest.dropFirst(count)
+            }
+            return true
+        }
+    }
+
+    /// Reads what the program has written to its standard output, at most 256 KiB. Waits until there is something.
+    ///
+    /// - Returns: Empty at the time limit; nil: the program has closed its output.
+    public func read(within seconds: Double) -> [UInt8]? {
+        withUnsafeTemporaryAllocation(byteCount: 256 << 10, alignment: 8) { buffer in
+            guard let start = buffer.baseAddress else { return nil }
+            return switch read(into: UnsafeMutableRawBufferPointer(start: start, count: buffer.count), within: seconds) {
+            case .bytes(let count): Array(buffer.prefix(count))
+            case .timeout: []
+            case .end: nil
+            }
+        }
+    }
+
     /// Waits until the program has written something or has closed its output.
     ///
     /// - Returns: false at the time limit.

@@ -94,24 +94,8 @@ extension JSONValue {
 extension [UInt8] {
     /// The bytes of a field in Base64 with padding.
     init(base64 object: JSONValue, _ key: String) throws(Problem) {
-        self = []
-        var (bits, count) = (0, 0)
-        for byte in try object.text(key).utf8 where byte != UInt8(ascii: "=") {
-            let value: Int
-            switch byte {
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"): value = Int(byte) - 65
-            case UInt8(ascii: "a")...UInt8(ascii: "z"): value = Int(byte) - 71
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = Int(byte) + 4
-            case UInt8(ascii: "+"): value = 62
-            case UInt8(ascii: "/"): value = 63
-            default: throw Problem("\"\(key)\" is not Base64")
-            }
-            (bits, count) = (bits << 6 & 0xffff | value, count + 6)
-            if count >= 8 {
-                count -= 8
-                append(UInt8(truncatingIfNeeded: bits >> count))
-            }
-        }
+        guard let bytes = [UInt8](base64: try object.text(key)) else { throw Problem("\"\(key)\" is not Base64") }
+        self = bytes
     }
 }
 
