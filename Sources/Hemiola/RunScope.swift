@@ -17,6 +17,8 @@ public final class RunScope: Sendable {
     public let isReplay: Bool
 
     private let readIsComplete: @Sendable () -> Bool
+    private let readIsStopping: @Sendable () -> Bool
+    private let notePosition: @Sendable (Double) -> Void
     private let stop: @Sendable () -> Void
     /// By their types.
     private let objects = Mutex<[ObjectIdentifier: any Sendable]>([:])
@@ -30,10 +32,14 @@ public final class RunScope: Sendable {
     ///   - keepsInterruptedResults: Whether the result of an interrupted input is kept.
     ///   - isReplay: Whether the run replays a recording, or the controls of an earlier run.
     ///   - isComplete: Whether all inputs were taken to their ends.
+    ///   - isStopping: Whether the run ends before.
+    ///   - note: Notes how far a slow sink is.
     ///   - end: Ends the run in order.
     public init(
         startTime: Int = 0, syncsFiles: Bool = false, answersInputs: Bool = false, keepsInterruptedResults: Bool = true,
-        isReplay: Bool = false, isComplete: @escaping @Sendable () -> Bool = { true }, end: @escaping @Sendable () -> Void = {}
+        isReplay: Bool = false, isComplete: @escaping @Sendable () -> Bool = { true },
+        isStopping: @escaping @Sendable () -> Bool = { false },
+        note: @escaping @Sendable (Double) -> Void = { _ in }, end: @escaping @Sendable () -> Void = {}
     ) {
         self.startTime = startTime
         self.syncsFiles = syncsFiles
@@ -41,12 +47,22 @@ public final class RunScope: Sendable {
         self.keepsInterruptedResults = keepsInterruptedResults
         self.isReplay = isReplay
         readIsComplete = isComplete
+        readIsStopping = isStopping
+        notePosition = note
         stop = end
     }
 
     /// Whether all inputs were taken to their ends, or as far as they could be read. Final when the sink is closed; false then if the run
     /// was stopped before.
     public var isComplete: Bool { readIsComplete() }
+
+    /// Whether the run is to end before its inputs do, such as after Ctrl-C. A sink that needs long for a batch leaves out the rest then.
+    public var isStopping: Bool { readIsStopping() }
+
+    /// Notes how far a sink is that takes longer than the analysis. The progress of the run is that of this sink then.
+    ///
+    /// - Parameter seconds: Stream time.
+    public func note(seconds: Double) { notePosition(seconds) }
 
     /// Ends the run in order, as `Pipeline.stop()` does, because a client requested it.
     public func end() { stop() }

@@ -170,7 +170,8 @@ extension Pipeline {
         RunScope(
             startTime: startTime, syncsFiles: configuration.syncsFiles, answersInputs: supply?.source.results == .sharedOutput,
             keepsInterruptedResults: supply?.source.results != .filePerInput, isReplay: isReplay,
-            isComplete: { [weak self] in self?.isComplete ?? false }, end: { [weak self] in self?.stop() })
+            isComplete: { [weak self] in self?.isComplete ?? false }, isStopping: { [weak self] in self?.shouldStop ?? true },
+            note: { [weak self] in self?.note(sinkSeconds: $0) }, end: { [weak self] in self?.stop() })
     }
 
     private func context(

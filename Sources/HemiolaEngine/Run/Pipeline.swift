@@ -120,6 +120,8 @@ public final class Pipeline: Sendable {
         var openInputs: [String] = []
         var lostResults = 0
         var isComplete = false
+        /// Whether the progress is that of a sink.
+        var hasSlowSink = false
         var progress = PipelineProgress(seconds: 0, duration: nil, streamIndex: 0, streamCount: 0, streamName: "")
     }
 
@@ -287,7 +289,15 @@ public final class Pipeline: Sendable {
 
     /// Notes how far the current stream is.
     func note(seconds: Double) {
-        state.withLock { $0.progress.seconds = seconds }
+        state.withLock { if !$0.hasSlowSink { $0.progress.seconds = seconds } }
+    }
+
+    /// Notes how far a sink is that takes longer than the analysis.
+    func note(sinkSeconds: Double) {
+        state.withLock {
+            $0.hasSlowSink = true
+            $0.progress.seconds = sinkSeconds
+        }
     }
 }
 
