@@ -140,7 +140,7 @@ let plugins: [[Target]] = [
         ]),
     plugin("SocketSink", at: "Sinks/Visualizers/Socket", uses: ["HemiolaBridge", "HemiolaVisualizer"], tests: ["BridgeSupport"]),
     plugin(
-        "WebSink", at: "Sinks/Visualizers/Web", uses: ["HemiolaBridge", "HemiolaVisualizer", "CQREncode", "CWebPage"],
+        "WebSink", at: "Sinks/Visualizers/Web", uses: ["HemiolaBridge", "HemiolaVisualizer", "CQREncode"],
         exclude: ["Page", "Pictures"], tests: ["BridgeSupport"]),
     plugin("ExecSink", at: "Sinks/Programs/Exec", tests: ["JSONLinesSink"]),
     plugin("LinkControlSource", at: "Controls/Link", uses: ["HemiolaNetwork"], tests: nil),
@@ -205,7 +205,8 @@ let modules: [Target] = [
     module(
         "HemiolaBridge",
         uses: [
-            "HemiolaVisualizer", "Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem", nioCore, nioPosix, nioHTTP, nioWebSocket,
+            "HemiolaVisualizer", "Hemiola", "HemiolaRecords", "HemiolaSignal", "HemiolaSystem", "CWebPage", nioCore, nioPosix, nioHTTP,
+            nioWebSocket,
         ]),
 
     // 1; the visualizer on top of Hemiola

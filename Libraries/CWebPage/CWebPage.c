@@ -82,6 +82,9 @@ cwebpage_file cwebpage_file_at(unsigned number) {
 #define PAGE_FILE "script/hemiola.d.ts"
 #define PAGE_PATH "hemiola.d.ts"
 #include EMBED
+#define PAGE_FILE "script/film.js"
+#define PAGE_PATH "film.js"
+#include EMBED
 #include "../../Plugins/Sinks/Visualizers/Web/Page/script/embed.h"
 #define PAGE_FILE "stage/bloom.js"
 #include EMBED

@@ -29,7 +29,7 @@ struct Architecture {
         ],
         "CZstd": ["Sources/HemiolaFiles/ZstdStream.swift"], "CQREncode": ["Plugins/Sinks/Visualizers/Web/QRCode.swift"],
         "CMosquitto": ["Plugins/Sinks/Messages/MQTT/MQTTConnection.swift"],
-        "CWebPage": ["Plugins/Sinks/Visualizers/Web/PageFiles.swift"],
+        "CWebPage": ["Sources/HemiolaBridge/Web/PageFiles.swift"],
         "CBeatWeights": ["Plugins/Analyzers/Beat/BeatNetwork.swift", "Plugins/Analyzers/Beat/NetworkWeights.swift"],
     ]
     /// System calls, which HemiolaSystem makes for all other modules: a regular expression.

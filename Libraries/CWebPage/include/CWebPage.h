@@ -1,4 +1,4 @@
-// The files of the built-in web page, compiled into the program. Only Plugins/Sinks/Visualizers/Web/PageFiles.swift imports this module.
+// The files of the built-in web page, compiled into the program. Only Sources/HemiolaBridge/Web/PageFiles.swift imports this module.
 #ifndef CWEBPAGE_H
 #define CWEBPAGE_H
 

@@ -148,22 +148,10 @@ final class BridgeHub {
     // MARK: - Lines
 
     /// The `hello` message; nil before the first stream.
-    var hello: ByteBuffer? {
-        guard let encoders else { return nil }
-        return .json { buffer in
-            encoders.selected.encodeHello(into: &buffer) { buffer in
-                buffer.append(#","visualizer":"#)
-                buffer.append(.object(state.members(at: time)))
-            }
-        }
-    }
+    var hello: ByteBuffer? { encoders?.hello(state, at: time) }
 
     /// The `header` record; nil if it is not selected, and before the first stream.
-    var header: ByteBuffer? {
-        guard let encoders else { return nil }
-        let bytes = ByteBuffer.json { encoders.selected.encodeHeader(into: &$0) }
-        return bytes.readableBytes > 0 ? bytes : nil
-    }
+    var header: ByteBuffer? { encoders?.header }
 
     /// The `status` message.
     var status: ByteBuffer {

@@ -11,6 +11,22 @@ struct StreamEncoders: Sendable {
     var format: StreamFormat
     /// The name of the stream's source.
     var source: String
+
+    /// The `hello` message at a stream time in seconds.
+    func hello(_ state: VisualizerState, at time: Double) -> ByteBuffer {
+        .json { buffer in
+            selected.encodeHello(into: &buffer) { buffer in
+                buffer.append(#","visualizer":"#)
+                buffer.append(.object(state.members(at: time)))
+            }
+        }
+    }
+
+    /// The `header` record; nil if it is not selected.
+    var header: ByteBuffer? {
+        let bytes = ByteBuffer.json { selected.encodeHeader(into: &$0) }
+        return bytes.readableBytes > 0 ? bytes : nil
+    }
 }
 
 /// Encodes each batch once, in the formats that clients subscribe to. Used on the sink's thread.
@@ -41,7 +57,11 @@ struct BatchEncoder: ~Copyable {
     }
 
     /// Encodes a batch; nil outside a stream.
-    mutating func encode(_ batch: borrowing Batch, _ subscribed: SubscriptionUnion.Contents) -> EncodedBatch? {
+    ///
+    /// - Parameter emitted: The stream time at which an event is delivered, given it and the batch's end; by default that end.
+    mutating func encode(
+        _ batch: borrowing Batch, _ subscribed: SubscriptionUnion.Contents, emitted: (Event, Double) -> Double = { $1 }
+    ) -> EncodedBatch? {
         guard let encoders else { return nil }
         var messages: [SampleMessage] = []
         let now = context.timing.clock.now
@@ -53,7 +73,7 @@ struct BatchEncoder: ~Copyable {
         let batchLine = line.count > 0 ? line.bytes : nil
         let end = encoders.format.seconds(at: batch.endFrame)
         counters.countBatch(endingAt: end, now: now)
-        let lines = lines(of: batch.events, emitted: { _ in end }, encoders, subscribed)
+        let lines = lines(of: batch.events, emitted: { emitted($0, end) }, encoders, subscribed)
         let start = encoders.format.seconds(at: batch.frame)
         return finish(at: start, batch.events, encoders, lines, messages, batchLine: batchLine)
     }
@@ -80,7 +100,7 @@ struct BatchEncoder: ~Copyable {
             summary.lateEvents = []
             line.removeAll()
             encoders.selected.encodeEnd(summary, into: &line)
-            if line.count > 0 { lines.append(EncodedBatch.EventLine(stream: StreamName.end, bytes: line.bytes)) }
+            if line.count > 0 { lines.append(EncodedBatch.EventLine(stream: StreamName.end, time: end, bytes: line.bytes)) }
         }
         return finish(at: end, summary.lateEvents.span, encoders, lines, messages)
     }
@@ -97,8 +117,11 @@ struct BatchEncoder: ~Copyable {
             let stream = event.type.name
             guard subscribed.streams.contains(stream) else { continue }
             line.removeAll()
-            encoders.selected.encode(event, batchEnd: emitted(event), into: &line)
-            if line.count > 0 { lines.append(.init(stream: stream, bytes: line.bytes, excludedClient: excludedClient(of: event))) }
+            let time = emitted(event)
+            encoders.selected.encode(event, batchEnd: time, into: &line)
+            if line.count > 0 {
+                lines.append(.init(stream: stream, time: time, bytes: line.bytes, excludedClient: excludedClient(of: event)))
+            }
         }
         return lines
     }

@@ -7,6 +7,8 @@ struct EncodedBatch: Sendable {
     /// The line of an event.
     struct EventLine: Sendable {
         var stream: String
+        /// Stream time at which it is delivered, in seconds.
+        var time = 0.0
         var bytes: ByteBuffer
         /// The name of a client that does not get the line, because it has already got the same information.
         var excludedClient: String?

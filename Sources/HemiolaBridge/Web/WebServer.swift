@@ -123,7 +123,7 @@ final class WebServer {
         }
         switch request.path {
         case Self.scriptPath:
-            return now(WebResponse(type: "text/javascript; charset=utf-8", script, cache: "no-store"))
+            return now(Self.response(withScriptOf: site, hub.state))
         case "/metrics":
             return now(WebResponse(type: "text/plain; version=0.0.4; charset=utf-8", hub.metrics, cache: "no-store"))
         case Self.socketPath:
@@ -139,23 +139,46 @@ final class WebServer {
             guard let path = hub.calls.takeFile(at: request.path) else { return now(Self.notFound) }
             return later { Self.response(withImportedFile: path) }
         }
-        // The declarations of the page script belong to it, whatever page is served.
-        if let folder = site.folder, request.path != "/hemiola.d.ts" {
-            return later { Self.response(with: folder.open(names), for: head) }
-        }
-        if names.count == 2, names[0] == "presets", let folder = site.presets {
-            return later { Self.response(withPreset: names[1], of: folder, for: head) }
-        }
+        if let make = Self.userFile(at: request.path, names, of: site, for: head) { return later(make) }
         let path = request.path == "/" ? "/index.html" : request.path
         guard let file = files[path] else { return now(Self.notFound) }
-        let type = MediaType(ofFile: path)
-        var response = WebResponse(type: type.withCharacterSet, file.bytes, cache: "no-cache")
-        if type.isHTML {
-            let policy = path == Self.framePath ? Self.framePolicy : Self.policy(host: permission.host)
-            response.headers.add(name: "Content-Security-Policy", value: policy)
-        }
+        var response = Self.response(withPage: file.bytes, path, host: permission.host)
         response.setTag(file.tag, for: head)
         return now(response)
+    }
+
+    /// The response to a request of a film's page, which needs no permission and no connection. Blocks.
+    ///
+    /// - Parameter host: The host of the page's address.
+    static func response(to request: WebRequest, of site: WebSite, _ state: VisualizerState, host: String) -> WebResponse {
+        if request.path == scriptPath { return response(withScriptOf: site, state) }
+        guard let names = request.names else { return notFound }
+        let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: request.path)
+        if let make = userFile(at: request.path, names, of: site, for: head) { return make() }
+        let path = request.path == "/" ? "/index.html" : request.path
+        return site.files[path].map { response(withPage: ByteBuffer(bytes: $0), path, host: host) } ?? notFound
+    }
+
+    /// Makes the response with a file of the user's page or presets, which blocks; nil: the path is one of the built-in page.
+    private static func userFile(
+        at path: String, _ names: [Substring], of site: WebSite, for head: HTTPRequestHead
+    ) -> (@Sendable () -> WebResponse)? {
+        // The declarations of the page script belong to it, whatever page is served.
+        if let folder = site.folder, path != "/hemiola.d.ts" { return { response(with: folder.open(names), for: head) } }
+        if names.count == 2, names[0] == "presets", let folder = site.presets {
+            return { response(withPreset: names[1], of: folder, for: head) }
+        }
+        return nil
+    }
+
+    /// The response with a file of the built-in page.
+    private static func response(withPage bytes: ByteBuffer, _ path: String, host: String) -> WebResponse {
+        let type = MediaType(ofFile: path)
+        var response = WebResponse(type: type.withCharacterSet, bytes, cache: "no-cache")
+        if type.isHTML {
+            response.headers.add(name: "Content-Security-Policy", value: path == framePath ? framePolicy : policy(host: host))
+        }
+        return response
     }
 
     /// The response with a file of the user's page. Blocks: called on the background thread.
@@ -239,10 +262,9 @@ final class WebServer {
     private static let placeholder = Array("const hemiolaInitial = null;".utf8)
 
     /// The page script with the current state of the visualizer, so that a page that is loaded again keeps its preset and speed.
-    private var script: ByteBuffer {
-        let script = site.files[Self.scriptPath] ?? []
-        guard script.starts(with: Self.placeholder) else { return ByteBuffer(bytes: script) }
-        let state = hub.state
+    private static func script(of site: WebSite, _ state: VisualizerState) -> ByteBuffer {
+        let script = site.files[scriptPath] ?? []
+        guard script.starts(with: placeholder) else { return ByteBuffer(bytes: script) }
         let initial = JSONValue.object([
             .init("presetB64", state.preset.map { .text(Array($0.utf8).base64) } ?? .null),
             .init("speed", .number(state.speed ?? .nan, in: .ratio)),
@@ -251,7 +273,11 @@ final class WebServer {
         // `<` occurs in strings only. Escaped, it cannot end the script element of a page that contains the script.
         let text = initial.line.dropLast().replacing("<", with: "\\u003c")
         var buffer = ByteBuffer(string: "const hemiolaInitial = \(text);")
-        buffer.writeBytes(script.dropFirst(Self.placeholder.count))
+        buffer.writeBytes(script.dropFirst(placeholder.count))
         return buffer
+    }
+
+    private static func response(withScriptOf site: WebSite, _ state: VisualizerState) -> WebResponse {
+        WebResponse(type: "text/javascript; charset=utf-8", script(of: site, state), cache: "no-store")
     }
 }

@@ -1,6 +1,7 @@
 import BridgeSupport
 import Foundation
 import Hemiola
+import HemiolaBridge
 import HemiolaVisualizer
 import TestSupport
 import Testing

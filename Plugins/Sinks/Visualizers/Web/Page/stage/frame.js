@@ -66,6 +66,7 @@ class Presets {
     #picture = Promise.resolve();
     #bytes = [new Uint8Array(1024), new Uint8Array(1024), new Uint8Array(1024)];
     #canvas;
+    #isFilm = false;
 
     constructor(canvas) {
         this.#canvas = canvas;
@@ -110,10 +111,23 @@ class Presets {
         await this.#visualizer.loadPreset(preset ?? this.#packed.get(name), blend);
     }
 
-    /// Draws a picture, when the browser shows one.
+    /// Begins a film: pictures are made as they are asked for, and returned, and random numbers have a seed.
+    film({ seed }) {
+        this.#isFilm = true;
+        this.#canvas = new scope.OffscreenCanvas(1, 1);
+        let state = seed;
+        Math.random = () => {
+            state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+            return state / 2 ** 32;
+        };
+    }
+
+    /// Draws a picture, when the browser shows one. Returns it if it is one of a film.
     async draw({ seconds, left, right, mono, width, height }) {
-        this.#picture = this.#picture.then(() => new Promise((resolve) => requestAnimationFrame(() => resolve())));
-        await this.#picture;
+        if (!this.#isFilm) {
+            this.#picture = this.#picture.then(() => new Promise((resolve) => requestAnimationFrame(() => resolve())));
+            await this.#picture;
+        }
         if (this.#size !== `${width} ${height}`) {
             this.#size = `${width} ${height}`;
             this.#canvas.width = width;
@@ -125,6 +139,7 @@ class Presets {
         });
         const [timeByteArray, timeByteArrayL, timeByteArrayR] = this.#bytes;
         this.#visualizer.render({ elapsedTime: seconds, audioLevels: { timeByteArray, timeByteArrayL, timeByteArrayR } });
+        return this.#isFilm ? this.#canvas.transferToImageBitmap() : undefined;
     }
 }
 
@@ -137,7 +152,8 @@ function connect(port, canvas) {
     scope.addEventListener("unhandledrejection", (event) => fail(event.reason));
     port.onmessage = async ({ data }) => {
         try {
-            port.postMessage({ id: data.id, value: await presets[data.action](data) });
+            const value = await presets[data.action](data);
+            port.postMessage({ id: data.id, value }, value instanceof ImageBitmap ? [value] : []);
         } catch (error) {
             port.postMessage({ id: data.id, error: describe(error) });
         }

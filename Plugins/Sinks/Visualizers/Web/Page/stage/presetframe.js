@@ -17,6 +17,10 @@ export class PresetFrame {
     #drawing = 0;
     #elapsed = 0;
     #onfailure;
+    /// The film that is made of the page, which waits for the frame; and where its pictures are shown: those that a worker shows itself have
+    /// a clock of their own.
+    #film = window["hemiolaFilm"];
+    #picture = this.#film && document.createElement("canvas");
     #abandon = (_) => {};
 
     constructor(place, onfailure) {
@@ -32,6 +36,10 @@ export class PresetFrame {
         frame.src = "stage/frame.html";
         frame.style.opacity = "0";
         place(frame);
+        if (!this.#picture) return;
+        this.#picture.className = "stage-frame";
+        this.#picture.style.opacity = "0";
+        place(this.#picture);
     }
 
     /// Waits until the frame is loaded, and starts its script.
@@ -48,6 +56,7 @@ export class PresetFrame {
         this.#port = port1;
         port1.onmessage = ({ data }) => this.#receive(data);
         this.#element.contentWindow?.postMessage(script, "*", [port2]);
+        if (this.#film) await this.#request({ action: "film", seed: Math.floor(Math.random() * 2 ** 32) }, LOAD_SECONDS);
     }
 
     #receive(data) {
@@ -65,11 +74,13 @@ export class PresetFrame {
 
     #request(message, seconds) {
         if (!this.#port) return Promise.reject(new Error("it has no frame"));
-        return new Promise((resolve, reject) => {
+        const answer = new Promise((resolve, reject) => {
             this.#lastId += 1;
             this.#pending.set(this.#lastId, { resolve, reject, seconds, isPicture: message.action === "draw" });
             this.#port.postMessage({ ...message, id: this.#lastId });
         });
+        this.#film?.hold(answer);
+        return answer;
     }
 
     /// Runs the code of a file. Returns the names of the presets in it, and whether it is a visualizer.
@@ -91,8 +102,11 @@ export class PresetFrame {
         this.#drawing += 1;
         const { left, right, waveform } = frame;
         this.#request({ action: "draw", seconds: this.#elapsed, left, right, mono: waveform, width, height }, DRAW_SECONDS)
-            .then(() => {
+            .then((bitmap) => {
                 this.#drawing -= 1;
+                if (this.#picture && bitmap instanceof ImageBitmap) {
+                    this.#picture.getContext("bitmaprenderer").transferFromImageBitmap(bitmap);
+                }
                 drawn();
             })
             .catch((error) => this.fail(error.message));
@@ -112,12 +126,13 @@ export class PresetFrame {
     }
 
     set opacity(value) {
-        this.#element.style.opacity = String(value);
+        (this.#picture ?? this.#element).style.opacity = String(value);
     }
 
     /// Removes the frame, and with it all that runs in it.
     remove() {
         this.#element.remove();
+        this.#picture?.remove();
         this.#abandon(new Error("it was stopped"));
         if (this.#port) this.#port.onmessage = null;
         this.#port?.close();

@@ -1,16 +1,26 @@
 internal import CWebPage
 
 /// The files of the built-in page, which are compiled into the program.
-enum PageFiles {
+public enum PageFiles {
+    /// The script that drives a page by the clock of a film. It is not one of the page.
+    public static let film = embedded["/\(filmName)"] ?? []
     /// The files by their paths on the server: `/index.html`, `/app/app.js`.
-    static let all: [String: [UInt8]] = {
+    public static let all: [String: [UInt8]] = {
+        var files = embedded
+        files.removeValue(forKey: "/\(filmName)")
+        files["/index.html"] = withPreloads(files)
+        return files
+    }()
+
+    private static let filmName = "film.js"
+
+    private static let embedded: [String: [UInt8]] = {
         var files: [String: [UInt8]] = [:]
         var number: UInt32 = 0
         while case let file = cwebpage_file_at(number), let path = file.path {
             files["/\(String(cString: path))"] = Array(UnsafeBufferPointer(start: file.bytes, count: file.count))
             number += 1
         }
-        files["/index.html"] = withPreloads(files)
         return files
     }()
 
