@@ -110,6 +110,7 @@ let plugins: [[Target]] = [
         "AudioSink", at: "Sinks/Files/Audio", uses: ["HemiolaFiles", "HemiolaPCM", "CSndFile"],
         tests: ["FileCapture", "LevelsAnalyzer", "HemiolaEngine"]),
     plugin("BeatsSink", at: "Sinks/Files/Beats", uses: ["HemiolaFiles", "HemiolaMIDI", "HemiolaPCM"]),
+    plugin("FilmSink", at: "Sinks/Files/Film", uses: ["HemiolaBridge", "HemiolaFiles", "HemiolaVisualizer"], exclude: ["Pictures"]),
     plugin("CSVSink", at: "Sinks/Files/CSV", uses: ["HemiolaFiles"], tests: ["HemiolaVisualizer"]),
     plugin("CuesSink", at: "Sinks/Files/Cues", uses: ["HemiolaFiles"], tests: ["LoudnessAnalyzer", "SilenceAnalyzer", "HemiolaEngine"]),
     plugin("JSONLinesSink", at: "Sinks/Files/JSONLines", uses: ["HemiolaFiles"], tests: ["AllocationCounter", "HemiolaVisualizer"]),

@@ -1,6 +1,7 @@
 internal import Hemiola
 
 #if Network
+    internal import FilmSink
     internal import LightsSink
     internal import LinkControlSource
     internal import LinkSink
@@ -15,7 +16,7 @@ internal import Hemiola
     extension PluginRegistry {
         /// The plugins of the trait `Network`: those that require SwiftNIO.
         static let network = PluginRegistry(
-            sinks: [.lights, .link, .mqtt, .os2l, .osc, .socket, .web, .wled], controls: [.link, .osc])
+            sinks: [.film, .lights, .link, .mqtt, .os2l, .osc, .socket, .web, .wled], controls: [.link, .osc])
     }
 #else
     extension PluginRegistry {

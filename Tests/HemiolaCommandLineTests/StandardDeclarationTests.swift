@@ -16,10 +16,10 @@ import Testing
         #expect(RecordSchema.conflicts(in: Self.registry.catalog, analyzers: ids).isEmpty)
     }
 
-    @Test func `plugins that use the network: those of the trait Network, except the Unix socket`() {
+    @Test func `plugins that use the network: those of the trait Network, except the Unix socket and films`() {
         let (all, network) = (Self.registry, PluginRegistry.network)
         #expect(all.captures.allSatisfy { !$0.about.usesNetwork } && all.analyzers.allSatisfy { !$0.about.usesNetwork })
-        #expect(Self.ids(all.sinks.filter(\.about.usesNetwork)) == Self.ids(network.sinks).subtracting(["socket"]))
+        #expect(Self.ids(all.sinks.filter(\.about.usesNetwork)) == Self.ids(network.sinks).subtracting(["film", "socket"]))
         #expect(Self.ids(all.controls.filter(\.about.usesNetwork)) == Self.ids(network.controls))
     }
 

@@ -123,7 +123,7 @@ struct AnalyzeCommand: PipelineCommand {
         if builder.source == nil, captures.isEmpty || input.isGiven {
             try builder.setInputs(input)
         }
-        if !captures.isEmpty, input.start != nil || input.duration != nil {
+        if !captures.isEmpty, input.excerpt.start != nil || input.excerpt.duration != nil {
             throw Failure(
                 "--start and --duration apply to file arguments only; set them in --capture, as in file:song.flac,start=5,duration=20")
         }

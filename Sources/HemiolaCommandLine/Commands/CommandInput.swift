@@ -1,3 +1,4 @@
+internal import HemiolaFiles
 internal import HemiolaSystem
 
 /// The files that a command reads. `-` is standard input.
@@ -5,6 +6,12 @@ enum CommandInput {
     /// The name of an input in messages: the path, or `standard input`.
     static func title(of path: String) -> String {
         path == "-" ? "standard input" : path
+    }
+
+    /// Whether the name of a file is that of a recording.
+    static func isRecording(_ path: String) -> Bool {
+        let ending = PathTemplate.ending(of: path).lowercased()
+        return [".jsonl", ".json"].contains(ending.hasSuffix(".zst") ? String(ending.dropLast(4)) : ending)
     }
 
     /// The first bytes of an input; all of them by default.

@@ -125,7 +125,7 @@ struct ListenCommand: PipelineCommand {
             builder.configuration.waitsForWriters = true
         }
         builder.configuration.sampleRate = rate.sampleRate
-        builder.configuration.duration = try InputOptions.seconds(duration, of: "--duration")
+        builder.configuration.duration = try ExcerptOptions.seconds(duration, of: "--duration")
         if let sinks = defaults?.sinks {
             // The view of the file is the one that a terminal shows.
             builder.add(sinks.filter { $0.id != SinkPlugin.terminalID || display == $0.id }, besides: defaultSink)

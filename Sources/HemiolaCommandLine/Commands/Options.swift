@@ -29,17 +29,7 @@ struct InputOptions: ParsableArguments {
     )
     var raw: String?
 
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp(
-            "Start each file at this time, seconds or [h:]mm:ss. Examples: 90, 1:30, 1:02:03.5. Times in the records count from there.",
-            valueName: "time"))
-    var start: String?
-
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("At most this much of each file, seconds or [h:]mm:ss.", valueName: "time"))
-    var duration: String?
+    @OptionGroup var excerpt: ExcerptOptions
 
     @Option(
         name: [.customShort("j", allowingJoined: true), .long], parsing: .unconditional,
@@ -135,8 +125,7 @@ extension InputOptions {
 
     /// Makes the capture of a file.
     func spec() throws(Failure) -> @Sendable (String) throws(Failure) -> PluginSpec {
-        let start = try Self.seconds(start, of: "--start")
-        let duration = try Self.seconds(duration, of: "--duration")
+        let (start, duration) = (try excerpt.startSeconds, try excerpt.durationSeconds)
         return { [raw] name throws(Failure) in
             var spec = captureSpec(for: name, raw: raw)
             if start != nil || duration != nil {
@@ -151,6 +140,26 @@ extension InputOptions {
             return spec
         }
     }
+}
+
+/// The part of an input: `--start` and `--duration`.
+struct ExcerptOptions: ParsableArguments {
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Start each file at this time, seconds or [h:]mm:ss. Examples: 90, 1:30, 1:02:03.5. Times in the records count from there.",
+            valueName: "time"))
+    var start: String?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("At most this much of each file, seconds or [h:]mm:ss.", valueName: "time"))
+    var duration: String?
+
+    /// The value of `--start` in seconds; nil: it is not given.
+    var startSeconds: Double? { get throws(Failure) { try Self.seconds(start, of: "--start") } }
+    /// The value of `--duration` in seconds; nil: it is not given.
+    var durationSeconds: Double? { get throws(Failure) { try Self.seconds(duration, of: "--duration") } }
 
     /// Seconds from `90`, `1:30` or `1:02:03.5`; nil: the option is not given.
     static func seconds(_ text: String?, of option: String) throws(Failure) -> Double? {

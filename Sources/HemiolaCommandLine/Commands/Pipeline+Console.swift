@@ -3,7 +3,7 @@ internal import HemiolaEngine
 
 extension Pipeline {
     /// Time limit for sinks to finish after a signal, in seconds.
-    private static let grace = 5.0
+    static let grace = 5.0
     /// Time limit for a reader to return after a signal, in seconds. Nothing stops a decoder in the middle of a call.
     private static let readerGrace = 1.0
 
@@ -13,10 +13,12 @@ extension Pipeline {
     ///   - controls: Recorded controls to replay.
     ///   - showsProgress: Whether the run has an end, so that a progress bar makes sense.
     ///   - saysEnd: Whether the end of an input is said: a view on the terminal would end without a word.
+    ///   - pictureRate: The pictures in a second of a film, in which its progress is measured; nil: the run makes none.
+    ///   - grace: Seconds for sinks to finish after a signal.
     ///   - corpus: The progress and the end of a run with one result per input; nil: of any other run.
     func run(
         on console: Console, replaying controls: ControlReplay = ControlReplay(), showsProgress: Bool = true, saysEnd: Bool = false,
-        of corpus: CorpusReport? = nil
+        pictureRate: Double? = nil, grace: Double = grace, of corpus: CorpusReport? = nil
     ) -> CommandStatus {
         let showsBar =
             showsProgress && !console.verbosity.isQuiet
@@ -30,7 +32,9 @@ extension Pipeline {
         let listener = SignalListener()
         do {
             try startThread(for: "signals and progress") { [self] in
-                handleSignals(from: listener, notifier, on: console, showsBar: showsBar, corpus)
+                handleSignals(
+                    from: listener, notifier, on: console, showsBar: showsBar,
+                    ProgressMeter(start: clock.now, pictureRate: pictureRate), grace: grace, corpus)
             }
         } catch {
             // Before anything is written: a run that a signal does not end in order would leave partial output.
@@ -75,12 +79,14 @@ extension Pipeline {
 
     /// Waits for signals, draws the progress bar and notifies the service manager, on a separate thread.
     private func handleSignals(
-        from listener: SignalListener, _ notifier: ServiceNotifier?, on console: Console, showsBar: Bool, _ corpus: CorpusReport?
+        from listener: SignalListener, _ notifier: ServiceNotifier?, on console: Console, showsBar: Bool, _ meter: ProgressMeter,
+        grace: Double,
+        _ corpus: CorpusReport?
     ) {
         // Where no bar can be shown, that of a corpus is a line now and then.
         var interval = showsBar ? ProgressLine.interval : .infinity
         if corpus != nil, !showsBar, !console.verbosity.isQuiet { interval = CorpusReport.plainInterval }
-        var meter = ProgressMeter(start: clock.now)
+        var meter = meter
         // Made with the first line: comparing strings takes more of a short run than all else on this thread.
         lazy var style = TerminalStyle(environment: EnvironmentVariable.value)
         var signalTime = Double.infinity
@@ -98,7 +104,8 @@ extension Pipeline {
                 interval = 0.1
             case .nothing:
                 if signalTime < .infinity {
-                    exitIfLate(after: signalTime, of: listener, on: console, hint: corpus == nil ? "" : "; to continue, add --resume")
+                    exitIfLate(
+                        after: signalTime, grace, of: listener, on: console, hint: corpus == nil ? "" : "; to continue, add --resume")
                     continue
                 }
                 let width = FileDescriptor.standardError.columns
@@ -113,9 +120,9 @@ extension Pipeline {
     }
 
     /// Ends the process where a reader or a sink takes too long to end after a signal.
-    private func exitIfLate(after signalTime: Double, of listener: SignalListener, on console: Console, hint: String) {
+    private func exitIfLate(after signalTime: Double, _ grace: Double, of listener: SignalListener, on console: Console, hint: String) {
         let inputs = inputsBeingRead.map { PathText.shown($0).onOneLine }
-        let limit = inputs.isEmpty ? Self.grace : Self.readerGrace
+        let limit = inputs.isEmpty ? grace : Self.readerGrace
         guard clock.now >= signalTime + limit else { return }
         let late = inputs.isEmpty ? "a sink did not finish" : "\(inputs.joined(separator: ", ")): the reader did not stop"
         console.error("\(late) within \(Int(limit)) s; exiting without it\(hint)")

@@ -74,14 +74,10 @@ struct RenderCommand: PipelineCommand {
 
     @OptionGroup var console: ConsoleOptions
 
-    /// Extensions of recordings, without `.zst`.
-    private static let recordings = [".jsonl", ".json"]
-
     /// The only file, if it is a recording.
     private var recording: String? {
         guard input.files.count == 1, let file = input.files.first, input.filesFrom == nil, input.raw == nil else { return nil }
-        let ending = PathTemplate.ending(of: file).lowercased()
-        return Self.recordings.contains(ending.hasSuffix(".zst") ? String(ending.dropLast(4)) : ending) ? file : nil
+        return CommandInput.isRecording(file) ? file : nil
     }
 
     func validate() throws {
@@ -128,8 +124,8 @@ struct RenderCommand: PipelineCommand {
         if lookAhead.usesLookAhead != nil {
             throw Failure("--causal and --whole-file apply to sound files; a recording has the beats that were recorded")
         }
-        spec.settings["start_s"] = try InputOptions.seconds(input.start, of: "--start").map { .number(min($0, 1e9)) }
-        spec.settings["duration_s"] = try InputOptions.seconds(input.duration, of: "--duration").map { .number(min($0, 1e9)) }
+        spec.settings["start_s"] = try input.excerpt.startSeconds.map { .number(min($0, 1e9)) }
+        spec.settings["duration_s"] = try input.excerpt.durationSeconds.map { .number(min($0, 1e9)) }
         return spec
     }
 }
@@ -189,10 +185,7 @@ struct PictureArguments: ParsableArguments {
     ///
     /// - Parameter output: The path of the picture.
     func settings(for output: String) throws(Failure) -> [String: ParameterValue] {
-        let numbers = size.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
-        guard numbers.count == 2, let width = numbers[0], let height = numbers[1] else {
-            throw Failure("--size \(size): not a size; write width and height, as in 1600x900")
-        }
+        let (width, height) = try Self.pixels(of: size)
         let sizes = PictureOptions.sizes
         guard sizes.contains(width), sizes.contains(height) else {
             throw Failure("the size \(size) is outside of \(sizes.lowerBound)...\(sizes.upperBound)")
@@ -213,6 +206,15 @@ struct PictureArguments: ParsableArguments {
         settings["min_hz"] = minHz.map { .number($0) }
         settings["max_hz"] = maxHz.map { .number($0) }
         return settings
+    }
+
+    /// The width and height of a `--size`.
+    static func pixels(of size: String) throws(Failure) -> (width: Int, height: Int) {
+        let numbers = size.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
+        guard numbers.count == 2, let width = numbers[0], let height = numbers[1] else {
+            throw Failure("--size \(size): not a size; write width and height, as in 1600x900")
+        }
+        return (width, height)
     }
 
     private func pictureFormat(for output: String) throws(Failure) -> PictureOptions.Format {

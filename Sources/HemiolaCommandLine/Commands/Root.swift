@@ -29,8 +29,9 @@ struct Root: ParsableCommand {
             """,
         version: HemiolaVersion.current,
         subcommands: [
-            AnalyzeCommand.self, ListenCommand.self, BeatsCommand.self, RenderCommand.self, ReplayCommand.self, DevicesCommand.self,
-            RunCommand.self, CheckCommand.self, EvaluateCommand.self, SendCommand.self, WindowCommand.self, PluginsCommand.self,
+            AnalyzeCommand.self, ListenCommand.self, BeatsCommand.self, RenderCommand.self, FilmCommand.self, ReplayCommand.self,
+            DevicesCommand.self, RunCommand.self, CheckCommand.self, EvaluateCommand.self, SendCommand.self, WindowCommand.self,
+            PluginsCommand.self,
             PresetsCommand.self, DemoCommand.self, DoctorCommand.self, SchemaCommand.self,
         ])
 

@@ -68,8 +68,8 @@ struct CorpusRun {
         // All inputs are files.
         parts.append("whole-file \(configuration.usesLookAhead ?? true)")
         parts.append("raw \(input.raw ?? "")")
-        parts.append("start \(input.start ?? "")")
-        parts.append("duration \(input.duration ?? "")")
+        parts.append("start \(input.excerpt.start ?? "")")
+        parts.append("duration \(input.excerpt.duration ?? "")")
         parts.append("format \(ending)")
         return parts.joined(separator: "\0")
     }

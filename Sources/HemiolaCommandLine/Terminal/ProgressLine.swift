@@ -13,6 +13,8 @@ struct ProgressLine: Sendable, Hashable {
     var seconds: Double
     /// Seconds of sound per second.
     var speed: Double?
+    /// Pictures in a second of a film; nil: no film is made.
+    var pictureRate: Double?
     /// Estimated seconds until the end of the run.
     var remaining: Double?
     /// The index of the input, from 0, and the number of inputs.
@@ -54,8 +56,9 @@ struct ProgressLine: Sendable, Hashable {
     private var variants: [[String]] {
         let lead = fraction.map { ["\(Int(($0 * 100).rounded(.down))) %"] } ?? [Self.clock(seconds)]
         let left = remaining.map { ["\(Self.clock($0)) left"] } ?? []
-        let speed = speed.map { [Self.speedText($0)] } ?? []
-        let short = self.speed.map { [Self.factor($0)] } ?? []
+        let pictures = pictureRate.flatMap { rate in self.speed.map { ["\(($0 * rate).rounded(toPlaces: 1)) pictures/s"] } }
+        let speed = pictures ?? speed.map { [Self.speedText($0)] } ?? []
+        let short = pictures ?? self.speed.map { [Self.factor($0)] } ?? []
         let file = count > 1 ? ["file \(index + 1) of \(count)"] : []
         let files = count > 1 ? ["\(index + 1)/\(count)"] : []
         return [
@@ -87,13 +90,16 @@ struct ProgressMeter {
     private static let shortestInterval = 0.3
 
     private let start: Double
+    private let pictureRate: Double?
     /// The first observation of the current input: its index, the time, and the seconds analysed by then.
     private var first = (index: -1, time: 0.0, seconds: 0.0)
     private var speed: Double?
 
-    /// - Parameter start: The start of the run, in seconds of any monotonic clock.
-    init(start: Double) {
-        self.start = start
+    /// - Parameters:
+    ///   - start: The start of the run, in seconds of any monotonic clock.
+    ///   - pictureRate: The pictures in a second of a film; nil: no film is made.
+    init(start: Double, pictureRate: Double? = nil) {
+        (self.start, self.pictureRate) = (start, pictureRate)
     }
 
     /// - Returns: nil while it is too early for a line.
@@ -109,6 +115,7 @@ struct ProgressMeter {
         let fraction = count == 0 ? nil : done.map { (Double(index) + $0) / Double(count) }
         let remaining = fraction.flatMap { $0 > 0.01 ? (now - start) * (1 - $0) / $0 : nil }
         return ProgressLine(
-            name: progress.streamName, fraction: fraction, seconds: seconds, speed: speed, remaining: remaining, index: index, count: count)
+            name: progress.streamName, fraction: fraction, seconds: seconds, speed: speed, pictureRate: pictureRate, remaining: remaining,
+            index: index, count: count)
     }
 }
