@@ -48,32 +48,54 @@ def read_chart(folder):
     return audio, np.array([convert(ticks) for ticks in range(0, last + 1, midi.ticks_per_beat)])
 
 
-def read_module(path, block=64):
-    """The audio of a tracker module and the times of its beats: every fourth row, or the multiple of rows that lies at 70–160 BPM."""
+def play_module(path, longest=LONGEST, block=64):
+    """The audio of a tracker module, its rows as played: (seconds, place in the order, pattern, row), and the notes of each pattern:
+    per row a list of (channel, note, instrument), where an instrument of 0 is the last one of the channel."""
     library = ctypes.CDLL(ctypes.util.find_library("openmpt"))
     library.openmpt_module_create_from_memory2.restype = ctypes.c_void_p
     library.openmpt_module_read_float_mono.restype = ctypes.c_size_t
+    library.openmpt_module_get_pattern_row_channel_command.restype = ctypes.c_uint8
     data = Path(path).read_bytes()
     module = ctypes.c_void_p(library.openmpt_module_create_from_memory2(data, len(data), None, None, None, None, None, None, None))
     if not module.value:
         raise ValueError(f"{path}: libopenmpt cannot read this module")
     buffer = (ctypes.c_float * block)()
     parts, rows, previous, frames = [], [], None, 0
-    while frames < LONGEST * SAMPLE_RATE:
+    while frames < longest * SAMPLE_RATE:
         count = library.openmpt_module_read_float_mono(module, SAMPLE_RATE, ctypes.c_size_t(block), buffer)
         if count == 0:
             break
         place = (library.openmpt_module_get_current_order(module), library.openmpt_module_get_current_row(module))
         if place != previous:
-            rows.append((frames / SAMPLE_RATE, place[1]))
+            rows.append((frames / SAMPLE_RATE, place[0], library.openmpt_module_get_current_pattern(module), place[1]))
             previous = place
-        parts.append(np.array(buffer[:count], np.float32))
+        parts.append(np.frombuffer(buffer, np.float32, count).copy())
         frames += count
+
+    def notes(pattern, row):
+        for channel in range(library.openmpt_module_get_num_channels(module)):
+            note, instrument = (library.openmpt_module_get_pattern_row_channel_command(module, pattern, row, channel, command)
+                                for command in (0, 1))
+            if 1 <= note <= 120:  # others end a note
+                yield channel, note, instrument
+
+    patterns = {pattern: [list(notes(pattern, row)) for row in range(library.openmpt_module_get_pattern_num_rows(module, pattern))]
+                for pattern in {row[2] for row in rows}}
     library.openmpt_module_destroy(module)
-    times, numbers = np.array([time for time, _ in rows]), np.array([row for _, row in rows])
+    return np.concatenate(parts), rows, patterns
+
+
+def rows_per_beat(times):
+    """Every fourth row is a beat, or the multiple of rows that lies at 70–160 BPM."""
     row_seconds = np.median(np.diff(times))
-    step = next((step for step in (4, 8, 2, 6, 3, 16) if 70 <= 60 / (row_seconds * step) <= 160), 4)
-    return np.concatenate(parts), times[numbers % step == 0]
+    return next((step for step in (4, 8, 2, 6, 3, 16) if 70 <= 60 / (row_seconds * step) <= 160), 4)
+
+
+def read_module(path):
+    """The audio of a tracker module and the times of its beats."""
+    audio, rows, _ = play_module(path)
+    times, numbers = np.array([row[0] for row in rows]), np.array([row[3] for row in rows])
+    return audio, times[numbers % rows_per_beat(times) == 0]
 
 
 def measure_offset(onsets, beats, limit=0.1):
