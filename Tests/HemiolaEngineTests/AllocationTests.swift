@@ -23,6 +23,7 @@ import Testing
         trial.captures = [.counted(log, channelCount: channelCount)]
         trial.configuration.analyzers =
             analyzers.map { PluginSpec($0.about.id) } + [
+                PluginSpec("beat", as: "phrases", settings: ["phrases": .text("true")]),
                 PluginSpec("spectrum", as: "fine", settings: ["size": .text("512")]),
                 PluginSpec("visualizer", as: "milkdrop", settings: ["profile": .text("milkdrop"), "bars": .text("64")]),
             ]

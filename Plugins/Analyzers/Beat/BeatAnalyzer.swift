@@ -6,6 +6,7 @@ internal import Hemiola
 final class BeatAnalyzer: OfflineAnalyzer, ControlHandler {
     private let space: BeatStateSpace
     private let hasDrums: Bool
+    private let hasPhrases: Bool
     private var outputs = BeatOutputs()
     /// One value, so that a batch needs one access to the object's storage.
     private var stream: BeatStream
@@ -13,12 +14,13 @@ final class BeatAnalyzer: OfflineAnalyzer, ControlHandler {
     init(_ settings: BeatSettings) throws(Problem) {
         space = BeatStateSpace(frameSeconds: BandFilter.hopSeconds, tempi: try settings.tempi())
         hasDrums = settings.hasDrums
-        stream = BeatStream(space, sampleRate: Double(BandFilter.sampleRate), hasDrums: hasDrums)
+        hasPhrases = settings.hasPhrases
+        stream = BeatStream(space, sampleRate: Double(BandFilter.sampleRate), hasDrums: hasDrums, hasPhrases: hasPhrases)
     }
 
     func prepare(_ format: AnalysisFormat) throws(Problem) -> AnalyzerOutputs {
-        stream = BeatStream(space, sampleRate: Double(format.sampleRate), hasDrums: hasDrums)
-        var declared = outputs.declare(hasDrums: hasDrums)
+        stream = BeatStream(space, sampleRate: Double(format.sampleRate), hasDrums: hasDrums, hasPhrases: hasPhrases)
+        var declared = outputs.declare(hasDrums: hasDrums, hasPhrases: hasPhrases)
         declared.latencyFrames = Int64((stream.halfWindow * stream.sampleRate).rounded())
         return declared
     }
@@ -96,14 +98,17 @@ private struct BeatStream {
     private var secondTempo = SecondTempo()
     /// nil: no drums are wanted.
     private var drums: (detector: DrumDetector, pattern: DrumPattern)?
+    /// nil: no phrases are wanted. Live only; `firstPass` counts those of a file.
+    private var phrases: PhraseTracker?
 
-    init(_ space: BeatStateSpace, sampleRate: Double, hasDrums: Bool) {
+    init(_ space: BeatStateSpace, sampleRate: Double, hasDrums: Bool, hasPhrases: Bool) {
         self.sampleRate = sampleRate
         onsetFilter = BandFilter(.onsets(nyquist: sampleRate / 2))
         periodicOnsets = PeriodicOnsets(space)
         metronomeBars = MetronomeBars(space)
         tracker = BeatTracker(space)
         start = StreamStart(sampleRate: sampleRate)
+        if hasPhrases { phrases = PhraseTracker() }
         if hasDrums { drums = (DrumDetector(filter), DrumPattern()) }
     }
 
@@ -119,6 +124,7 @@ private struct BeatStream {
                     guard timeline == nil else { continue }
                     metronomeBars.listen(to: filter, as: index - first)
                     network.add(filter)
+                    phrases?.add(filter)
                 }
                 drums?.detector.run()
                 if timeline == nil { network.run() }
@@ -135,7 +141,12 @@ private struct BeatStream {
                     if let onset, center >= StreamStart.end { emit(onset, at: center, &events) }
                     periodicOnsets.advance(&output, isOnset: onset != nil, at: center)
                     if metronomeBars.advance(&output, at: center, index: index - first) { tracker.forgetBars() }
-                    if let beat = tracker.advance(output, at: center) { emit(beat, &events) }
+                    if var beat = tracker.advance(output, at: center) {
+                        // All frames of the group have been added.
+                        let latest = spectra.center(of: group.upperBound - 1) / sampleRate
+                        beat.phrase = phrases?.advance(ahead: (beat.time - latest) / BandFilter.hopSeconds)
+                        emit(beat, &events)
+                    }
                 } else {
                     let onset = timeline?.nextOnset(before: center)
                     if let marked = picker.advance(isOnset: onset != nil, strength: onsetFilter.strength) {
@@ -192,10 +203,16 @@ private struct BeatStream {
         tempi.add(beat.time, beatsPerMinute: beat.beatsPerMinute)
         events.append(
             Beat(beatsPerMinute: beat.beatsPerMinute, position: beat.position, confidence: beat.confidence), at: beat.time)
+        if let phrase = beat.phrase {
+            events.append(
+                Event(
+                    at: beat.time, .phrase, .integer(phrase.bar), .integer(phrase.length), .integer(phrase.length - phrase.bar + 1),
+                    .number(phrase.confidence)))
+        }
     }
 
     mutating func analyzeFirstPass(_ hop: borrowing Hop, _ handle: SpectrumHandle) {
-        if firstPass == nil { firstPass = BeatFirstPass(tracker.space, sampleRate: sampleRate) }
+        if firstPass == nil { firstPass = BeatFirstPass(tracker.space, sampleRate: sampleRate, hasPhrases: phrases != nil) }
         firstPass?.add(hop, handle)
     }
 
@@ -215,6 +232,7 @@ private struct BeatStream {
             filter.reset()
         }
         drums?.detector.reset()
+        phrases?.reset()
         frameCount = StreamStart.frameCount
     }
 

@@ -11,6 +11,8 @@ struct EstimatedBeat: Sendable {
     var position: Int?
     /// Beats per bar; nil if unknown.
     var meter: Int?
+    /// The bar of a phrase that begins with the beat; nil if none does, if it is unknown, or if phrases are not wanted.
+    var phrase: PhrasePlace?
     /// The tempi in competition.
     var hypotheses = TempoHypotheses()
 }
@@ -29,6 +31,8 @@ struct BeatFirstPass: Sendable {
     private var firstSpectra: [[Float]]? = []
     private var network: BeatNetwork
     private var harmony: ChordChanges
+    /// nil: no phrases are wanted.
+    private var phraseEvidence: PhraseEvidence?
     private var outputs: [BeatNetwork.Output] = []
     /// The time of the first frame, and of each frame before which hops were left out, in seconds.
     private var starts: [(frame: Int, time: Double)] = []
@@ -43,10 +47,11 @@ struct BeatFirstPass: Sendable {
     /// The times of the onsets of the stream, in seconds; empty before `finish()`.
     private(set) var onsets: [Double] = []
 
-    init(_ space: BeatStateSpace, sampleRate: Double) {
+    init(_ space: BeatStateSpace, sampleRate: Double, hasPhrases: Bool) {
         self.space = space
         network = BeatNetwork(.wholeFile())
         harmony = ChordChanges(filter.centers)
+        if hasPhrases { phraseEvidence = PhraseEvidence(capacity: nil) }
         start = StreamStart(sampleRate: sampleRate)
     }
 
@@ -97,6 +102,7 @@ struct BeatFirstPass: Sendable {
         if !isAfterSilence { sounds[sounds.count - 1].add(filter) }
         frameCount += 1
         harmony.add(filter)
+        phraseEvidence?.add(filter)
         network.add(filter)
         if network.isGroupComplete {
             network.run()
@@ -213,6 +219,7 @@ struct BeatFirstPass: Sendable {
         }
         let positions = BarTracker.positions(
             peaks.map(\.downbeatShare), chordChanges: harmony.changes(at: peaks.map { Int($0.time.rounded()) }))
+        let phrases = phraseEvidence.map { PhraseTracker.places(peaks.map(\.time), $0) }
         let certainties = BeatCertainty.certainties(peaks.map(\.strength))
         func nearestFrame(_ index: Int) -> Int { min(max(Int(peaks[index].time.rounded()), 0), frames.upperBound) }
         func meanInterval(around index: Int, in range: ClosedRange<Int>) -> Double {
@@ -241,7 +248,7 @@ struct BeatFirstPass: Sendable {
             return EstimatedBeat(
                 time: time(of: peaks[index].time), beatsPerMinute: 60 / (interval * space.frameSeconds),
                 confidence: Double(presence[frame]) * certainties[index], position: positions[index]?.position,
-                meter: positions[index]?.meter,
+                meter: positions[index]?.meter, phrase: phrases?[index],
                 hypotheses: decoder.hypotheses())
         }
     }

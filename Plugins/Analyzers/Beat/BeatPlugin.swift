@@ -6,7 +6,7 @@ extension AnalyzerPlugin {
         PluginDescription(
             "beat", "Onsets, tempo and beats; steady beats are emitted before they occur.", version: 7,
             declares: .init(
-                records: [.onset, .beat, .drum, .expectedDrum],
+                records: [.onset, .beat, .drum, .expectedDrum, .phrase],
                 controls: [.tap, .lockTempo, .tempoRange, .halveTempo, .doubleTempo, .setDownbeat, .nudge, .resetTempo])),
         settings: BeatSettings.self
     ) { settings throws(Problem) in
@@ -19,11 +19,13 @@ struct BeatSettings: PluginSettings {
     var slowest: Double
     var fastest: Double
     var hasDrums: Bool
+    var hasPhrases: Bool
 
     init(_ read: inout SettingReader) {
         slowest = read.number("min_bpm", default: 30, in: 20...200, "Slowest tempo, in BPM.")
         fastest = read.number("max_bpm", default: 240, in: 60...300, "Fastest tempo, in BPM; at least 1.5 times min_bpm.")
         hasDrums = read.boolean("drums", default: false, "Whether strokes of kick, snare and hi-hat are reported too.")
+        hasPhrases = read.boolean("phrases", default: false, "Whether the bars of phrases are counted.")
     }
 
     /// The tempo range, in BPM.
@@ -51,6 +53,16 @@ extension RecordType {
         fields: [
             .choice("voice", of: DrumVoice.allCases.map(\.name), "The drum."),
             .number("strength", minimum: 0, "The strength of the last one."),
+            .emittedTime, .timeUntilEvent,
+        ])
+    /// A bar of a phrase, with `phrases=true`.
+    static let phrase = RecordType(
+        "phrase", "A bar begins, and its place in a phrase of 4, 8 or 16 bars is known; announced as beats are.",
+        fields: [
+            .integer("bar", "Its number in the phrase; 1: a phrase begins."),
+            .integer("length", "The bars of the phrase: 4, 8 or 16."),
+            .integer("bars_left", "The bars until the next phrase begins, with this one."),
+            .number("confidence", in: 0...1, "The probability that it begins then."),
             .emittedTime, .timeUntilEvent,
         ])
 }
@@ -108,7 +120,7 @@ struct BeatOutputs {
     private var candidates = FeatureHandle(offset: 0, count: 0)
     private var weights = FeatureHandle(offset: 0, count: 0)
 
-    mutating func declare(hasDrums: Bool) -> AnalyzerOutputs {
+    mutating func declare(hasDrums: Bool, hasPhrases: Bool) -> AnalyzerOutputs {
         var outputs = AnalyzerOutputs()
         // Spectra have the same rate for all streams, so that the beats do not depend on the sample rate of the stream.
         spectrum = outputs.request(
@@ -132,6 +144,7 @@ struct BeatOutputs {
             outputs.add(EventOutput("drum", .none, "A stroke of kick, snare or hi-hat."))
             outputs.add(EventOutput("expected_drum", .none, "A stroke that is expected soon."))
         }
+        if hasPhrases { outputs.add(EventOutput("phrase", .none, "A bar begins; its place in the phrase.")) }
         return outputs
     }
 
