@@ -108,7 +108,8 @@ struct BeatTracker: Sendable {
         let beats = (moment - beatOffset - nextTime) / period
         guard let place = bar.position(stepsAhead: steps(to: nextTime + beats.rounded(.down) * period)) else { return nil }
         return BarState(
-            phase: (Double(place.position - 1) + beats - beats.rounded(.down)) / Double(place.meter), duration: Double(place.meter) * period)
+            phase: (Double(place.position - 1) + beats - beats.rounded(.down)) / Double(place.meter), duration: Double(place.meter) * period
+        )
     }
 
     /// The number of beats from the last evaluated beat to a time.

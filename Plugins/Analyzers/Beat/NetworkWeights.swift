@@ -51,7 +51,8 @@ struct NetworkWeights: Sendable {
         let (causal, bands, channels) = (try reader.integer(), try reader.integer(), try reader.integer())
         let (width, blocks, onsetInputs) = (try reader.integer(), try reader.integer(), try reader.integer())
         reader.bits = try reader.integer()
-        guard causal <= 1, bands == BandFilter.bandCount, channels == 8, (1...256).contains(width), (1...9).contains(blocks), onsetInputs <= 1,
+        guard causal <= 1, bands == BandFilter.bandCount, channels == 8, (1...256).contains(width), (1...9).contains(blocks),
+            onsetInputs <= 1,
             [8, 16, 32].contains(reader.bits)
         else { throw Problem("unsupported dimensions; export the network again") }
         isCausal = causal == 1

@@ -10,7 +10,8 @@ struct LiveState: Sendable {
     private static let noticeTime = 2.0
     /// The events that it reads. Some are declared by plugins: only their names are used here.
     static let events: [RecordType] =
-        [.beat, .control, .device, .gap, .dropped] + ["preset", "musical_key", "drum", "expected_drum"].map { RecordType($0, "", fields: []) }
+        [.beat, .control, .device, .gap, .dropped]
+        + ["preset", "musical_key", "drum", "expected_drum"].map { RecordType($0, "", fields: []) }
 
     /// The display name of the source.
     var name = ""
