@@ -115,7 +115,8 @@ hemiola.addEventListener("hello", () => {
 });
 hemiola.addEventListener("samples", ({ detail }) => analysis.history.add(detail.samples, detail.frame));
 hemiola.addEventListener("beat", ({ detail }) => beats.add(detail));
-for (const type of ["drum", "expected_drum"]) hemiola.addEventListener(type, ({ detail }) => drums.add(detail));
+hemiola.addEventListener("drum", ({ detail }) => drums.add(detail));
+hemiola.addEventListener("expected_drum", ({ detail }) => drums.add(detail));
 
 presets.loadFirst(options.preset);
 connectFiles(user, presets);
