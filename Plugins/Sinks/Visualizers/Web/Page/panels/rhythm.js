@@ -57,9 +57,14 @@ class BeatDial extends Surface {
         if (!frame.drums || slow) return;
         // Kick, snare and hi-hat, from left to right.
         VOICES.forEach((voice, index) => {
-            const place = x + (index - 1) * radius * 0.28;
-            this.arc(context, place, y + radius * 0.55, radius * 0.05, 0, TURN, theme.track, 1);
-            this.arc(context, place, y + radius * 0.55, radius * 0.05, 0, TURN, theme.beat, frame.drums[voice]);
+            context.beginPath();
+            context.arc(x + (index - 1) * radius * 0.26, y - radius * 0.5, radius * 0.07, 0, TURN);
+            context.fillStyle = theme.track;
+            context.fill();
+            context.globalAlpha = frame.drums[voice];
+            context.fillStyle = theme.beat;
+            context.fill();
+            context.globalAlpha = 1;
         });
     }
 
