@@ -145,9 +145,25 @@ extension FieldRoutes {
                 if let record { return .failure(unknownField(condition.field, of: record, "where")) }
                 return .failure(Problem("where: needs when: RECORD"))
             }
+            if let field = record.fields.first(where: { $0.name == condition.field }), !canHave(condition.value, field) {
+                return .failure(Problem("where: \(record.name).\(field.name) is never \(condition.value.text)\(hint(field))"))
+            }
             route.conditions.append((slot, condition.value))
         }
         return .success(route)
+    }
+
+    /// Whether a field can have a value: a misspelt one would never be sent.
+    private static func canHave(_ value: ParameterValue, _ field: Field) -> Bool {
+        switch field.kind {
+        case .choice(let texts): value.string.map(texts.contains) ?? (value == .none)
+        case .integer, .number: value.number != nil || value == .none
+        default: true
+        }
+    }
+
+    private static func hint(_ field: Field) -> String {
+        if case .choice(let texts) = field.kind { "; it is one of \(texts.joined(separator: ", "))" } else { "; it is a number" }
     }
 
     private static func handle(

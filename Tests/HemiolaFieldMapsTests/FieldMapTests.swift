@@ -97,6 +97,15 @@ import Testing
         #expect(throws: Problem.self) { try FieldRoutes(try FieldMap("- {from: musical_key.tonic, to: a}", title: "m"), for: header) }
     }
 
+    @Test(arguments: [
+        ("{value: 1, to: x, when: device, where: {state: opend}}", "where: device.state is never opend; it is one of opened, "),
+        ("{value: 1, to: x, when: beat, where: {position: one}}", "where: beat.position is never one; it is a number"),
+    ])
+    func `where: a value that the field cannot have is refused`(entry: String, message: String) throws {
+        let error = #expect(throws: Problem.self) { try FieldRoutes(try FieldMap("- \(entry)", title: "m"), for: Self.header) }
+        #expect(error?.message.contains(message) == true, "\(String(describing: error))")
+    }
+
     @Test func `where: only records whose field has the value`() throws {
         let text = "- {value: 1, to: x, when: beat, where: {position: 1}}"
         let other = Beat(beatsPerMinute: 128, position: 2, confidence: 0.5).event(at: 3)
