@@ -5,7 +5,7 @@ package struct PageCommand: Sendable {
     /// A line of JSON.
     package let line: String
     /// The preset that the page loads; nil: another command.
-    let preset: String?
+    package let preset: String?
     /// The only page that gets the command; nil: all.
     let page: String?
     /// The page that has reported the change, and does not get the command; nil: none has.

@@ -110,6 +110,18 @@ import Testing
         #expect(try decoded("set.webm", ["-ac", "1", "-ar", "8000", "-f", "u8"]).count / 8000 == 3)
     }
 
+    @Test(arguments: [([], [64, 0]), (["--preset", "#004"], [0, 0])])
+    func `presets: the first of the schedule, or of --preset, is there from the first picture on until a change`(
+        options: [String], red: [UInt8]
+    ) throws {
+        _ = try film(
+            ["clicks.wav", "-o", "film.mp4", "--page", "page.html", "--size", "64x64", "--fps", "10", "--duration", "2"]
+                + ["--presets", "names=#400+#004,time_s=1.45,order=sequential"] + options)
+        let colours = [UInt8](try decoded("film.mp4", ["-vf", "scale=1:1,format=rgb24", "-f", "rawvideo"]))
+        try #require(colours.count == 3 * 20)
+        for (picture, expected) in zip([0, 18], red) { #expect(abs(Int(colours[3 * picture]) - Int(expected)) < 12, "\(picture)") }
+    }
+
     @Test func `Ctrl-C: a film of what was drawn, but no other film is replaced`() throws {
         for existing in [nil, "before\n"] {
             if let existing { try folder.write(existing, to: "film.mp4") }

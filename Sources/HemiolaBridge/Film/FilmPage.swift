@@ -54,6 +54,8 @@ public final class FilmPage {
     private var waiting: [Message] = []
     /// When the last change of the preset that came too fast is sent, in seconds.
     private var nextCommandTime = Double.infinity
+    /// Whether the stream has begun to play, and whether the user has named the preset to begin with.
+    private var (hasBatches, hasFirstPreset) = (false, false)
     /// The presets that the page has named.
     public private(set) var presetNames: [String] = []
 
@@ -96,7 +98,9 @@ public final class FilmPage {
         let encoded = encoder.encode(batch, subscribed) { event, end in
             Beat(event) == nil ? end : min(end, max(0, event.time - Self.beatLead))
         }
-        if let encoded { add(encoded, at: end) }
+        // The first presets are there on the first picture.
+        if let encoded { add(encoded, at: end, commandsAt: hasBatches ? end : encoders.format.seconds(at: batch.frame)) }
+        hasBatches = true
     }
 
     /// Adds events outside a batch.
@@ -132,8 +136,9 @@ public final class FilmPage {
         return contents
     }
 
-    private func add(_ batch: EncodedBatch, at time: Double) {
+    private func add(_ batch: EncodedBatch, at time: Double, commandsAt commandTime: Double? = nil) {
         state = batch.state
+        let commands = batch.pageCommands.filter { !hasFirstPreset || hasBatches || $0.preset == nil }
         for index in connections.indices {
             let (number, subscription) = (connections[index].number, connections[index].subscription)
             let lines = batch.lines(for: subscription, client: "\(number)")
@@ -142,7 +147,7 @@ public final class FilmPage {
                 send(event.bytes, to: number, at: event.time)
             }
             for line in lines.samples { send(line, to: number, at: time) }
-            for command in batch.pageCommands { send(command, to: index, at: time) }
+            for command in commands { send(command, to: index, at: commandTime ?? time) }
         }
     }
 
@@ -234,8 +239,9 @@ public final class FilmPage {
         if let id = message.id { send(.reply(to: id, error.map { .error($0) } ?? .done), to: number, at: time) }
     }
 
-    /// Shows a preset, as `--preset` names it.
+    /// Shows a preset first, as `--preset` names it, in place of the first one of a schedule.
     public func load(preset: String) {
+        hasFirstPreset = true
         let line = JSONValue.object([.init("type", .text("loadPresetByName")), .init("name", .text(preset)), .init("blend_s", .integer(0))])
             .line
         for connection in connections { send(ByteBuffer(string: line), to: connection.number, at: 0) }

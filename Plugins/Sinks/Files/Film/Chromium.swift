@@ -83,16 +83,19 @@ final class Chromium {
         program.end(within: 5)
     }
 
-    /// Loads a page, whose documents begin with a script.
+    /// Loads a page.
     ///
     /// - Parameters:
+    ///   - script: The function film.js, with which each document begins.
     ///   - seed: That of the page's random numbers.
     ///   - time: The time of the film, in seconds.
     func load(_ address: String, script: String, seed: Int, at time: Double, within seconds: Double) throws(Problem) {
         try call("Page.enable", within: seconds)
         try call("Inspector.enable", within: seconds)
         try call("Fetch.enable", [.init("patterns", .list([.object([.init("urlPattern", .text("*"))])]))], within: seconds)
-        try call("Page.addScriptToEvaluateOnNewDocument", [.init("source", .text(script))], within: seconds)
+        // Before the page's own scripts, which may run at once.
+        let source = "\(script)(\(seed), \(time * 1000))"
+        try call("Page.addScriptToEvaluateOnNewDocument", [.init("source", .text(source))], within: seconds)
         try call(
             "Emulation.setDeviceMetricsOverride",
             [
@@ -108,7 +111,6 @@ final class Chromium {
         let object = try call("Runtime.evaluate", [.init("expression", .text("hemiolaFilm"))], within: seconds)["result"]
         guard let film = object?["objectId"]?.string else { throw Problem("the page cannot be loaded") }
         self.film = film
-        try callFilm("begin", [.integer(seed), .number(time * 1000)], within: seconds)
     }
 
     /// Takes the page to a time of the film, in seconds, with the messages on the way.

@@ -75,7 +75,7 @@ struct FilmSettings: PluginSettings {
         let ending = PathTemplate.ending(of: path).lowercased()
         guard hasFiles || VideoFile.extensions.contains(ending) else {
             throw Problem(
-                "unsupported extension \(ending); use \(VideoFile.extensions.joined(separator: ", ")), or PNG files, as in frames/{n}.png",
+                "unsupported extension\(ending.isEmpty ? "" : " \(ending)"); use \(VideoFile.extensions.joined(separator: ", ")), or PNG files, as in frames/{n}.png",
                 at: "path")
         }
         guard try template.isNumbered == hasFiles else {
@@ -83,6 +83,7 @@ struct FilmSettings: PluginSettings {
                 hasFiles ? "PNG files need {n} in their path, as in frames/{n}.png" : "a video has no {n} in its path", at: "path")
         }
         if !hasFiles, OutputTarget(path).isSpecial { throw Problem("\(path): not a regular file; name one", at: "path") }
+        if duration == 0 { throw Problem("a film of 0 s has no picture", at: "duration_s") }
         if page == "" { throw Problem("the path is empty; is a variable of the shell unset?", at: "page") }
         for (key, value) in [("width", width), ("height", height)] where !value.isMultiple(of: 2) {
             throw Problem("\(value) is odd; videos have even numbers of pixels", at: key)

@@ -73,4 +73,13 @@ struct FilmPageTests {
             setTimeout(() => { if (statuses !== "200 404 404 refused refused") throw new Error(statuses); }, 1);
             """)
     }
+
+    @Test func `caches of the page: the next time waits for them`() throws {
+        try open(
+            """
+            let names = "";
+            caches.open("a").then((cache) => cache.keys()).then((keys) => caches.keys()).then((list) => (names = list.join(" ")));
+            setTimeout(() => { if (names !== "a") throw new Error(names); }, 1);
+            """)
+    }
 }

@@ -1,8 +1,9 @@
 // Drives a page by the clock of a film, whose pictures may take as long as they need. The sink `film` puts this script before all others of a
-// document, and calls `hemiolaFilm.step` before each picture.
+// document, as a function that it calls with the seed of the random numbers and the first time, and calls `hemiolaFilm.step` before each
+// picture.
 //
 // The page's clocks, timers and random numbers are those of the film. To the page script, the film is a window of Hemiola (window.js).
-(() => {
+((seed, start) => {
 "use strict";
 const native = { performance, requestAnimationFrame, MessageChannel, Error };
 const EPOCH = Date.UTC(2000, 0, 1);
@@ -20,8 +21,8 @@ function sharedFilm() {
 
 class Film {
     /** Milliseconds since the first picture. Before it, while the page is loaded, they are negative. */
-    now = 0;
-    random = Math.random;
+    now = start;
+    #random = seed;
     /** The page script's name of the document, without which the script accepts nothing. */
     document = "";
     #timers = new Map();
@@ -68,16 +69,13 @@ class Film {
         this.#timers.delete(id);
     }
 
-    /** Begins: random numbers with a seed (mulberry32), and the clock at a time. */
-    begin(seed, now) {
-        this.now = now;
-        let state = seed;
-        this.random = () => {
-            state = (state + 0x6d2b79f5) | 0;
-            let value = Math.imul(state ^ (state >>> 15), 1 | state);
-            value = (value + Math.imul(value ^ (value >>> 7), 61 | value)) ^ value;
-            return ((value ^ (value >>> 14)) >>> 0) / 4294967296;
-        };
+    /** A random number, 0…1 (mulberry32). */
+    random() {
+        this.#random = (this.#random + 0x6d2b79f5) | 0;
+        const state = this.#random;
+        let value = Math.imul(state ^ (state >>> 15), 1 | state);
+        value = (value + Math.imul(value ^ (value >>> 7), 61 | value)) ^ value;
+        return ((value ^ (value >>> 14)) >>> 0) / 4294967296;
     }
 
     /** Goes on to a time in ms, with the timers and messages [time, socket, line] on the way. Returns what the page has sent. */
@@ -198,9 +196,13 @@ const asynchronous = [
     [Blob.prototype, ["arrayBuffer", "text"]],
     [HTMLImageElement.prototype, ["decode"]],
     [FontFace.prototype, ["load"]],
+    // A page that is not secure has none of these two.
+    [window.CacheStorage?.prototype, ["open", "match", "keys"]],
+    [window.Cache?.prototype, ["match", "matchAll", "keys"]],
+    [WebAssembly, ["compile", "compileStreaming", "instantiate", "instantiateStreaming"]],
 ];
 for (const [owner, names] of /** @type {[any, string[]][]} */ (asynchronous)) {
-    for (const name of names) {
+    for (const name of owner ? names : []) {
         const start = owner[name];
         owner[name] = function (...values) {
             return film.hold(start.apply(this ?? window, values));
@@ -240,4 +242,4 @@ HTMLMediaElement.prototype.play = function () {
     film.warn(this instanceof HTMLVideoElement ? "a video element" : "an audio element");
     return play.call(this);
 };
-})();
+})
