@@ -76,8 +76,8 @@ import Testing
     @Test func `built-in page, twice: the same bytes of every picture`() throws {
         for name in ["a", "b"] {
             _ = try film([
-                "clicks.wav", "-o", "\(name)/{n}.png", "--preset", "Silk", "--size", "128x72", "--fps", "10", "--start", "0:02",
-                "--duration", "1.5",
+                "clicks.wav", "-o", "\(name)/{n}.png", "--preset", "Silk", "--size", "128x72", "--scale", "2", "--fps", "10",
+                "--start", "0:02", "--duration", "1.5",
             ])
         }
         for number in 1...15 {
@@ -87,6 +87,8 @@ import Testing
                 try picture.starts(with: [0x89, 0x50, 0x4E, 0x47]) && Data(contentsOf: URL(fileURLWithPath: folder("b/\(name)"))) == picture
             )
         }
+        // The size is that of the film, and not that of the page.
+        #expect(try Data(contentsOf: URL(fileURLWithPath: folder("a/0001.png")))[16..<24] == Data([0, 0, 0, 128, 0, 0, 0, 72]))
         #expect(!FileManager.default.fileExists(atPath: folder("a/0016.png")))
         #expect(
             try Data(contentsOf: URL(fileURLWithPath: folder("a/0001.png"))) != Data(contentsOf: URL(fileURLWithPath: folder("a/0015.png")))

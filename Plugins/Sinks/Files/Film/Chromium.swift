@@ -14,6 +14,10 @@ final class Chromium {
         var isTransparent: Bool
         /// Whether pictures are PNG files, which take longer; else JPEG.
         var isLossless: Bool
+
+        /// In pixels of CSS.
+        var pageWidth: Int { Int((Double(width) / scale).rounded()) }
+        var pageHeight: Int { Int((Double(height) / scale).rounded()) }
     }
 
     /// Answers a request of the page for an absolute path of its address.
@@ -59,14 +63,16 @@ final class Chromium {
             throw Problem("a film needs a headless Chromium; install it (Debian: chromium-headless-shell)")
         }
         // Chromium refuses to run as root with its sandbox, as in a container.
-        let options = Self.options + (CurrentProcess.user == 0 ? ["--no-sandbox"] : []) + ["about:blank"]
+        let options =
+            Self.options + ["--force-device-scale-factor=\(screen.scale)"] + (CurrentProcess.user == 0 ? ["--no-sandbox"] : [])
+            + ["about:blank"]
         do {
             program = try RunningProgram(
                 .arguments(["/bin/sh", "-c", Self.script, path] + options), hasInput: true, output: .pipe, report: { _ in })
         } catch {
             throw Problem("\(path): cannot be started: \(error)")
         }
-        let (width, height) = (JSONValue.integer(screen.width), JSONValue.integer(screen.height))
+        let (width, height) = (JSONValue.integer(screen.pageWidth), JSONValue.integer(screen.pageHeight))
         let target = try call(
             "Target.createTarget",
             [
@@ -99,8 +105,7 @@ final class Chromium {
         try call(
             "Emulation.setDeviceMetricsOverride",
             [
-                .init("width", .integer(Int((Double(screen.width) / screen.scale).rounded()))),
-                .init("height", .integer(Int((Double(screen.height) / screen.scale).rounded()))),
+                .init("width", .integer(screen.pageWidth)), .init("height", .integer(screen.pageHeight)),
                 .init("deviceScaleFactor", .number(screen.scale)), .init("mobile", .boolean(false)),
             ], within: seconds)
         if screen.isTransparent {
