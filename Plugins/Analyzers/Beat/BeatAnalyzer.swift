@@ -5,22 +5,20 @@ internal import Hemiola
 /// - Complexity: one transform and O(bins + states / 8) every 10 ms; no allocation.
 final class BeatAnalyzer: OfflineAnalyzer, ControlHandler {
     private let space: BeatStateSpace
-    private let hasDrums: Bool
-    private let hasPhrases: Bool
+    private let settings: BeatSettings
     private var outputs = BeatOutputs()
     /// One value, so that a batch needs one access to the object's storage.
     private var stream: BeatStream
 
     init(_ settings: BeatSettings) throws(Problem) {
         space = BeatStateSpace(frameSeconds: BandFilter.hopSeconds, tempi: try settings.tempi())
-        hasDrums = settings.hasDrums
-        hasPhrases = settings.hasPhrases
-        stream = BeatStream(space, sampleRate: Double(BandFilter.sampleRate), hasDrums: hasDrums, hasPhrases: hasPhrases)
+        self.settings = settings
+        stream = BeatStream(space, sampleRate: Double(BandFilter.sampleRate), settings)
     }
 
     func prepare(_ format: AnalysisFormat) throws(Problem) -> AnalyzerOutputs {
-        stream = BeatStream(space, sampleRate: Double(format.sampleRate), hasDrums: hasDrums, hasPhrases: hasPhrases)
-        var declared = outputs.declare(hasDrums: hasDrums, hasPhrases: hasPhrases)
+        stream = BeatStream(space, sampleRate: Double(format.sampleRate), settings)
+        var declared = outputs.declare(settings)
         declared.latencyFrames = Int64((stream.halfWindow * stream.sampleRate).rounded())
         return declared
     }
@@ -101,15 +99,15 @@ private struct BeatStream {
     /// nil: no phrases are wanted. Live only; `firstPass` counts those of a file.
     private var phrases: PhraseTracker?
 
-    init(_ space: BeatStateSpace, sampleRate: Double, hasDrums: Bool, hasPhrases: Bool) {
+    init(_ space: BeatStateSpace, sampleRate: Double, _ settings: BeatSettings) {
         self.sampleRate = sampleRate
         onsetFilter = BandFilter(.onsets(nyquist: sampleRate / 2))
         periodicOnsets = PeriodicOnsets(space)
         metronomeBars = MetronomeBars(space)
         tracker = BeatTracker(space)
         start = StreamStart(sampleRate: sampleRate)
-        if hasPhrases { phrases = PhraseTracker() }
-        if hasDrums { drums = (DrumDetector(filter), DrumPattern()) }
+        if settings.hasPhrases { phrases = PhraseTracker() }
+        if settings.hasDrums { drums = (DrumDetector(filter), DrumPattern()) }
     }
 
     mutating func process(_ hop: borrowing Hop, _ outputs: BeatOutputs, into row: inout FeatureRow, events: inout EventList) {

@@ -120,7 +120,7 @@ struct BeatOutputs {
     private var candidates = FeatureHandle(offset: 0, count: 0)
     private var weights = FeatureHandle(offset: 0, count: 0)
 
-    mutating func declare(hasDrums: Bool, hasPhrases: Bool) -> AnalyzerOutputs {
+    mutating func declare(_ settings: BeatSettings) -> AnalyzerOutputs {
         var outputs = AnalyzerOutputs()
         // Spectra have the same rate for all streams, so that the beats do not depend on the sample rate of the stream.
         spectrum = outputs.request(
@@ -140,11 +140,11 @@ struct BeatOutputs {
             Feature("candidate_weight", .ratio, count: TempoHypotheses.count, in: 0...1, "The probabilities of candidate_bpm."))
         outputs.add(EventOutput("onset", .none, "A note or stroke begins."))
         outputs.add(EventOutput("beat", .beatsPerMinute, "A beat, usually reported before it sounds."))
-        if hasDrums {
+        if settings.hasDrums {
             outputs.add(EventOutput("drum", .none, "A stroke of kick, snare or hi-hat."))
             outputs.add(EventOutput("expected_drum", .none, "A stroke that is expected soon."))
         }
-        if hasPhrases { outputs.add(EventOutput("phrase", .none, "A bar begins; its place in the phrase.")) }
+        if settings.hasPhrases { outputs.add(EventOutput("phrase", .none, "A bar begins; its place in the phrase.")) }
         return outputs
     }
 
