@@ -428,27 +428,17 @@ def _cut(rows, first, count):
     return result
 
 
-def compose(rng, name, seconds):
-    """A song of a genre: `seconds` of it, from its start or from any of its beats."""
-    genre = GENRES[name]
-    tempo = float(np.exp(rng.uniform(*np.log(genre.tempi))))
-    meter, count = genre.meter, int(seconds * 1.15 * tempo / 60) + 4
-    bars = max(32, -(-count // meter) + 8)
-    chords, scale = harmony(rng, genre, bars * meter)
-    parts = sections(rng, genre, bars)
-    first = 0 if rng.random() < 0.3 else int(rng.integers(0, bars * meter - count + 1))
-    rows = {
+def notes_of(rng, genre, chords, scale, bars, parts):
+    """The notes of each role, in beats."""
+    return {
         "drums": drum_notes(rng, genre, bars, parts), "bass": bass_notes(rng, genre, chords, bars, parts, scale),
-        "comping": comping_notes(rng, genre, chords, bars, parts), "pad": pad_notes(rng, chords, meter, parts),
+        "comping": comping_notes(rng, genre, chords, bars, parts), "pad": pad_notes(rng, chords, genre.meter, parts),
         "melody": melody_notes(rng, genre, chords, bars, parts, scale),
     }
-    # Somewhat fewer parts than a full arrangement: a duo or trio tells as much of the beat.
-    if not rows["drums"] and rng.random() < 0.25:
-        rows["melody" if rng.random() < 0.5 else "bass"] = []
-    if rows["drums"]:
-        for role, probability in (("bass", 0.08), ("comping", 0.12), ("melody", 0.1)):
-            if rng.random() < probability:
-                rows[role] = []
+
+
+def tracks_of(rng, genre, rows, first, count):
+    """The tracks of the beats first ..< first + count, with instruments and swing."""
     swing = 0.5
     if rng.random() < genre.swing:
         swing = float(rng.uniform(0.54, 0.66) if genre.swings_sixteenths else rng.uniform(0.57, 0.68))
@@ -464,4 +454,24 @@ def compose(rng, name, seconds):
             rate = 2 if genre.swings_sixteenths else 1
             notes[:, :2] = swung(notes[:, :2] * rate, swing) / rate
         tracks[role] = Track(notes, int(_pick(rng, programs[role])) if role in programs else 0, role == "drums")
-    return Song(genre, tempo, tracks, 1 + (first + np.arange(count)) % meter)
+    return tracks
+
+
+def compose(rng, name, seconds):
+    """A song of a genre: `seconds` of it, from its start or from any of its beats."""
+    genre = GENRES[name]
+    tempo = float(np.exp(rng.uniform(*np.log(genre.tempi))))
+    meter, count = genre.meter, int(seconds * 1.15 * tempo / 60) + 4
+    bars = max(32, -(-count // meter) + 8)
+    chords, scale = harmony(rng, genre, bars * meter)
+    parts = sections(rng, genre, bars)
+    first = 0 if rng.random() < 0.3 else int(rng.integers(0, bars * meter - count + 1))
+    rows = notes_of(rng, genre, chords, scale, bars, parts)
+    # Somewhat fewer parts than a full arrangement: a duo or trio tells as much of the beat.
+    if not rows["drums"] and rng.random() < 0.25:
+        rows["melody" if rng.random() < 0.5 else "bass"] = []
+    if rows["drums"]:
+        for role, probability in (("bass", 0.08), ("comping", 0.12), ("melody", 0.1)):
+            if rng.random() < probability:
+                rows[role] = []
+    return Song(genre, tempo, tracks_of(rng, genre, rows, first, count), 1 + (first + np.arange(count)) % meter)

@@ -228,11 +228,17 @@ def one_shot(rng, library, instrument):
 
 
 def song(rng, library):
-    """A song of `songs.py`, played by a band of soundfonts, by one-shots and oscillators, or by both."""
+    """A song of `songs.py`."""
     names = list(songs.GENRES)
     shares = np.array([songs.GENRES[name].share for name in names])
     name = names[rng.choice(len(names), p=shares / shares.sum())]
     composed = songs.compose(rng, name, SECONDS)
+    arrangement = play(rng, library, composed)
+    return f"song/{name}-{rng.integers(1 << 30)}", arrangement
+
+
+def play(rng, library, composed):
+    """A song, played by a band of soundfonts, by one-shots and oscillators, or by both."""
     genre, meter = composed.genre, composed.genre.meter
     is_machine = rng.random() < genre.machine
     freedom = 0.0 if is_machine else rng.choice(genre.freedom)
@@ -259,7 +265,7 @@ def song(rng, library):
         onsets.append(timing(track.notes[track.notes[:, 3] > 25, 0]))
     arrangement.onsets = np.concatenate(onsets)
     arrangement.fonts = tuple(sorted({*arrangement.fonts, *(("one-shots",) if sequenced else ())}))
-    return f"song/{name}-{rng.integers(1 << 30)}", arrangement
+    return arrangement
 
 
 def bass_line(rng, library):
