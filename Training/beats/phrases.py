@@ -1,22 +1,24 @@
 """How well `beat:phrases=true` counts the phrases of tracker modules, whose order of patterns says where phrases begin.
 
-    python -m beats.phrases HEMIOLA FILE...     MOD, XM, IT, S3M, played by libopenmpt
+    python -m beats.phrases HEMIOLA FILE...     MOD, XM, IT, S3M, played by libopenmpt, or FLAC of `beats.drops`
 
 A pattern begins where the order moves on. It can be heard if less than three quarters of the notes of its first four bars are those of
 the four bars before (same row, instrument and pitch), or if an instrument with four notes or more enters or leaves. Modules count whose
-audible patterns begin 4, 8, 12 … bars after the one before in three of four cases. A phrase is right within half a bar.
+audible patterns begin 4, 8, 12 … bars after the one before in three of four cases. A phrase is right within half a bar. In the tracks of
+`beats.drops`, patterns of four bars begin with each section, and the first one can be heard.
 """
 import argparse
 import json
 import subprocess
 import tempfile
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import soundfile
 
 from .features import SAMPLE_RATE
-from .real import play_module, rows_per_beat
+from .real import play_module, read_audio, rows_per_beat
 
 LONGEST, SHORTEST = 300.0, 60.0
 UNCHANGED, NOTES_OF_INSTRUMENT = 0.75, 4
@@ -70,6 +72,24 @@ def matches(found, expected, tolerance):
     return len(expected) - len(free)
 
 
+def known_phrases(path):
+    """The audio of a file, the times at which phrases begin, whether each can be heard, and the length of a bar; ValueError if unknown."""
+    if Path(path).suffix == ".flac":
+        times, states = zip(*json.loads(Path(path).with_suffix(".json").read_text())["bars"])
+        starts, audible, place = [], [], 0
+        for time, before, state in zip(times, (None, *states), states):
+            place = place + 1 if state == before else 0
+            if place % 4 == 0:
+                starts.append(time)
+                audible.append(place == 0)
+        return read_audio(path), np.array(starts), np.array(audible), np.median(np.diff(times))
+    audio, rows, patterns = play_module(path, LONGEST, block=256)
+    starts, audible, bar = pattern_starts(rows, patterns)
+    if len(audio) < SHORTEST * SAMPLE_RATE or not has_phrases(starts, audible, bar):
+        raise ValueError(f"{path}: left out: the phrases are not known")
+    return audio, starts, audible, bar
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("hemiola")
@@ -79,12 +99,9 @@ def main():
     sums, predictions, count = {mode: Counter() for mode in modes}, {mode: [] for mode in modes}, 0
     for path in options.paths:
         try:
-            audio, rows, patterns = play_module(path, LONGEST, block=256)
+            audio, starts, audible, bar = known_phrases(path)
         except ValueError as error:
             print(error)
-            continue
-        starts, audible, bar = pattern_starts(rows, patterns)
-        if len(audio) < SHORTEST * SAMPLE_RATE or not has_phrases(starts, audible, bar):
             continue
         count += 1
         with tempfile.NamedTemporaryFile(suffix=".flac") as file:
@@ -102,7 +119,7 @@ def main():
                     if end < len(beats):
                         predictions[mode].append((place["confidence"], np.any(abs(starts - beats[end]) <= tolerance)))
     for mode, total in sums.items():
-        print(f"{mode}, {count} modules: F {2 * total['right'] / max(1, total['found'] + total['expected']):.3f}, of {total['found']} phrases "
+        print(f"{mode}, {count} pieces: F {2 * total['right'] / max(1, total['found'] + total['expected']):.3f}, of {total['found']} phrases "
               f"{total['at_pattern'] / max(1, total['found']):.2f} begin with a pattern, of {total['expected']} audible patterns "
               f"{total['right'] / max(1, total['expected']):.2f} were found")
         table = np.array(predictions[mode], float).reshape(-1, 2)

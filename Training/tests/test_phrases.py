@@ -1,6 +1,10 @@
-import numpy as np
+import json
 
-from beats.phrases import has_phrases, matches, pattern_starts
+import numpy as np
+import soundfile
+
+from beats.features import SAMPLE_RATE
+from beats.phrases import has_phrases, known_phrases, matches, pattern_starts
 
 # Patterns of 64 rows, 0.12 s each: four bars of four beats of four rows.
 TUNE = [[(0, 60 + row % 7, 1)] if row % 4 == 0 else [] for row in range(64)]
@@ -25,3 +29,11 @@ def test_modules_count_whose_audible_patterns_are_a_multiple_of_four_bars_apart(
 
 def test_each_expected_time_is_matched_once():
     assert matches([1.0, 1.1, 5.0], np.array([1.05, 9.0]), 0.5) == 1
+
+
+def test_sections_of_a_rendered_track_begin_phrases_of_four_bars(tmp_path):
+    states = ["groove"] * 8 + ["break"] * 5 + ["drop"] * 4
+    soundfile.write(tmp_path / "000.flac", np.zeros(SAMPLE_RATE), SAMPLE_RATE)
+    (tmp_path / "000.json").write_text(json.dumps({"bars": [(2.0 * bar, state) for bar, state in enumerate(states)]}))
+    _, starts, audible, bar = known_phrases(tmp_path / "000.flac")
+    assert starts.tolist() == [0, 8, 16, 24, 26] and audible.tolist() == [True, False, True, False, True] and bar == 2
