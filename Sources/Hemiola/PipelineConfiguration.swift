@@ -7,7 +7,7 @@ public struct PipelineConfiguration: Sendable, Hashable {
     public var captures: [PluginSpec]
     /// Why an input cannot be opened, by the path of its capture, where that is known before the run: it fails, and has no result.
     package var faults: [String: Problem] = [:]
-    /// The analyzers, in this order. Those that a sink needs are added.
+    /// The analyzers, in this order. Those that a sink needs are added, and settings that it needs where they are left out.
     public var analyzers: [PluginSpec]
     /// Where the batches go.
     public var sinks: [PluginSpec]

@@ -204,7 +204,7 @@ public struct SinkPlugin: Plugin {
 
     /// What a sink needs of its pipeline.
     public struct Needs: Sendable, Hashable {
-        /// Analyzers that must run; `assemble` adds those that are missing.
+        /// Analyzers that must run; `assemble` adds those that are missing, and settings that the user leaves out.
         public var analyzers: [PluginSpec]
         /// Sinks that run too where the program has them, unless the pipeline names one of their id or is a replay.
         public var sinks: [PluginSpec]

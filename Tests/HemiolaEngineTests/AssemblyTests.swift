@@ -172,14 +172,31 @@ import Testing
         #expect(header[1].parameters.first { $0.key == "bands" }?.value == .integer(8))
     }
 
-    @Test func `analyzer that a sink needs is present with the needed settings: no problem`() throws {
-        #expect(try problems(analyzers: ["spectrum:bands=8,size=512"], sinks: ["needy"], needs: spectrumNeed) == [])
+    @Test(arguments: [["spectrum:bands=8,size=512"], ["spectrum:size=512"]])
+    func `analyzer that a sink needs has the needed settings or leaves them out: it has both`(analyzers: [String]) throws {
+        let pipeline = try registry(needs: spectrumNeed).assemble(
+            PipelineConfiguration(
+                captures: [PluginSpec("scripted")], analyzers: try analyzers.map(PluginSpec.init(parsing:)),
+                sinks: [PluginSpec("collecting"), PluginSpec("needy")]))
+        #expect(pipeline.analyzerNames == ["spectrum"])
+        let parameters = try pipeline.describeAnalyzers(for: TestSignal.mono)[0].parameters
+        #expect(parameters.first { $0.key == "bands" }?.value == .integer(8))
+        #expect(parameters.first { $0.key == "size" }?.value == .integer(512))
+    }
+
+    @Test func `two sinks need an analyzer, one of them with a setting: it has the setting`() throws {
+        let plain = SinkPlugin.Needs(analyzers: [PluginSpec("spectrum")])
+        let registry = registry(needs: plain).adding(sinks: [.collecting(CollectingSink(), as: "exacting", needs: spectrumNeed)])
+        let pipeline = try registry.assemble(
+            PipelineConfiguration(captures: [PluginSpec("scripted")], sinks: [PluginSpec("needy"), PluginSpec("exacting")]))
+        let parameters = try pipeline.describeAnalyzers(for: TestSignal.mono)[0].parameters
+        #expect(parameters.first { $0.key == "bands" }?.value == .integer(8))
     }
 
     @Test func `analyzer that a sink needs has other settings: a problem`() throws {
         #expect(
-            try problems(analyzers: ["spectrum"], sinks: ["needy"], needs: spectrumNeed) == [
-                "analyzers: a sink needs spectrum with bands=8; name your own one with as=NAME"
+            try problems(analyzers: ["spectrum:bands=16"], sinks: ["needy"], needs: spectrumNeed) == [
+                "analyzers: a sink needs spectrum with bands=8; set it so, or name your own one with as=NAME"
             ])
         #expect(try problems(analyzers: ["spectrum:as=mine"], sinks: ["needy"], needs: spectrumNeed) == [])
         #expect(try problems(analyzers: ["levels:as=spectrum"], sinks: ["needy"], needs: spectrumNeed).count == 1)

@@ -3,7 +3,7 @@ internal import Hemiola
 extension Assembly {
     /// Adds the analyzers of the configuration, and those that sinks need.
     mutating func addAnalyzers() {
-        for (index, spec) in configuration.analyzers.enumerated() {
+        for (index, spec) in configuration.analyzers.map(completed).enumerated() {
             let place = Place.analyzer(index)
             guard let declared = declared(spec, place) else { continue }
             if analyzers.contains(where: { $0.name == spec.analyzerName }) {
@@ -12,7 +12,7 @@ extension Assembly {
             }
             add(declared, spec, place)
         }
-        for spec in sinks.flatMap(\.needs.analyzers) {
+        for spec in sinks.flatMap(\.needs.analyzers).map(completed) {
             guard let declared = declared(spec, .analyzer()) else { continue }
             guard let present = analyzers.first(where: { $0.name == spec.analyzerName }) else {
                 add(declared, spec, .analyzer())
@@ -29,11 +29,23 @@ extension Assembly {
             }
             for key in spec.settings.keys.sorted() where present.settings[key] != declared.values[key] {
                 let value = declared.values[key]?.text ?? ""
-                fail("a sink needs \(spec.analyzerName) with \(key)=\(value); name your own one with as=NAME", at: .analyzer())
+                let mismatch = "a sink needs \(spec.analyzerName) with \(key)=\(value); set it so, or name your own one with as=NAME"
+                fail(mismatch, at: .analyzer())
             }
         }
         addSelectedAnalyzers()
         addSummarizedAnalyzers()
+    }
+
+    /// A SPEC with the settings that it leaves out and a sink needs.
+    private func completed(_ spec: PluginSpec) -> PluginSpec {
+        var whole = spec
+        // The primary setting may be one of them.
+        for need in sinks.flatMap(\.needs.analyzers)
+        where need.id == spec.id && need.analyzerName == spec.analyzerName && spec.primary == nil {
+            whole.settings.merge(need.settings) { own, _ in own }
+        }
+        return whole
     }
 
     /// The analyzers that have an item of a selection: the one with that id, or that name in records (`chroma`, `musical_key.tonic`), else
