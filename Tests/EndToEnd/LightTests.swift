@@ -157,6 +157,19 @@ import Testing
         }
     }
 
+    @Test func `wled with peak=kick: the drums are found without another option, and their kicks are peaks`() throws {
+        let receiver = try DatagramReceiver()
+        let program = try Hemiola.start(
+            ["analyze", "--capture", "tone:loop,seconds=0", "--realtime", "--quiet", "--sink", "wled:127.0.0.1:\(receiver.port),peak=kick"])
+        var peaks = 0
+        while peaks < 4 {
+            let bytes = try #require(receiver.receive())
+            peaks += try #require(LightPackets.WLED(bytes)).isPeak ? 1 : 0
+        }
+        program.send(SIGTERM)
+        #expect(try program.finish(timeout: Hemiola.timeout).status == 128 + SIGTERM)
+    }
+
     @Test(arguments: [SIGINT, SIGTERM])
     func `ended by a signal: the last frame is zero`(signal: Int32) throws {
         let receivers = try Receivers()

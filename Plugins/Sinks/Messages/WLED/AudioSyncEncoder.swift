@@ -12,7 +12,7 @@ struct AudioSyncEncoder: FrameSource {
     /// The magnitude of a strongest band that is at its maximum. WLED defines no scale; its effects divide by up to 8 and limit to 255.
     private static let fullMagnitude: Float = 8 * 255
 
-    private let peak: RecordType?
+    private let peak: PeakSource
     private let lead: Double
     private var level: SoundLevel?
     private var bars: FeatureHandle?
@@ -29,9 +29,9 @@ struct AudioSyncEncoder: FrameSource {
     private var areSent = true
 
     /// - Parameters:
-    ///   - peak: The record whose events are peaks; nil: there are none.
+    ///   - peak: Which events are peaks.
     ///   - lead: Seconds by which a peak is sent before it occurs.
-    init(peak: RecordType?, lead: Double) {
+    init(peak: PeakSource, lead: Double) {
         self.peak = peak
         self.lead = lead
     }
@@ -50,7 +50,7 @@ struct AudioSyncEncoder: FrameSource {
 
     mutating func add(_ event: Event) {
         // More than a few can only come from a replay or a plugin that emits too many.
-        guard event.type == peak, peaks.count < 1000, let time = clock.time(of: event.time - lead), time.isFinite else { return }
+        guard peak.isPeak(event), peaks.count < 1000, let time = clock.time(of: event.time - lead), time.isFinite else { return }
         peaks.append(time)
     }
 

@@ -11,14 +11,14 @@ extension SinkPlugin {
         needs: { settings in
             Needs(
                 analyzers: [PluginSpec("levels"), PluginSpec("spectrum"), PluginSpec("visualizer")]
-                    + (settings.peak == .none ? [] : [PluginSpec("beat")]),
-                realTime: true, schedulesEvents: true, events: [settings.peak.record].compactMap { $0 })
+                    + settings.peak.analyzers,
+                realTime: true, schedulesEvents: true, events: settings.peak.records)
         },
         make: { settings throws(Problem) in
             FrameSink(
                 to: [try NetworkTarget(parsing: settings.target, defaultPort: 11_988, at: "target")], interface: settings.interface,
                 rate: settings.rate, delay: settings.delay
-            ) { context throws(Problem) -> AudioSyncEncoder in AudioSyncEncoder(peak: settings.peak.record, lead: context.timing.lead) }
+            ) { context throws(Problem) -> AudioSyncEncoder in AudioSyncEncoder(peak: settings.peak, lead: context.timing.lead) }
         })
 }
 
@@ -33,7 +33,7 @@ struct WLEDSettings: PluginSettings {
         target = read.text(
             "target", default: "239.0.0.1:11988", example: "192.168.1.30",
             "Receiver: HOST[:PORT] of one device, or a multicast group; default port 11988.")
-        peak = read.choice("peak", default: PeakSource.beat, "Events that are sent as peaks: beat, onset, or none.")
+        peak = read.choice("peak", default: PeakSource.beat, "Events that are sent as peaks: beat, onset, kick, or none.")
         rate = read.frameRate()
         delay = read.networkDelay()
         interface = read.networkInterface()
@@ -41,13 +41,39 @@ struct WLEDSettings: PluginSettings {
 }
 
 enum PeakSource: String, CaseIterable {
-    case beat, onset, none
+    case beat, onset, kick, none
 
-    var record: RecordType? {
+    // The analyzer `beat` declares them: only their names are used here.
+    private static let drum = RecordType("drum", "", fields: [])
+    private static let expectedDrum = RecordType("expected_drum", "", fields: [])
+
+    var analyzers: [PluginSpec] {
         switch self {
-        case .beat: .beat
-        case .onset: .onset
-        case .none: nil
+        case .beat, .onset: [PluginSpec("beat")]
+        case .kick: [PluginSpec("beat", settings: ["drums": .boolean(true)])]
+        case .none: []
+        }
+    }
+
+    /// The records with the peaks.
+    var records: [RecordType] {
+        switch self {
+        case .beat: [.beat]
+        case .onset: [.onset]
+        case .kick: [Self.drum, Self.expectedDrum]
+        case .none: []
+        }
+    }
+
+    /// Whether an event is a peak. A kick that was announced is one when it is expected, and not again when it is heard.
+    func isPeak(_ event: Event) -> Bool {
+        switch self {
+        case .beat: event.type == .beat
+        case .onset: event.type == .onset
+        case .kick:
+            event.type == Self.expectedDrum && event["voice"].string == "kick"
+                || event.type == Self.drum && event["voice"].string == "kick" && event["expected"].flag == false
+        case .none: false
         }
     }
 }

@@ -72,7 +72,7 @@ import Testing
         _ = levels.add(Feature("rms_db", .decibels, ""))
         var spectrum = AnalyzerOutputs()
         _ = spectrum.add(Feature("bands_db", .decibels, count: 4, edges: [20, 30, 43, 100, 400], ""))
-        var encoder = AudioSyncEncoder(peak: nil, lead: 0)
+        var encoder = AudioSyncEncoder(peak: .none, lead: 0)
         encoder.begin(.test(Self.format, isLive: true, analyzers: [("levels", levels), ("spectrum", spectrum)]))
         let block = BatchBlock([CollectedBatch(row: [-14, -20, -17, -70, -48])])
         encoder.add(block[0], at: 0)
@@ -153,6 +153,29 @@ import Testing
             let peaks = try messages([beat], lead: lead, at: (0..<4).map(Self.end), rows: .init(repeating: Self.row, count: 4))
             #expect(peaks.map { $0.isPeak ? 1 : 0 } == expected)
         }
+    }
+
+    @Test func `peak=kick: peaks at kicks that are expected or come as a surprise, not at other drums or a second time`() throws {
+        let fields: [Field] = [.text("voice", ""), .boolean("expected", "")]
+        let (drum, expected) = (RecordType("drum", "", fields: fields), RecordType("expected_drum", "", fields: fields))
+        /// The byte of the peak in the messages at the ends of four batches, at 0.02, 0.05, 0.07 and 0.09 s.
+        func peaks(_ events: Event...) throws -> [UInt8] {
+            var encoder = AudioSyncEncoder(peak: .kick, lead: 0)
+            encoder.begin(Self.header)
+            return (0..<4).map { number in
+                let block = BatchBlock([CollectedBatch(number: Int64(number), frame: Int64(number) * 1024, row: Self.row)])
+                encoder.add(block[0], at: Self.end(number))
+                if number == 0 { for event in events { encoder.add(event) } }
+                return encoder.messages(at: Self.end(number), gain: 1)[0].bytes[16]
+            }
+        }
+        #expect(try peaks(Event(at: 0.06, expected, .text("kick"))) == [0, 0, 1, 0])
+        #expect(try peaks(Event(at: 0.06, drum, .text("kick"), .boolean(false))) == [0, 0, 1, 0])
+        #expect(try peaks(Event(at: 0.06, drum, .text("kick"), .boolean(true))) == [0, 0, 0, 0])
+        #expect(
+            try peaks(
+                Event(at: 0.06, expected, .text("snare")), Event(at: 0.06, drum, .text("hihat"), .boolean(false)),
+                Beat(beatsPerMinute: 120, position: 1, confidence: 1).event(at: 0.06)) == [0, 0, 0, 0])
     }
 
     @Test func `two batches between messages: the message has the highest values of both, and the next one its own`() throws {
