@@ -27,8 +27,9 @@ struct RenderCommand: PipelineCommand {
             stronger the first beats of the bars, with the numbers of the bars; where they are too dense, only bars, or every 2nd, \
             4th, 8th … bar.
 
-            Analyzers: chroma adds a panel; musical-key, chords and structure add rows of labels above the time axis; pitch adds \
-            the fundamental frequency to the spectrogram. A recording has those that were recorded.
+            Analyzers: chroma adds a panel; musical-key, chords and structure add rows of labels above the time axis, \
+            +beat:phrases=true a brace over each phrase with the number of its bars; pitch adds the fundamental frequency to the \
+            spectrogram. A recording has those that were recorded.
 
             Requires cairo (Debian: libcairo2).
 

@@ -125,6 +125,8 @@ extension Picture {
         for label in labels {
             let (left, right) = (plot.place(of: label.start), plot.place(of: label.end ?? label.start))
             let area = Rect(x: left, y: rect.y, width: max(right - left, 0), height: rect.height)
+            let room = right - left - 6 * unit
+            let text = Self.texts(of: label.text, in: row.kind).first { canvas.width(of: $0, size: size) <= room }
             switch row.kind {
             case .key, .chords:
                 if let pitchClass = ChordText.pitchClass(of: label.text) {
@@ -134,13 +136,24 @@ extension Picture {
                 let place = places[label.text] ?? places.count
                 places[label.text] = place
                 canvas.fill(area, labelColor(place * 5 % 12, isFaint: false))
+            case .phrases: drawBrace(in: area, around: text.map { canvas.width(of: $0, size: size) } ?? 0, canvas)
             }
             // A line at the start, where labels are not too dense.
-            if right - left > 4 * unit { drawLine(at: left, in: rect, width: unit, palette.frame, canvas) }
-            let room = right - left - 6 * unit
-            if let text = Self.texts(of: label.text, in: row.kind).first(where: { canvas.width(of: $0, size: size) <= room }) {
+            if row.kind != .phrases, right - left > 4 * unit { drawLine(at: left, in: rect, width: unit, palette.frame, canvas) }
+            if let text {
                 canvas.text(text, x: (left + right) / 2, y: rect.y + rect.height / 2, size: size, palette.text, .center, .middle)
             }
+        }
+    }
+
+    /// Draws a brace whose ends point up to the panels, with a gap in its middle for a text of a width.
+    private func drawBrace(in area: Rect, around textWidth: Double, _ canvas: borrowing Canvas) {
+        let (left, right, middle) = (area.x + 2 * unit, area.right - 2 * unit, area.x + area.width / 2)
+        guard left < right else { return }
+        let (top, y) = (area.y + 4 * unit, area.y + area.height / 2)
+        let gap = textWidth > 0 ? min(textWidth / 2 + 3 * unit, middle - left) : 0
+        for (end, inner) in [(left, middle - gap), (right, middle + gap)] {
+            canvas.stroke([(end, top), (end, y), (inner, y)], width: unit, palette.text)
         }
     }
 
@@ -158,6 +171,7 @@ extension Picture {
         case .key: "Key"
         case .chords: "Chords"
         case .segments: "Parts"
+        case .phrases: "Phrases"
         }
     }
 
@@ -166,7 +180,7 @@ extension Picture {
         switch row {
         case .key: [ChordText.key(label), ChordText.shortKey(label)]
         case .chords: [ChordText.chord(label)]
-        case .segments: [label.onOneLine]
+        case .segments, .phrases: [label.onOneLine]
         }
     }
 }

@@ -30,6 +30,8 @@ public struct PictureOptions: Sendable, Equatable {
         case chords
         /// The segments of the music's form.
         case segments
+        /// The phrases, as braces with the number of their bars.
+        case phrases
     }
 
     /// The colours of everything but the spectrogram.

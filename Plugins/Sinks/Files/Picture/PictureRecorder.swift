@@ -58,6 +58,7 @@ public struct PictureRecorder: ~Copyable {
     private var chromaValues: [Float] = []
     private var pitch: WaveformEnvelope?
     private var labels: [PictureOptions.LabelRow: LabelTrack] = [:]
+    private var phraseBars = PhraseBars()
     /// A recorded spectrum.
     private var values: [Float] = []
 
@@ -267,13 +268,22 @@ public struct PictureRecorder: ~Copyable {
     ///
     /// - Parameters:
     ///   - label: Its text: a key such as `A minor`, a chord such as `A:min7` (`N`: none), or the name of a segment.
-    ///   - row: Its row.
+    ///   - row: Its row, which is not that of the phrases.
     ///   - seconds: Its time in the stream.
     ///   - duration: In seconds; nil: to the next label of its row.
     public mutating func add(label: String, in row: PictureOptions.LabelRow, at seconds: Double, duration: Double?) {
         let start = seconds - format.seconds(at: excerpt.start)
         let label = String(label.unicodeScalars.prefix(Self.longestLabel))
         labels[row, default: LabelTrack()].append(LabelTrack.Label(start: start, end: duration.map { start + $0 }, text: label))
+    }
+
+    /// Adds a bar of a phrase.
+    ///
+    /// - Parameters:
+    ///   - number: Its place in the phrase, 1 is the first.
+    ///   - seconds: Its time in the stream.
+    public mutating func add(phraseBar number: Int, at seconds: Double) {
+        phraseBars.append(PhraseBars.Bar(time: seconds - format.seconds(at: excerpt.start), number: number))
     }
 
     // MARK: - Output
@@ -316,6 +326,7 @@ public struct PictureRecorder: ~Copyable {
             if let pitch, let rect = layout.rect(of: .spectrogram) {
                 content.pitch = pitch.parts(max(1, Int(rect.width)), frames: shown)
             }
+            labels[.phrases] = phraseBars.phrases
             for row in labels.keys { content.labels[row] = labels[row]?.trimmed(to: duration) }
             if hasEnvelope, let rect = layout.rect(of: .waveform) {
                 content.envelope = envelope.parts(max(1, Int(rect.width)), frames: shown)

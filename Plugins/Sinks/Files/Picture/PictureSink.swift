@@ -184,6 +184,8 @@ final class PictureDocument: Document {
             recorder?.add(beat, at: event.time)
         } else if let gap = Gap(event), let header {
             recorder?.add(gapOf: gap.frames, at: header.format.frame(at: event.time))
+        } else if event.type.name == "phrase", let bar = event["bar"].integer {
+            recorder?.add(phraseBar: bar, at: event.time)
         } else if let row = TonalFeatures.rows[event.type.name],
             // A segment without look-ahead has no name.
             let label = event["label"].string ?? (row == .segments ? "" : nil)

@@ -13,8 +13,10 @@ struct TonalFeatures {
     private(set) var chroma: Place?
     private(set) var pitch: Place?
 
-    /// The rows of labels by the record types whose `label` they show.
-    static let rows: [String: PictureOptions.LabelRow] = ["musical_key": .key, "chord": .chords, "segment": .segments]
+    /// The rows of labels by the record types that they show.
+    static let rows: [String: PictureOptions.LabelRow] = [
+        "musical_key": .key, "chord": .chords, "segment": .segments, "phrase": .phrases,
+    ]
 
     init() {}
 

@@ -28,6 +28,16 @@ import Testing
         #expect(track(labels).trimmed(to: 6).labels == [label(0, 1, "B"), label(3, 6, "C")])
     }
 
+    @Test func `bars of phrases: a label over each phrase with the number of its bars, which ends with its last bar`() {
+        var bars = PhraseBars()
+        // The last bar of a phrase, four bars, and after a pause two.
+        for (time, number) in [(1.0, 8), (3, 1), (5, 2), (7, 3), (9, 4), (20, 1), (22, 2), (.nan, 3)] {
+            bars.append(PhraseBars.Bar(time: time, number: number))
+        }
+        #expect(bars.phrases.labels == [label(1, 3, "1"), label(3, 11, "4"), label(20, 24, "2")])
+        #expect(PhraseBars().phrases.labels.isEmpty)
+    }
+
     @Test func `longest label: by the sum of its durations`() {
         #expect(track([label(0, 2, "A"), label(2, 5, "B"), label(5, 7, "A")]).longest == "A")
         #expect(LabelTrack().longest == nil)
@@ -78,7 +88,7 @@ import Testing
         -> [UInt8]
     {
         var options = PictureOptions()
-        (options.width, options.height, options.panels) = (640, 360, panels)
+        (options.width, options.height, options.panels) = (640, 480, panels)
         options.labelRows = PictureOptions.LabelRow.allCases
         var recorder = PictureRecorder(options, StreamFormat(sampleRate: Self.rate, channelCount: 1))
         fill(&recorder)
@@ -112,6 +122,7 @@ import Testing
             let labelled = try picture { recorder in
                 recorder.add(label: "G major", in: row, at: 1, duration: 3)
                 recorder.add(label: "\u{0}?", in: row, at: 5, duration: nil)
+                for bar in 1...3 where row == .phrases { recorder.add(phraseBar: bar, at: Double(bar)) }
             }
             #expect(labelled != empty, "\(row)")
         }
