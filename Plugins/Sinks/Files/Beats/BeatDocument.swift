@@ -38,8 +38,9 @@ final class BeatDocument: Document {
     }
 
     func write(_ event: Event) {
-        if format.hasSections, event.type.name == BeatTrack.section.name {
-            track?.sections.append((event.time, event["label"].string))
+        if format.hasSections {
+            if event.type == BeatTrack.section { track?.sections.append((event.time, event["label"].string)) }
+            if event.type == BeatTrack.phrase, let bar = event["bar"].integer, bar % 4 == 1 { track?.phrases.append(event.time) }
         }
         guard let beat = Beat(event) else { return }
         // With the digits of a record, so that a replay writes the same file.

@@ -4,11 +4,15 @@ internal import Hemiola
 struct BeatTrack {
     /// The record with which the analyzer `structure` begins a section.
     static let section = RecordType("segment", "A segment of music begins.", fields: [])
+    /// The record with which the analyzer `beat` counts a bar of a phrase.
+    static let phrase = RecordType("phrase", "A bar of a phrase begins.", fields: [])
 
     let header: StreamHeader
     var beats: [(time: Double, beat: Beat)] = []
     /// The sections, where the format has them. Without look-ahead they have no label.
     var sections: [(time: Double, label: String?)] = []
+    /// Where phrases begin, and every four bars of one.
+    var phrases: [Double] = []
 
     init(_ header: StreamHeader) {
         self.header = header

@@ -12,9 +12,10 @@ extension SinkPlugin {
         needs: { settings in
             let format = settings.fileFormat ?? .text
             return Needs(
-                analyzers: [PluginSpec("beat")] + (format.hasSections ? [PluginSpec("structure")] : []),
+                analyzers: format.hasSections
+                    ? [PluginSpec("beat", settings: ["phrases": .boolean(true)]), PluginSpec("structure")] : [PluginSpec("beat")],
                 standardOutput: OutputTarget(settings.path).isStandardOutput,
-                events: [.beat] + (format.hasSections ? [BeatTrack.section] : []),
+                events: [.beat] + (format.hasSections ? [BeatTrack.section, BeatTrack.phrase] : []),
                 outputs: [Output(settings.path, takesSeveralInputs: format.allowsSeveralInputs, replacesFile: true)])
         },
         make: { settings throws(Problem) in

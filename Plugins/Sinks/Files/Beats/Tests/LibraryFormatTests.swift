@@ -26,12 +26,12 @@ import Testing
         return try SinkPlugin.beats.make(SinkPlugin.beats.about.values(from: spec))
     }
 
-    private func run(_ sink: any Sink, _ headers: [StreamHeader], _ beats: [Event]) throws {
+    private func run(_ sink: any Sink, _ headers: [StreamHeader], _ beats: [Event], seconds: Int64 = 2) throws {
         try sink.open(SinkContext(name: "beats"))
         for header in headers {
             try sink.begin(header)
             if !beats.isEmpty { try sink.write(beats) }
-            try sink.end(StreamSummary(frames: 2048, batches: 2, reason: .endOfInput))
+            try sink.end(StreamSummary(frames: 1024 * seconds, batches: seconds, reason: .endOfInput))
         }
         try sink.close()
     }
@@ -91,6 +91,20 @@ import Testing
             try python(Self.readTimings, [folder("a.xtiming")]) == [
                 "Sections", "'A<\\xe9' 0 1000", "'2' 1000 2000", "Bars", "'1' 1000 1800", "'2' 1800 2000", "Beats", "'' 500 1000",
                 "'1' 1000 1500", "'2' 1500 1800", "'1' 1800 2000",
+            ])
+    }
+
+    private static func phrase(_ bar: Int, at time: Double) -> Event {
+        Event(at: time, RecordType("phrase", "A bar begins.", fields: [.integer("bar", "Its number.")]), .integer(bar))
+    }
+
+    @Test func `sections: with the nearest phrase, or four bars of one, within 2 s; the first one with the song`() throws {
+        let sections = [0, 9, 15.9, 28, 40, 41].enumerated().map { Self.section(.text("\($0)"), at: $1) }
+        let phrases = [(8.0, 1), (10, 2), (12, 3), (14, 4), (16, 5), (24, 1), (41.5, 5)].map { Self.phrase($1, at: $0) }
+        try run(sink(folder("a.xtiming")), [header("a.wav")], sections + phrases, seconds: 60)
+        #expect(
+            try python(Self.readTimings, [folder("a.xtiming")]) == [
+                "Sections", "'0' 0 8000", "'1' 8000 16000", "'2' 16000 28000", "'3' 28000 41500", "'5' 41500 60000",
             ])
     }
 
