@@ -6,6 +6,8 @@ struct EstimatedSegment: Sendable {
     var duration: Double?
     /// A, B, C …; nil while it is unknown.
     var label: String?
+    /// nil: none is evident, or it is unknown.
+    var role: SegmentRole?
     /// 0…1.
     var confidence: Double
 }
@@ -17,6 +19,7 @@ struct EstimatedSegment: Sendable {
 /// 2. Each boundary is moved by up to 2 s, to where the frames of 0.1 s are divided best.
 /// 3. Segments with similar means get the same label, by hierarchical clustering with average linkage. Neighbours with the same label are
 ///    joined.
+/// 4. Segments without the bass and drums of the others have a role.
 ///
 /// The constants were chosen on rendered music: Tests/Accuracy/structure.py.
 struct SegmentFirstPass {
@@ -28,7 +31,7 @@ struct SegmentFirstPass {
     /// The distance by which a boundary is moved at most, and the audio on either side that it is compared with, in seconds.
     private static let reach = 2.0
     private static let context = 8.0
-    /// Seconds at either end of a segment that do not count for its label.
+    /// Seconds at either end of a segment that do not count for its label and its role.
     private static let margin = 1.0
     /// The mean squared distance of two clusters of segments with one label, at most; that of a frame from the mean of the file is 1.
     private static let labelDistance: Float = 0.2
@@ -105,13 +108,23 @@ struct SegmentFirstPass {
 
     /// The segments with these first frames and labels.
     private func segments(_ starts: [Int], labels: [Int], _ fine: [SegmentVector]) -> [EstimatedSegment] {
-        starts.indices.map { place in
+        let parts = zip(starts, starts.dropFirst() + [frames.count]).map(inside)
+        // A file whose frames are longer has many songs.
+        let roles = step == 1 ? SegmentRole.roles(of: parts, frames) : parts.map { _ in nil }
+        return starts.indices.map { place in
             let (start, stop) = (starts[place], place + 1 < starts.count ? starts[place + 1] : frames.count)
             let time = place == 0 ? 0 : middle(start)
             let next = stop == frames.count ? end : middle(stop)
             let confidence = place == 0 ? 1 : Self.contrast(fine, starts[place - 1]..<start, start..<stop)
-            return EstimatedSegment(time: time, duration: max(0, next - time), label: Self.name(labels[place]), confidence: confidence)
+            return EstimatedSegment(
+                time: time, duration: max(0, next - time), label: Self.name(labels[place]), role: roles[place], confidence: confidence)
         }
+    }
+
+    /// The frames of a segment without its ends, which may have the sound of its neighbours.
+    private func inside(_ start: Int, _ stop: Int) -> Range<Int> {
+        let margin = Int(Self.margin / (SegmentFeatures.frameSeconds * Double(step)))
+        return stop - start > 4 * margin ? start + margin..<stop - margin : start..<stop
     }
 
     /// The time between a frame and the one before it.
@@ -181,12 +194,7 @@ extension SegmentFirstPass {
 
     /// A number for each segment; the same one for segments with similar means, in the order of their first segments.
     private func labels(_ starts: [Int], _ frames: [SegmentVector]) -> [Int] {
-        let margin = Int(Self.margin / (SegmentFeatures.frameSeconds * Double(step)))
-        var means: [SegmentVector] = []
-        for (place, start) in starts.enumerated() {
-            let stop = place + 1 < starts.count ? starts[place + 1] : frames.count
-            means.append(SegmentMath.mean(frames, stop - start > 4 * margin ? start + margin..<stop - margin : start..<stop))
-        }
+        let means = zip(starts, starts.dropFirst() + [frames.count]).map { SegmentMath.mean(frames, inside($0, $1)) }
         return AverageLinkage.clusters(of: means.count, within: Self.labelDistance) { SegmentMath.distance(means[$0], means[$1]) }
     }
 }

@@ -17,6 +17,10 @@ extension RecordType {
         fields: [
             .number("duration_s", unit: .seconds, nullable: true, minimum: 0, "The duration; null in a causal analysis."),
             .text("label", nullable: true, "A, B, C …; similar segments have the same label. Null in a causal analysis."),
+            .choice(
+                "role", of: SegmentRole.allCases.map(\.rawValue), nullable: true,
+                "The segment lacks the bass and drums of the others, at the start of the song, in its midst or at its end; null: none is "
+                    + "evident, or the analysis is causal."),
             .number("confidence", in: 0...1, "How much the music after the boundary differs from that before it."),
             .emittedTime, .timeUntilEvent,
         ])
@@ -97,7 +101,7 @@ final class StructureAnalyzer: OfflineAnalyzer {
     private func emit(_ segment: EstimatedSegment, _ events: inout EventList) {
         events.append(
             Event(
-                at: segment.time, .segment, .optional(segment.duration), .optional(segment.label),
+                at: segment.time, .segment, .optional(segment.duration), .optional(segment.label), .optional(segment.role?.rawValue),
                 .number(segment.confidence)))
     }
 

@@ -134,6 +134,64 @@ import Testing
         #expect(pass.segments().map(\.duration) == [600])
     }
 
+    // MARK: - Roles
+
+    /// What a part of a made song has.
+    private struct Part {
+        var seconds: Double
+        /// The lowest note of the chord, in hertz.
+        var root: Double
+        var hasBass = true
+        var hasDrums = true
+        var gain = 1.0
+    }
+
+    /// The roles of the segments of a song, and where they begin; chords throughout, a bass note and two kicks a second.
+    private func roles(_ parts: [Part], wholeFile: Bool = true) async throws -> [(time: Double, role: String?)] {
+        let rate = 11_025.0
+        let ends = parts.indices.map { parts[...$0].reduce(0) { $0 + $1.seconds } }
+        let song = Audio(frames: Int((ends.last ?? 0) * rate), sampleRate: Int(rate)) { frame, _ in
+            let time = Double(frame) / rate
+            let part = parts[ends.firstIndex { time < $0 } ?? parts.count - 1]
+            let beat = time.truncatingRemainder(dividingBy: 0.5)
+            let chord = [1, 1.26, 1.5, 4].reduce(0) { $0 + 0.05 * sin(2 * .pi * part.root * $1 * time) }
+            let bass = part.hasBass ? 0.07 * sin(2 * .pi * 70 * time) : 0
+            let kick = part.hasDrums ? 0.7 * exp(-beat / 0.05) * sin(2 * .pi * 60 * beat) : 0
+            return part.gain * (chord + bass + kick)
+        }
+        let found = boundaries(try await Analysis(of: song, .structure, wholeFile: wholeFile).stream.events)
+        return found.map { ($0.time, $0["role"].string) }
+    }
+
+    @Test func `bass and drums missing at the start, in the midst and at the end: intro, break, outro`() async throws {
+        func bare(_ seconds: Double) -> Part { Part(seconds: seconds, root: 523, hasBass: false, hasDrums: false) }
+        let found = try await roles([bare(12), Part(seconds: 24, root: 330), bare(12), Part(seconds: 24, root: 330), bare(12)])
+        #expect(found.map(\.role) == ["intro", nil, "break", nil, "outro"])
+        for (time, segment) in zip([0.0, 12, 36, 48, 72], found) { #expect(abs(segment.time - time) < 1) }
+    }
+
+    /// A verse, a chorus, a verse and a chorus, with bass and drums.
+    private static let plainSong = [330, 523, 330, 523].map { Part(seconds: 20, root: $0) }
+
+    @Test(arguments: [
+        "plain song", "without drums", "without drums, the bass pauses", "only the bass pauses", "only the drums pause",
+        "silence at the end",
+    ]) func `no bass and drums that are missing together: no role`(song: String) async throws {
+        var parts = Self.plainSong
+        if song.hasPrefix("without drums") { for index in parts.indices { parts[index].hasDrums = false } }
+        if song.hasSuffix("bass pauses") { parts[1].hasBass = false }
+        if song == "only the drums pause" { parts[1].hasDrums = false }
+        if song == "silence at the end" { parts[3] = Part(seconds: 20, root: 523, hasBass: false, hasDrums: false, gain: 0.001) }
+        let found = try await roles(parts)
+        #expect(found.count >= 4 && found.allSatisfy { $0.role == nil }, "\(found)")
+    }
+
+    @Test func `causal analysis: no roles`() async throws {
+        let bare = Part(seconds: 20, root: 523, hasBass: false, hasDrums: false)
+        let found = try await roles([Part(seconds: 20, root: 330), bare, Part(seconds: 20, root: 330)], wholeFile: false)
+        #expect(found.count == 2 && found.allSatisfy { $0.role == nil })
+    }
+
     @Test func `average linkage: numbers clusters in the order of their first items`() {
         let places: [Float] = [5, 0, 5.1, 9, 0.2]
         #expect(AverageLinkage.clusters(of: 5, within: 1) { abs(places[$0] - places[$1]) } == [0, 1, 0, 2, 1])

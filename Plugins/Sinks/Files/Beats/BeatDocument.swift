@@ -39,7 +39,7 @@ final class BeatDocument: Document {
 
     func write(_ event: Event) {
         if format.hasSections {
-            if event.type == BeatTrack.section { track?.sections.append((event.time, event["label"].string)) }
+            if event.type == BeatTrack.section { track?.addSection(event) }
             if event.type == BeatTrack.phrase, let bar = event["bar"].integer, bar % 4 == 1 { track?.phrases.append(event.time) }
         }
         guard let beat = Beat(event) else { return }

@@ -9,13 +9,19 @@ struct BeatTrack {
 
     let header: StreamHeader
     var beats: [(time: Double, beat: Beat)] = []
-    /// The sections, where the format has them. Without look-ahead they have no label.
+    /// The sections, where the format has them: `B`, or `B break` where the role is known. Without look-ahead they have no label.
     var sections: [(time: Double, label: String?)] = []
     /// Where phrases begin, and every four bars of one.
     var phrases: [Double] = []
 
     init(_ header: StreamHeader) {
         self.header = header
+    }
+
+    /// Adds the section of a record.
+    mutating func addSection(_ event: Event) {
+        let words = [event["label"].string, event["role"].string].compactMap(\.self)
+        sections.append((event.time, words.isEmpty ? nil : words.joined(separator: " ")))
     }
 
     /// The tempi in BPM, one after the other, as `rhythm.bpm` in the record `summary`; empty without a tempo.

@@ -133,8 +133,9 @@ extension Picture {
                     canvas.fill(area, labelColor(pitchClass * 7 % 12, isFaint: ChordText.isMinor(label.text)))
                 }
             case .segments:
-                let place = places[label.text] ?? places.count
-                places[label.text] = place
+                let name = Self.name(ofSegment: label.text)
+                let place = places[name] ?? places.count
+                places[name] = place
                 canvas.fill(area, labelColor(place * 5 % 12, isFaint: false))
             case .phrases: drawBrace(in: area, around: text.map { canvas.width(of: $0, size: size) } ?? 0, canvas)
             }
@@ -180,8 +181,14 @@ extension Picture {
         switch row {
         case .key: [ChordText.key(label), ChordText.shortKey(label)]
         case .chords: [ChordText.chord(label)]
-        case .segments, .phrases: [label.onOneLine]
+        case .segments: [label.onOneLine, name(ofSegment: label)]
+        case .phrases: [label]
         }
+    }
+
+    /// `B` of `B break`: segments of one name have one colour, whatever their role.
+    private static func name(ofSegment label: String) -> String {
+        String(label.onOneLine.prefix { $0 != " " })
     }
 }
 

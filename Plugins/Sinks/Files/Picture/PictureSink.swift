@@ -190,6 +190,7 @@ final class PictureDocument: Document {
             // A segment without look-ahead has no name.
             let label = event["label"].string ?? (row == .segments ? "" : nil)
         {
+            let label = event["role"].string.map { "\(label) \($0)" } ?? label
             recorder?.add(label: label, in: row, at: event.time, duration: event["duration_s"].number)
         }
     }

@@ -65,8 +65,9 @@ import Testing
 
     // MARK: - xLights and editors
 
-    private static func section(_ label: ParameterValue, at time: Double) -> Event {
-        Event(at: time, RecordType("segment", "A segment begins.", fields: [.text("label", nullable: true, "Its label.")]), label)
+    private static func section(_ label: ParameterValue, role: ParameterValue = .none, at time: Double) -> Event {
+        let fields: [Field] = [.text("label", nullable: true, "Its label."), .text("role", nullable: true, "Its role.")]
+        return Event(at: time, RecordType("segment", "A segment begins.", fields: fields), label, role)
     }
 
     /// Reads the file as `SequenceFile::ProcessXTiming` of xLights does.
@@ -98,13 +99,15 @@ import Testing
         Event(at: time, RecordType("phrase", "A bar begins.", fields: [.integer("bar", "Its number.")]), .integer(bar))
     }
 
-    @Test func `sections: with the nearest phrase, or four bars of one, within 2 s; the first one with the song`() throws {
-        let sections = [0, 9, 15.9, 28, 40, 41].enumerated().map { Self.section(.text("\($0)"), at: $1) }
+    @Test func `sections: with the nearest phrase, or four bars of one, within 2 s, the first one with the song; with their roles`() throws
+    {
+        var sections = [0, 9, 15.9, 28, 40].enumerated().map { Self.section(.text("\($0)"), at: $1) }
+        sections.append(Self.section(.text("5"), role: .text("outro"), at: 41))
         let phrases = [(8.0, 1), (10, 2), (12, 3), (14, 4), (16, 5), (24, 1), (41.5, 5)].map { Self.phrase($1, at: $0) }
         try run(sink(folder("a.xtiming")), [header("a.wav")], sections + phrases, seconds: 60)
         #expect(
             try python(Self.readTimings, [folder("a.xtiming")]) == [
-                "Sections", "'0' 0 8000", "'1' 8000 16000", "'2' 16000 28000", "'3' 28000 41500", "'5' 41500 60000",
+                "Sections", "'0' 0 8000", "'1' 8000 16000", "'2' 16000 28000", "'3' 28000 41500", "'5 outro' 41500 60000",
             ])
     }
 
