@@ -99,8 +99,9 @@ def test_the_shipped_weights_give_the_outputs_of_the_shipped_vectors():
     steps = np.frombuffer(data, np.uint8, frames * bands, 24).reshape(frames, bands)
     x, onsets = features.network_input(features.from_bytes(steps))
     at = 24 + steps.size + frames // step * 2 * bands * 4 + frames * 4
-    for name in ("causal", "whole-file")[:count]:
-        network = export.from_file((root / f"Libraries/CBeatWeights/beats-{name}.bin").read_bytes())
+    assert count == 3
+    for name in ("beats-causal", "beats-whole-file", "drums"):
+        network = export.from_file((root / f"Libraries/CBeatWeights/{name}.bin").read_bytes())
         assert network.is_causal == struct.unpack_from("<I", data, at)[0]
         expected = np.frombuffer(data, "<f4", frames * 3, at + 4).reshape(frames, 3)
         at += 4 + frames * 12

@@ -98,10 +98,10 @@ def test_excerpts_that_are_rendered_meanwhile_join_at_the_next_epoch(tmp_path, m
     later = (tmp_path / "items" / "000007.npz").rename(tmp_path / "later.npz")
     validated = train.validation_loss
 
-    def render(*arguments):
+    def render(*arguments, **options):
         if later.exists():
             later.rename(tmp_path / "items" / "000007.npz")
-        return validated(*arguments)
+        return validated(*arguments, **options)
 
     monkeypatch.setattr(train, "validation_loss", render)
     monkeypatch.setattr(train, "BATCH", 7)
