@@ -4,7 +4,7 @@ extension AnalyzerPlugin {
     /// Detects onsets, tempo and beats. Steady beats are emitted before they occur.
     public static let beat = AnalyzerPlugin(
         PluginDescription(
-            "beat", "Onsets, tempo and beats; steady beats are emitted before they occur.", version: 7,
+            "beat", "Onsets, tempo and beats; steady beats are emitted before they occur.", version: 8,
             declares: .init(
                 records: [.onset, .beat, .drum, .expectedDrum, .phrase],
                 controls: [.tap, .lockTempo, .tempoRange, .halveTempo, .doubleTempo, .setDownbeat, .nudge, .resetTempo])),
