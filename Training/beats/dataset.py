@@ -15,6 +15,10 @@ ONSET_DELAY = 1
 # The label of a drum, likewise. Softer strokes are neither drums nor none.
 DRUM_DELAY = 1
 LEAST_VELOCITY = 30
+# How often an epoch has an excerpt of a style: real music is rare, and with less speech the live network finds beats in it.
+REPEATS = {"taught": 3, "beatless": 4}
+# Styles of which it is unknown where drums are.
+WITHOUT_DRUM_LABELS = ("clicks", "taught")
 
 
 class Excerpt:
@@ -135,7 +139,7 @@ def make_example(rng, excerpt, frames, speech, augmented=True, drums=False):
         mask[2] = ~unknown
     if drums:
         y, mask = drum_targets(frames, excerpt.drums, lambda seconds: (seconds / hop - first) / rate)
-        mask *= excerpt.style != "clicks"
+        mask *= excerpt.style not in WITHOUT_DRUM_LABELS
     mask[:, length - LAG if length < frames else frames:] = 0
     places = place_targets(frames, beats, excerpt.positions)
     places[length:] = -1
@@ -145,6 +149,7 @@ def make_example(rng, excerpt, frames, speech, augmented=True, drums=False):
 def batches(rng, excerpts, size, frames, augmented=True, drums=False):
     """One epoch of batches, in random order. The last, smaller batch is left out."""
     speech = [excerpt.variants[0][0] for excerpt in excerpts if excerpt.about["piece"].startswith("speech/")]
+    excerpts = [excerpt for excerpt in excerpts for _ in range(REPEATS.get(excerpt.style, 1))]
     order = rng.permutation(len(excerpts))
     for start in range(0, len(order) - size + 1, size):
         examples = [make_example(rng, excerpts[index], frames, speech, augmented, drums) for index in order[start:start + size]]

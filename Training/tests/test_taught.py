@@ -1,7 +1,7 @@
 """The labels of real music: what the program says of a song at three speeds."""
 import numpy as np
 
-from beats import taught
+from beats import dataset, taught
 
 
 def beats(period, seconds=80.0, confidence=0.9, first=1):
@@ -34,3 +34,13 @@ def test_a_place_is_known_where_all_have_it():
     one, other = beats(0.5, 3.0), beats(0.5, 3.0)
     other[2, 1] = 1
     assert taught.places(one, [other]).tolist() == [1, 2, 0, 4, 1]
+
+
+def test_an_epoch_has_real_music_three_times(monkeypatch):
+    class Excerpt:
+        def __init__(self, style):
+            self.style, self.about = style, {"piece": style}
+
+    monkeypatch.setattr(dataset, "make_example", lambda rng, excerpt, *_: (np.array(excerpt.style),))
+    batches = dataset.batches(np.random.default_rng(0), [Excerpt("taught"), Excerpt("song"), Excerpt("beatless")], 8, 100)
+    assert sorted(next(batches)[0].tolist()) == ["beatless"] * 4 + ["song"] + ["taught"] * 3
