@@ -14,14 +14,14 @@ struct BeatPresence: Sendable {
     private static let threshold: Float = 0.3
     /// The same for activity while the audio arrives. It is higher, because regularity finds steady music: with 0.3 there are more false
     /// beats in speech, and music gains nothing.
-    private static let activityThreshold: Float = 0.4
+    private static let activityThreshold: Float = 0.43
     /// Power of the evidence of one frame. It is small, because neighbouring frames share their maximum.
     private static let weight: Float = 0.04
     /// The same in the chain of regularity, where it decides only between speech and music that is hardly regular.
     private static let regularityWeight: Float = 0.01
-    /// Evidence of the tempo model above this many nats a frame is for beats, and its power. With 0.04, the first beats come 0.3 s later, and
-    /// there are fewer false beats in speech: 0.1 a minute, and not 0.3.
-    private static let leastEvidence: Float = 0.03
+    /// Evidence of the tempo model above this many nats a frame is for beats, and its power. With 0.03, the first beats come earlier, and
+    /// there are more false beats in speech.
+    private static let leastEvidence: Float = 0.04
     private static let evidenceWeight: Float = 0.5
     /// Least maximum: no window is certain.
     private static let least: Float = 1e-3

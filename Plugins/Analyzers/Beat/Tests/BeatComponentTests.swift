@@ -231,8 +231,8 @@ enum PreparedAnalyzer {
         var expected = (activity: 0.01, regularity: 0.01)
         for frame in beats.indices {
             let maximum = Double(beats[max(0, frame - 199)...frame].max()!)
-            expected.activity = updated(expected.activity, pow(maximum / 0.4, 0.04))
-            expected.regularity = updated(expected.regularity, pow(maximum / 0.3, 0.01) * exp(0.5 * (Double(evidence[frame]) - 0.03)))
+            expected.activity = updated(expected.activity, pow(maximum / 0.43, 0.04))
+            expected.regularity = updated(expected.regularity, pow(maximum / 0.3, 0.01) * exp(0.5 * (Double(evidence[frame]) - 0.04)))
             #expect(abs(Double(activity[frame]) - expected.activity) < 1e-3)
             #expect(abs(Double(regularity[frame]) - expected.regularity) < 1e-3)
         }
